@@ -84,6 +84,8 @@ def _patches(scene: str, how: SceneSource) -> PatchFile:
     """Return the patches that EMCs are to project; raises UsageError where a scene is no patches."""
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
+    if how.up != "z":
+        raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)
     for note in file.notes if how.note is not None else ():
         how.note(f"note: {file.name}: {note}")

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)
         picture, report = (resolve_name(drawing.picture) if drawing.picture else draw_scene)(order)
     write_picture(args.output, picture)
-    return watching.checked(report)
+    return watching.completed(report)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -78,10 +78,11 @@ def _check(args: argparse.Namespace) -> None:
     projections = {each.name: (name, each) for name, other in args.machines.items() for each in other.projections}
     whose, projection = projections.get(args.projection, (args.machine, None))
     alone = projection is not None and projection.tessellates
-    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory))
+    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory, args.energy))
     if watched and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
         raise UsageError(
-            "--stats, --trace, --record, --live, --frame, --check-memory", "watch a PixelFlow node, and none runs here"
+            "--stats, --trace, --record, --live, --frame, --check-memory, --energy",
+            "watch a PixelFlow node, and none runs here",
         )
     if projection is not None and whose != args.machine:
         ways = "".join(f" or its {each.name}" for each in own.projections)

@@ -68,7 +68,7 @@ def form(
     Those words are what a record has; between them stand MARKs, which are for watching alone.
     """
     edges, planes = np.zeros((1, 3), np.int64), np.zeros((1, 4), np.int64)
-    data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), (False,))
+    data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), (False,), None, (False,))
     empty, one = (region_program(data, Region(left, top, np.arange(count)), background) for count in range(2))
     first = len(empty.words) - 1  # without HALT
     drawn = (
