@@ -101,7 +101,7 @@ class DebugSession:
         self.interrupted = False
         if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
             self.replay.goto(cycle)
-        elif (kept := self.replay.kept_before(cycle)) > self.replay.position:
+        elif (kept := self.replay.kept_before(cycle + 1)) > self.replay.position:
             self.replay.goto(kept)
         while self.replay.position < cycle and not self.replay.ended:
             if self.interrupted:

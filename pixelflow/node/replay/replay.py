@@ -184,14 +184,10 @@ class Replay:
         """Go to a cycle, or to the last position where that comes first; returns the position."""
         if cycle < 0:
             raise InputError(f"cycle {cycle}: a run begins at cycle 0")
-        nearest = self.kept_before(cycle)
+        nearest = max(at for at in self._states if at <= cycle)
         if cycle < self.position or (nearest > self.position and not self._retell):
             self._restore(nearest)
         return self.advance(cycle)
-
-    def kept_before(self, cycle: int) -> int:
-        """Return the last position up to a cycle whose state is kept: from there on it has to be executed."""
-        return max(at for at in self._states if at <= cycle)
 
     def advance(self, cycle: int) -> int:
         """Go forwards to a cycle, executing all that lies between; returns the position."""
