@@ -12,9 +12,10 @@ import os
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
-from pixelflow.cli.debug.commands import Debugger
+from pixelflow.cli.debug.commands import COMMANDS, Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, count
 from pixelflow.cli.shell.machine import configuration
@@ -24,6 +25,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.debugger import DebugSession, views
 from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.simd.dialogue import find_command, refuse
 from pixelflow.simd.report import Fact, as_text
 from pixelflow.view import Desks, DrawingRoom, ExplorerRoom, PageRoom, Telling, require_server, serve
 from tessellation import BUILT_IN, Patch, load
@@ -38,6 +40,7 @@ _FIRST = next(iter(BUILT_IN))
 _PORTS = range(65536)
 _COLUMNS = 76
 """Of what the debugger says in the page."""
+_CHANGING = ("poke", "unpoke")
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 
@@ -92,7 +95,10 @@ class _PageDialogue:
         self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
 
     def carry_out(self, text: str) -> None:
-        """Carry out a command of the debugger."""
+        """Carry out a command of the debugger, but for those that make another run of this one."""
+        command, _ = find_command(COMMANDS, text)
+        if command.name in _CHANGING:
+            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
         self._debugger.carry_out(text)
 
     def goto(self, cycle: int) -> None:
@@ -144,9 +150,8 @@ def _run_of(args: argparse.Namespace, screen: Screen) -> SavedRun | None:
     node.load(program)
     if args.memory is not None:
         read_memory_file(args.memory, node, program)
-    return SavedRun(
-        program, node.config, args.command_line, None, args.max_cycles, node.snapshot(), None, PurePath(subject).name
-    )
+    begun = SavedRun.of(Replay(node, program, max_cycles=args.max_cycles), args.command_line)
+    return replace(begun, file=PurePath(subject).name)
 
 
 def _port(text: str) -> int:
