@@ -135,6 +135,8 @@ class Session:
             had, found = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
             message = f"patch {number + 1} has {had} control points and would have {found}"
             raise InputError(Fault(message, hint="add a patch of that size"))
+        # Programs know where a patch lies, and through the LEE what its control values are.
+        self._programs.clear()
         stored = None if one.stored is None else self._database.replace(one.stored, self.method.values(patch))
         self._patches[number] = _Registered(patch, one.modules, stored, self.method.refusal(patch) is None)
 
