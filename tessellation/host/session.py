@@ -10,7 +10,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import AddressMap, Node, Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
@@ -110,6 +110,11 @@ class Session:
             stored = self._database.store(self.method.values(patch), modules)
         self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
+
+    def reserve(self, cells: int) -> int:
+        """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
+        linear = self._database.reserve(cells * self.config.sdram.devices_per_module, both_banks=False)
+        return AddressMap(self.config.sdram).number_at(linear)
 
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.

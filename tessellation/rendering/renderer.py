@@ -11,12 +11,21 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State, edges_of, planes_of
+from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
-__all__ = ["RegionRun", "Rendering", "plain_triangles", "region_programs", "render", "require_plain", "require_region"]
+__all__ = [
+    "RegionRun",
+    "Rendering",
+    "execute",
+    "plain_triangles",
+    "region_programs",
+    "render",
+    "require_plain",
+    "require_region",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,16 +84,36 @@ def render(
     have a PE for each pixel of a region.
     """
     require_region(config)
-    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    data = TriangleData.of(triangles)
+    copied = config.array.composition_start if composed else None
+    programs = (
+        (region, region_program(data, region, background, copied)) for region in regions(triangles, width, height)
+    )
+    return execute(
+        programs, width, height, composed=composed, config=config, engine=engine, progress=progress, watch=watch
+    )
+
+
+def execute(
+    programs: Iterable[tuple[Region, Program]],
+    width: int,
+    height: int,
+    *,
+    composed: bool = False,
+    config: NodeConfig = THESIS,
+    engine: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> Rendering:
+    """Run the programs of a picture's regions on a node and collect the pixels; arguments are those of `render`."""
     node = Node(config, engine)
     picture = Picture.empty(width, height)
     done: list[RegionRun] = []
     if watch is not None:
         watch(node)
-    for region in regions(triangles, width, height):
+    for region, program in programs:
         if progress is not None and region.left == 0:
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
-        program = region_program(data, region, background, config.array.composition_start if composed else None)
         run = node.run(program)
         pixels = _sent(node) if composed else _drawn(node, program)
         _collect(node, pixels, region, picture)
@@ -95,7 +124,7 @@ def render(
 def region_programs(frame: Frame) -> tuple[Program, ...]:
     """Return the programs with which a node draws a frame of opaque triangles, region by region."""
     triangles = plain_triangles(frame)
-    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    data = TriangleData.of(triangles)
     drawn = regions(triangles, frame.width, frame.height)
     return tuple(region_program(data, region, frame.background) for region in drawn)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.config import leaves
-from pixelflow.node import guesses
+from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
 from tessellation.rendering.instructions import COPY_STAGE
 
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 
-__all__ = ["DrawnPicture", "picture_report"]
+__all__ = ["DrawnPicture", "WordsAccount", "picture_report"]
 
 _NETWORK = "composition."
+
+
+@dataclass(frozen=True, slots=True)
+class WordsAccount:
+    """What the EMCs took for the instruction words of a picture: facts for a report, and all of it for JSON."""
+
+    facts: tuple[tuple[str, str], ...]
+    data: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,7 @@ class DrawnPicture:
     nodes: list[Rendering]
     picture: Picture
     composition: CompositionTime | None
+    words: WordsAccount | None = None
 
     @property
     def cycles(self) -> int:
@@ -61,9 +70,10 @@ def picture_report(
         ("", f"of the slowest node ({drawn.cycles:,} cycles)" if several else ""),
         ("per triangle", f"{(total - besides) / max(1, reached):.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
-        ("not counted", f"work of the GPs: {'camera, ' * (not drawn.projected)}light, regions, instructions"),
+        ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         *_projection_facts(drawn.projected),
+        *(drawn.words.facts if drawn.words else ()),
         *_composition_facts(drawn, effective),
         ("wrote", output),
     ]
@@ -84,7 +94,7 @@ def picture_report(
         ],
         schema="pixelflow.render/1",
         data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
-        notes=_network_in_vain(effective) if drawn.composition is None else (),
+        notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
     )
 
@@ -107,6 +117,12 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
     ]
 
 
+def _work_of_gps(drawn: DrawnPicture) -> str:
+    if drawn.words is not None:
+        return "records put into the lists of regions by their headers"
+    return f"{'camera, ' * (not drawn.projected)}light, regions, instructions"
+
+
 def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[str, str]]:
     if drawn.composition is None:
         return []
@@ -117,6 +133,17 @@ def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[
         ("", "; ".join(_rates(effective))),
         ("", f"{time.region_cycles:,} cycles a region on the wires, {time.latency_cycles} through the nodes"),
     ]
+
+
+def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
+    """Return which values somebody set on which nothing depends that was executed, or composed."""
+    runs = [
+        *(run for each in drawn.tessellations for run in each.runs),
+        *(drawn.projected.runs if drawn.projected else ()),
+        *(each.run for node in drawn.nodes for each in node.regions),
+    ]
+    alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {_NETWORK}")]
+    return alone if drawn.composition is not None else [*_network_in_vain(effective), *alone]
 
 
 def _network_in_vain(effective: Effective) -> list[str]:
@@ -171,6 +198,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         "composition": _composition_object(drawn.composition, effective),
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
+        "words": drawn.words.data if drawn.words else None,
     }
 
 

@@ -55,6 +55,7 @@ COVERED = ("README.md", "GUIDE.md")
 _PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 ROOMS = (
     "TUTORIAL.md",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "pages").glob("*.md")),
     *sorted(str(path.relative_to(ROOT)) for room in _PACKAGES for path in (ROOT / room).rglob("README.md")),
 )
 """Documents all of whose results have one."""
@@ -222,6 +223,7 @@ MEASURED: dict[str, Callable[[], float]] = {
 
 HELD = {
     "16,820": "tests/studies/test_studies.py",
+    "868": "tests/rendering/test_node.py",
     "64,302": "tests/tessellation/test_fixed_sums.py",
     "49,996": "tests/tessellation/test_fixed_sums.py",
     "99,282": "tests/tessellation/test_fixed_sums.py",

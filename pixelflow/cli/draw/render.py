@@ -28,7 +28,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import RasterImage, Report
 from tessellation.scenes import PictureOrder, draw_scene, load_scene
 from tessellation.surface.bpt import is_patches
 
@@ -68,7 +68,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)
         picture, report = (resolve_name(drawing.picture) if drawing.picture else draw_scene)(order)
     write_picture(args.output, picture)
-    return watching.checked(report)
+    high, wide = picture.colours.shape[:2]
+    image = RasterImage(wide, high, 3, picture.colours.tobytes(), f"{args.scene}, {wide} x {high}, as drawn")
+    return watching.completed(replace(report, figures=[image, *report.figures]))
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -78,10 +80,11 @@ def _check(args: argparse.Namespace) -> None:
     projections = {each.name: (name, each) for name, other in args.machines.items() for each in other.projections}
     whose, projection = projections.get(args.projection, (args.machine, None))
     alone = projection is not None and projection.tessellates
-    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory))
+    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory, args.energy))
     if watched and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
         raise UsageError(
-            "--stats, --trace, --record, --live, --frame, --check-memory", "watch a PixelFlow node, and none runs here"
+            "--stats, --trace, --record, --live, --frame, --check-memory, --energy",
+            "watch a PixelFlow node, and none runs here",
         )
     if projection is not None and whose != args.machine:
         ways = "".join(f" or its {each.name}" for each in own.projections)

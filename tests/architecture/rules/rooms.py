@@ -97,7 +97,7 @@ TABLE = {
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The curves are an extra.
-    "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "tessellation", "matplotlib"),
+    "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
