@@ -75,7 +75,10 @@ COMMANDS = MachineCommands(
         engines=("rows", "compiled"),
         picture="larrabee_bridge.compare.picture:vector_picture",
         compared=True,
-        beside={"tessellation": "larrabee_bridge.compare.bezier_report:tessellated_on_both"},
+        beside={
+            "tessellation": "larrabee_bridge.compare.bezier_report:tessellated_on_both",
+            "tile_sizes": "larrabee_bridge.compare.tiles:in_every_tile",
+        },
         block="blocks of 4x4 pixels",
         ways="between cores and memory",
     ),

@@ -34,7 +34,7 @@ from attila_bridge.scene.model import (
     StencilState,
     Wrap,
 )
-from pixelflow.simd.drawing import FAR, SUBPIXELS, TEXEL, DepthTest, Frame, State
+from pixelflow.simd.drawing import FAR, NEAREST, SUBPIXELS, TEXEL, DepthTest, Frame, State
 from pixelflow.simd.drawing.frame import Blend, Stencil, StencilStep, StencilTest, Texture
 from pixelflow.simd.drawing.triangles import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
@@ -163,6 +163,8 @@ class _Scene:
         position[:, 0] = 2 * screen[:, 0] / frame.width - 1
         position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
         position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
+        if triangles.nearness is not None:  # the division by w comes back to the screen, and ATTILA interpolates by it
+            position *= NEAREST / triangles.nearness.reshape(count, 1)
         color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
         color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
         attributes = {"position": f"positions {number}", "color": f"colours {number}"}
@@ -187,7 +189,12 @@ class _Scene:
         if number == len(self._known):
             self._known.append(texture)
             self.textures[name] = SceneTexture(
-                name, (texture.texels,), Filter.LINEAR, Filter.LINEAR, Wrap.REPEAT, anisotropy=1
+                name,
+                texture.levels,
+                Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else Filter.LINEAR,
+                Filter.LINEAR,
+                Wrap.REPEAT,
+                anisotropy=1,
             )
         return name
 

@@ -29,9 +29,7 @@ def draw_on_attila(
 ) -> DrawnFrame:
     """Draw a frame on one GPU; raises InputError for states that it does not have here."""
     config = config or PAPER
-    if progress is not None:
-        progress("ATTILA")
-    run = run_scene(scene_of_frame(frame), config=config)
+    run = run_scene(scene_of_frame(frame), config=config, progress=progress)
     generated = sum(int(draw.quads.covered.size) for draw in run.work.draws)
     covered = sum(int(np.bitwise_count(draw.quads.covered).sum()) for draw in run.work.draws)
     return DrawnFrame(

@@ -19,6 +19,7 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.machine import AttilaRun, run
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+from pixelflow.simd.telling import Telling
 
 __all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene", "units_of"]
 
@@ -137,13 +138,24 @@ def units_of(config: AttilaConfig) -> Units:
 
 
 def run_scene(
-    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+    scene: AttilaScene,
+    *,
+    config: AttilaConfig | None = None,
+    bus: Bus | None = None,
+    from_draw: int = 0,
+    progress: Telling | None = None,
 ) -> SceneRun:
     """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
 
-    Raises InputError for programs with faults or a draw that is not there, MachineFault where the machine stops.
+    ``progress`` hears of a frame that nobody watches how far it has come. Raises InputError for programs with faults or
+    a draw that is not there, MachineFault where the machine stops.
     """
     config = config or PAPER
+    if progress is not None:
+        progress(f"{scene.name}: what is drawn, before its time")
     work = draw(scene, units_of(config), first=from_draw)
-    timed = run(work, config) if bus is None or not bus.watched else told(scene.name, work, config, bus)
+    if bus is not None and bus.watched:
+        timed = told(scene.name, work, config, bus)
+    else:
+        timed = run(work, config, progress=progress)
     return SceneRun(scene, work, timed, config)

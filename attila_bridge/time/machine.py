@@ -17,10 +17,14 @@ from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.prepare import plans
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.observe import Bus, Carried
+from pixelflow.simd.telling import Telling
 
 __all__ = ["AttilaRun", "Simulation", "run"]
 
 _TRANSACTION = 64
+_OF_QUAD = 4
+_LOOK = 512
+"""Cycles between two words about how far a frame has come."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +75,24 @@ class Simulation:
 
             watchers = (carried,)
         self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
+        self._fragments = _OF_QUAD * sum(int(each.quads.covered.size) for each in work.draws)
 
-    def finish(self, max_cycles: int | None = None) -> AttilaRun:
-        """Run to the end of the frame."""
+    def finish(self, max_cycles: int | None = None, progress: Telling | None = None) -> AttilaRun:
+        """Run to the end of the frame; ``progress`` hears how many of the fragments have left the traversal.
+
+        How many there will be is known of the function. What follows them, a twentieth of a frame, is not told.
+        """
+        if progress is not None:
+            self._advance_with(progress, max_cycles)
         self.clock.run(max_cycles)
         processor = self.boxes.processor.state
         return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes), tuple(processor.spans))
+
+    def _advance_with(self, progress: Telling, max_cycles: int | None) -> None:
+        while (cycle := self.clock.next_cycle()) is not None and (max_cycles is None or cycle < max_cycles):
+            self.clock.run_until(cycle + _LOOK if max_cycles is None else min(cycle + _LOOK, max_cycles))
+            done = self.boxes.counts["TT"]["GeneratedFragments"]
+            progress("drawing", min(1.0, done / max(1, self._fragments)))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -85,10 +101,15 @@ class Simulation:
 
 
 def run(
-    work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
+    work: AttilaWork,
+    config: AttilaConfig = PAPER,
+    *,
+    bus: Bus | None = None,
+    max_cycles: int | None = None,
+    progress: Telling | None = None,
 ) -> AttilaRun:
     """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
-    return Simulation(work, config, bus=bus).finish(max_cycles)
+    return Simulation(work, config, bus=bus).finish(max_cycles, progress)
 
 
 def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> FramePlan:

@@ -6,7 +6,7 @@ twice, in threads of eight channels (two subspans of 2x2 pixels) and of sixteen 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,6 @@ from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, covered_samples, pla
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Column, Json, Part, Table, number, percent
 from tessellation.picture import SceneSource
-from tessellation.scenes import load_scene
 
 __all__ = ["SizeRow", "by_triangle_size", "size_rows"]
 
@@ -61,9 +60,11 @@ class SizeRow:
 _SIDE = "Gen6 SIMD"
 
 
-def by_triangle_size(scene: str, how: SceneSource, told: Mapping[str, Told]) -> Beside | None:
+def by_triangle_size(
+    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+) -> Beside | None:
     """Draw a scene's triangles size by size on the machines that are ``told``; None where none covers a pixel."""
-    rows = list(size_rows(load_scene(scene, how).frame, how, told))
+    rows = list(size_rows(frame, how, told))
     if not rows:
         return None
     return Beside(tuple(_parts(rows)), {"rows": [_object(row) for row in rows]}, ())

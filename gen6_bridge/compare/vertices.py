@@ -114,6 +114,7 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
             screen[corners, 2],
             colours[corners],
             None if texels is None else texels[corners],
+            None if draws[number].triangles.nearness is None else standpoint.nearness(given.points)[corners],
         )
         draws[number] = replace(draws[number], triangles=triangles)
         offset = offset.with_other(_offset(standpoint, given, screen))

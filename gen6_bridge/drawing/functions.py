@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gen6_bridge.unit import Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER
-from gen6_bridge.unit.shared import texels
+from gen6_bridge.unit.shared import looked_at, texels
 from pixelflow.simd.drawing import Texture
 
 __all__ = ["PixelFunctions"]
@@ -29,12 +29,12 @@ class PixelFunctions:
         self.kept = np.zeros((threads, channels), np.bool_)
         """Channels that took part in the write."""
         self.sampled = 0
-        """Bytes of texels that were asked for, four a texel and four texels a sample."""
+        """Bytes of texels that were asked for, four a texel and four texels a sample, twice between two mipmaps."""
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
         """Filter the texture at each channel's place, or take what it writes."""
         if request.target == SAMPLER and self._texture is not None:
-            self.sampled += _SAMPLE_BYTES * request.enabled.bit_count()
+            self.sampled += _SAMPLE_BYTES * looked_at(self._texture, request)
             return texels(self._texture, request)
         if request.target == RENDER_CACHE:
             self.written[request.thread] = request.payload.view(np.float32).reshape(_COMPONENTS, self._channels).T

@@ -12,7 +12,7 @@ from gen6_bridge.drawing.rasterizer import Pixels, pixel_threads
 from gen6_bridge.drawing.shaders import COLUMNS, CONSTANTS, PLANES, ROWS, SAMPLE, ShaderKind, pixel_shader
 from gen6_bridge.time import CarriedStep, ThreadTraces
 from gen6_bridge.unit import ExecutionUnit
-from pixelflow.simd.drawing import Blend, Draw, places_of
+from pixelflow.simd.drawing import Blend, Draw, coordinate_bits, places_of
 
 __all__ = ["Shaded", "kind_of", "shaded"]
 
@@ -27,13 +27,17 @@ Shaded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]
 def kind_of(draw: Draw, samples: int, channels: int, *, cut: bool, colours: bool) -> ShaderKind:
     """Return what the shader of a draw must do, where it kills (``cut``) and where it writes ``colours``."""
     state = draw.state
+    textured, correct = state.texture is not None and (colours or cut), not bool(draw.triangles.level.all())
     return ShaderKind(
-        textured=state.texture is not None and (colours or cut),
+        textured=textured,
         translucent=colours and state.blend in _TRANSLUCENT,
         cut=cut,
         colours=colours,
         samples=samples,
         channels=channels,
+        correct=correct,
+        bits=coordinate_bits(draw.triangles) if correct and textured else 0,
+        mipmaps=state.texture is not None and state.texture.mipmaps,
     )
 
 

@@ -15,12 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.drawing.shaders import PLANE_WORDS
-from pixelflow.simd.drawing import CENTRE, Draw, Framebuffer, covered_samples, planes_of, texture_planes_of
+from pixelflow.simd.drawing import (
+    CENTRE,
+    DIVISOR,
+    NUMERATORS,
+    Draw,
+    Framebuffer,
+    ScreenTriangles,
+    covered_samples,
+    first_samples,
+    planes_of,
+    quotients_of,
+    texture_planes_of,
+)
 
 __all__ = ["PixelThreads", "Pixels", "pixel_threads", "pixels_of"]
 
 _SUBSPAN = 4
-_PLANES = 5
+_PLANES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +114,12 @@ def pixel_threads(
     key = np.stack([pixels.triangle, pixels.row // 2, pixels.column // 2], axis=1)
     subspans, which = np.unique(key, axis=0, return_inverse=True)
     within = (which.reshape(-1), pixels.row % 2 * 2 + pixels.column % 2)
-    number, sample = np.full((len(subspans), _SUBSPAN), -1), np.zeros((len(subspans), _SUBSPAN), np.int64)
-    number[within], sample[within] = np.arange(len(pixels)), pixels.sample
+    number = np.full((len(subspans), _SUBSPAN), -1)
+    number[within] = np.arange(len(pixels))
+    places_of_pixels = (2 * subspans[:, 2, None] + [0, 1, 0, 1], 2 * subspans[:, 1, None] + [0, 0, 1, 1])
+    sample = first_samples(
+        draw.triangles, places, subspans[:, 0].repeat(_SUBSPAN), *(each.reshape(-1) for each in places_of_pixels)
+    ).reshape(-1, _SUBSPAN)
     begins = np.flatnonzero(np.diff(subspans[:, 0], prepend=-1))
     counts = np.diff(begins, append=len(subspans))
     place = np.arange(len(subspans)) - np.repeat(begins, counts)
@@ -114,8 +130,7 @@ def pixel_threads(
     found = {name: np.zeros(slots, np.int64) for name in ("columns", "rows", "sample", "there")}
     found["pixel"] = np.full(slots, -1)
     for name, values in (
-        ("columns", 2 * subspans[:, 2, None] + np.array([0, 1, 0, 1])),
-        ("rows", 2 * subspans[:, 1, None] + np.array([0, 0, 1, 1])),
+        ("columns", places_of_pixels[0]), ("rows", places_of_pixels[1]),
         ("sample", sample), ("there", 1), ("pixel", number),
     ):  # fmt: skip
         found[name][thread, place % held] = values
@@ -127,14 +142,28 @@ def pixel_threads(
 
 
 def _payload(draw: Draw, triangle: NDArray[np.int64], places: Sequence[tuple[int, int]]) -> NDArray[np.uint32]:
-    """Return the planes of each thread's triangle: r, g, b, u, v, their A, B and C at each place."""
+    """Return the planes of each thread's triangle, r, g, b, u, v and their divisor: A, B, C at each place."""
     found = np.zeros((len(triangle), _PLANES, PLANE_WORDS), np.int64)
+    textured = draw.state.texture is not None
     for sample, place in enumerate(places):
-        planes = planes_of(draw.triangles, place)
-        for term, values in ((0, planes.a), (1, planes.b), (4 + sample, planes.c)):
-            found[:, :3, term] = values[triangle, 1:]
-        if draw.state.texture is not None:
-            texels = texture_planes_of(draw.triangles, place)
-            for term, values in ((0, texels.a), (1, texels.b), (4 + sample, texels.c)):
-                found[:, 3:, term] = values[triangle]
+        for plane, terms in _planes(draw.triangles, place, textured=textured).items():
+            for term, values in zip((0, 1, 4 + sample), terms, strict=True):
+                found[:, plane, term] = values[triangle]
     return found.reshape(len(triangle), _PLANES * PLANE_WORDS).astype(np.uint32)
+
+
+def _planes(
+    triangles: ScreenTriangles, place: tuple[int, int], *, textured: bool
+) -> dict[int, list[NDArray[np.int64]]]:
+    """Return A, B and C of the planes that there are, by their number."""
+    if not bool(triangles.level.all()):
+        found = quotients_of(triangles, place, textured=textured)
+        above = range(NUMERATORS.start, found.a.shape[1])
+        numbers = dict(enumerate(above)) | {_PLANES - 1: DIVISOR}
+        return {plane: [each[:, at] for each in (found.a, found.b, found.c)] for plane, at in numbers.items()}
+    colours = planes_of(triangles, place)
+    known = {plane: [each[:, 1 + plane] for each in (colours.a, colours.b, colours.c)] for plane in range(3)}
+    if textured:
+        texels = texture_planes_of(triangles, place)
+        known |= {3 + plane: [each[:, plane] for each in (texels.a, texels.b, texels.c)] for plane in range(2)}
+    return known

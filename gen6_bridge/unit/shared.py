@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from gen6_bridge.unit.messages import SAMPLER, URB, BlockMemory, Request
 from pixelflow.simd.drawing import Texture
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import details, filtered, levels_at, trilinear
 
-__all__ = ["RunFunctions", "Urb", "ramp", "texels"]
+__all__ = ["RunFunctions", "Urb", "looked_at", "ramp", "texels"]
 
 _REGISTER_BYTES = 32
 _GROUP_BYTES = 16
@@ -29,15 +29,36 @@ def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
     Places are integers, in 1/65536 texel, past a header if there is one: u of all channels, then v. The header may
     leave components out.
     """
-    header = bool(request.message.header)
-    body = request.payload[_REGISTER_BYTES * header :]
+    u, v = _places(request)
+    unwanted = int(request.header[2]) >> _OFF if request.message.header else 0
+    wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
+    texel = trilinear(texture, u, v, _detail(u, v)) if texture.mipmaps else filtered(texture, u, v)
+    found = texel.T[wanted].astype(np.uint32)
+    return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
+
+
+def looked_at(texture: Texture, request: Request) -> int:
+    """Return in how many levels the channels that are enabled look for texels: one each, or two between mipmaps."""
+    enabled = request.enabled
+    if not texture.mipmaps:
+        return enabled.bit_count()
+    _, weight = levels_at(texture, _detail(*_places(request)))
+    between = sum(1 << int(channel) for channel in np.flatnonzero(weight))
+    return enabled.bit_count() + (enabled & between).bit_count()
+
+
+def _places(request: Request) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return u and v of all channels."""
+    body = request.payload[_REGISTER_BYTES * bool(request.message.header) :]
     registers = len(body) // _REGISTER_BYTES // _AXES
     body = body[: _AXES * registers * _REGISTER_BYTES]
     u, v = body.view(np.uint32).reshape(_AXES, _EIGHT * registers).astype(np.int64)
-    unwanted = int(request.header[2]) >> _OFF if header else 0
-    wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
-    found = filtered(texture, u, v).T[wanted].astype(np.uint32)
-    return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
+    return u, v
+
+
+def _detail(u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how far down each channel looks; subspans of four stand one after the other."""
+    return np.repeat(details(u.reshape(-1, 4), v.reshape(-1, 4)), 4)
 
 
 def ramp() -> Texture:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from larrabee_bridge.compare.bezier import BezierComparison, tessellate_on_both
 from larrabee_bridge.vpu.core import CORE_MHZ
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
+from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.report import Column, Json, Part, Table, number, plural, verbatim
 from tessellation.picture import SAMPLES, SceneSource
 from tessellation.surface.bpt import is_patches, load
@@ -15,7 +16,9 @@ from tessellation.surface.bpt import is_patches, load
 __all__ = ["tessellated_on_both"]
 
 
-def tessellated_on_both(scene: str, how: SceneSource, told: Mapping[str, Told]) -> Beside | None:
+def tessellated_on_both(
+    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+) -> Beside | None:
     """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``."""
     if not is_patches(scene) or not {"pixelflow", "larrabee"} <= set(told):
         return None

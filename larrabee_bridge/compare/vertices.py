@@ -14,7 +14,7 @@ import numpy as np
 from larrabee_bridge.pipeline.frame.renderer import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, run_front_end
 from larrabee_bridge.vpu.core import CoreConfig
-from pixelflow.simd.drawing import TEXEL, Frame, ScreenTriangles
+from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, Frame, ScreenTriangles
 from pixelflow.simd.lanes.choice import AUTO
 from tessellation.picture import Offset, Standpoint, View, clip_matrix, lit_corners, widened_for_floats
 from tessellation.scenes import Body, texture_coordinates
@@ -67,7 +67,10 @@ def project_on_larrabee(
             config=config,
             engine=engine,
         )
-        draws[number] = replace(draws[number], triangles=_with_texels(front, body))
+        triangles = _with_texels(front, body)
+        if draws[number].triangles.nearness is not None:
+            triangles = replace(triangles, nearness=_nearness(front, body, standpoint))
+        draws[number] = replace(draws[number], triangles=triangles)
         offset = offset.with_other(_offset(front, body, standpoint))
     return FromVertices(replace(frame, draws=tuple(draws)), tuple(fronts), offset)
 
@@ -80,6 +83,13 @@ def _with_texels(front: FrontEndResult, body: Body) -> ScreenTriangles:
     of_corners = coordinates[body.corners[front.source]]
     texels = np.rint(np.einsum("tck,tkr->tcr", front.weights, of_corners) * TEXEL).astype(np.int64)
     return replace(front.triangles, coordinates=texels)
+
+
+def _nearness(front: FrontEndResult, body: Body, standpoint: Standpoint) -> np.ndarray:
+    """Return the nearness of the triangles' corners; along an edge that was cut its inverse is linear."""
+    inverse = 1 / standpoint.nearness(body.points)[body.corners[front.source]]
+    shares = 1 / np.einsum("tck,tk->tc", front.weights, inverse)
+    return np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
 
 
 def _offset(front: FrontEndResult, body: Body, standpoint: Standpoint) -> Offset:

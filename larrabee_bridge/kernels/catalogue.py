@@ -8,8 +8,12 @@ from larrabee_bridge.kernels.dense.filters import linear_study, median_study
 from larrabee_bridge.kernels.dense.fourier import fourier_study
 from larrabee_bridge.kernels.dense.product import product_study
 from larrabee_bridge.kernels.physics.cloth import cloth_study
+from larrabee_bridge.kernels.physics.convex import gjk_study
 from larrabee_bridge.kernels.physics.overlaps import sweep_study
 from larrabee_bridge.kernels.physics.particles import particles_study
+from larrabee_bridge.kernels.pictures.shadows import shadow_study
+from larrabee_bridge.kernels.pictures.tones import tones_study
+from larrabee_bridge.kernels.pictures.transparency import transparency_study
 from larrabee_bridge.kernels.study import KernelStudy
 from larrabee_bridge.kernels.tracing.study import ray_tracer
 
@@ -17,10 +21,15 @@ __all__ = ["STUDIES"]
 
 STUDIES = (
     KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
+    KernelStudy("transparency", "layers in lists without a limit, sorted", "6.2, Fig. 15", transparency_study),
+    KernelStudy("shadow-map", "shadows exact at samples, binned by the light", "6.3, Fig. 16", shadow_study),
+    KernelStudy("tones", "a curve over tiles that are in the cache", "6.3", tones_study),
     KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
     KernelStudy("sweep-and-prune", "pairs of boxes that overlap", "6.4, Fig. 17", sweep_study),
-    KernelStudy("particles", "densities of particles from their neighbours", "6.4, Fig. 17", particles_study),
-    KernelStudy("gjk", "distance of convex bodies", "6.4, Fig. 17", refused="not rebuilt here"),
+    KernelStudy(
+        "particles", "densities and forces of particles from their neighbours", "6.4, Fig. 17", particles_study
+    ),
+    KernelStudy("gjk", "distances of convex bodies", "6.4, Fig. 17", gjk_study),
     KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
     KernelStudy("matrix-product", "blocks of 24 x 16 with sums in registers", "Fig. 20", product_study),
     KernelStudy("linear-filter", "five by five weights", "6.4, Fig. 20", linear_study),

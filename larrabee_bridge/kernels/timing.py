@@ -160,6 +160,8 @@ class CoresRun:
     """Instructions carried out, by family."""
     lines: int
     """Cache lines touched."""
+    from_memory: int = 0
+    """Those that came from memory; 0 where every access hits."""
 
     @classmethod
     def joined(cls, runs: Sequence[CoresRun]) -> CoresRun:
@@ -169,6 +171,7 @@ class CoresRun:
             sum(each.alone for each in runs),
             {family: sum(each.counts[family] for each in runs) for family in VectorFamily},
             sum(each.lines for each in runs),
+            sum(each.from_memory for each in runs),
         )
 
     @property
@@ -204,12 +207,14 @@ def carry_out(unit: VectorUnit, config: CoreConfig | None = None, per_core: int 
     unit.run(notes.append, lines=True)
     note = RunNote.joined(notes)
     core(note)
-    pieces = []
+    cores = []
     for first in range(0, unit.threads, per_core):
         past = min(first + per_core, unit.threads)
         starts = note.starts[first : past + 1]
         words = note.words[starts[0] : starts[-1]]
         share = RunNote(note.blocks, np.arange(past - first), words, starts - starts[0], note.has_lines)
-        pieces.append(take_turns(unit.program, share, config).cycles)
+        cores.append(take_turns(unit.program, share, config))
     counts = {family: int(each.sum()) for family, each in core.counts.items()}
-    return CoresRun(np.array(pieces, np.int64), int(core.cycles.sum()), counts, int(core.lines.sum()))
+    pieces = np.array([each.cycles for each in cores], np.int64)
+    missing = sum(each.l2_misses or 0 for each in cores)
+    return CoresRun(pieces, int(core.cycles.sum()), counts, int(core.lines.sum()), missing)

@@ -104,7 +104,8 @@ class MachineDrawing:
     compared: bool = False
     """Whether it is compared where no machine is named."""
     beside: Mapping[str, str] = field(default_factory=dict)
-    """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands."""
+    """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands. It takes
+    the scene, how that is made, what each machine is told by its name, the frame, and what the machines drew."""
     block: str = "blocks of pixels"
     """What its lanes work on at once."""
     ways: str = "moved"

@@ -4,7 +4,7 @@ from tessellation.picture.camera import Camera, Standpoint, View, frame, unit
 from tessellation.picture.clip_space import Offset, clip_matrix, widened_for_floats
 from tessellation.picture.lighting import CLAY, FILL, GAMMA, KEY, LIGHT, check_mesh, facets, lit_corners, lit_triangles
 from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
-from tessellation.picture.order import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource
+from tessellation.picture.order import BACKGROUND, SAMPLES, SIZE, UPS, PictureOrder, SceneSource
 
 __all__ = [
     "BACKGROUND",
@@ -16,6 +16,7 @@ __all__ = [
     "MESH_SUFFIXES",
     "SAMPLES",
     "SIZE",
+    "UPS",
     "Camera",
     "Model",
     "Offset",

@@ -90,6 +90,10 @@ class Standpoint:
         """Return points as the camera sees them."""
         return (points - self.origin) / self.extent
 
+    def nearness(self, points: np.ndarray) -> np.ndarray:
+        """Return 1 / distance of points along the view, in shares of the nearest one's: float64[point]."""
+        return np.minimum(self.camera.project(self.placed(points))[:, 2] / self.low, 1)
+
     def project(self, points: np.ndarray) -> np.ndarray:
         """Return x and y in pixels and the depth of points: float64[point, 3]."""
         found = self.camera.project(self.placed(points))

@@ -63,13 +63,15 @@ def lit_triangles(
     standpoint: Standpoint | None = None,
     screen: np.ndarray | None = None,
     coordinates: np.ndarray | None = None,
+    affine: bool = False,
 ) -> ScreenTriangles:
     """Place a camera before a model and light its vertices, or its triangles where they are to be ``flat``.
 
     ``points`` and ``normals`` are float[vertex, xyz], ``corners`` int[triangle, 3]; ``colour`` is linear red, green and
     blue. ``standpoint`` is where the camera stands already, and ``screen`` what somebody else has projected: x and y in
-    pixels and depth of each vertex. ``coordinates`` are those of a texture, float[vertex, uv] in texels. Raises
-    InputError for a model without extent, for numbers that are not finite and for corners that do not exist.
+    pixels and depth of each vertex. ``coordinates`` are those of a texture, float[vertex, uv] in texels. Colours and
+    coordinates follow perspective, or are linear on the screen where they are to be ``affine``. Raises InputError for a
+    model without extent, for numbers that are not finite and for corners that do not exist.
     """
     points = np.asarray(points, np.float64)
     check_mesh(points, corners)
@@ -77,7 +79,8 @@ def lit_triangles(
     screen = standpoint.project(points) if screen is None else screen
     colours = lit_corners(points, normals, corners, standpoint, flat=flat, colour=colour)
     texels = None if coordinates is None else coordinates[corners]
-    return snap(screen[corners, :2], screen[corners, 2], colours, texels)
+    nearness = None if affine else standpoint.nearness(points)[corners]
+    return snap(screen[corners, :2], screen[corners, 2], colours, texels, nearness)
 
 
 def lit_corners(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tessellation.surface.mesh import Mesh
     from tessellation.surface.patch import Patch
 
-__all__ = ["BACKGROUND", "SAMPLES", "SIZE", "PictureOrder", "SceneSource"]
+__all__ = ["BACKGROUND", "SAMPLES", "SIZE", "UPS", "PictureOrder", "SceneSource"]
 
 SIZE = (640, 480)
 """Width and height in pixels of a picture whose scene says none."""
@@ -25,6 +25,8 @@ BACKGROUND = (222, 224, 230)
 """Red, green and blue of what is not drawn on, where a scene says none."""
 SAMPLES = 8
 """Samples of named patches along u and along v."""
+UPS = ("z", "y")
+"""Which axis of a file may be up; that of the world is z."""
 
 Loaded = TypeVar("Loaded")
 """A scene that has been made."""
@@ -34,14 +36,17 @@ Loaded = TypeVar("Loaded")
 class SceneSource:
     """How a scene is made where it says nothing itself.
 
-    ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples`` and ``flat`` are for a model
-    that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``.
+    ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, ``flat`` and ``up`` are for a
+    model that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``.
+    ``affine`` lets colours and texture coordinates be linear on the screen, whatever the file says.
     """
 
     size: tuple[int, int] | None = None
     samples: int | None = None
     patch_samples: int | None = None
     flat: bool = False
+    affine: bool = False
+    up: str = "z"
     config: NodeConfig = THESIS
     engine: str = "auto"
     progress: Telling | None = None

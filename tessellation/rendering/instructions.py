@@ -2,6 +2,9 @@
 
 The thesis colours the pixels inside and leaves the depth test open; here the LEE's depth is compared with the one in
 memory before anything is stored, with the compare that the LEE offers for that. Flat and Gouraud-shaded triangles.
+
+Where colours follow perspective, PEs keep numerators and their divisor, and divide once, when the region is drawn: only
+what is seen is divided (`pixelflow.simd.drawing.interpolation`). Regions without such triangles have none of that.
 """
 
 from __future__ import annotations
@@ -9,17 +12,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microcode import Builder, Imm, Mem, Program, Range, Register
-from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
+from pixelflow.simd.drawing import (
+    COLOUR_FRACTION,
+    COLOUR_STEPS,
+    DEPTH_FRACTION,
+    DIVISOR,
+    FAR,
+    NUMERATORS,
+    Edges,
+    Planes,
+    Quotients,
+    ScreenTriangles,
+    edges_of,
+    planes_of,
+    quotients_of,
+    steady,
+)
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
-__all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
+__all__ = [
+    "CHANNELS",
+    "COPY_STAGE",
+    "DIVISION_STAGE",
+    "SENT_BYTES",
+    "PixelMemory",
+    "TriangleData",
+    "region_program",
+    "signed_bytes",
+]
 
 CHANNELS = ("red", "green", "blue")
 _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
 _COLOUR_BYTES = 1 + COLOUR_FRACTION // 8
+_QUOTIENT_BYTES = 4
 
 COPY_STAGE = "copy for composition"
 """Name of the stage in cycle reports."""
+
+DIVISION_STAGE = "division"
+"""Likewise, of numerators by 1 / w."""
 
 SENT_BYTES = 3 + len(CHANNELS)
 """Bytes of a pixel that go over the image composition network: depth, highest byte first, then red, green, blue."""
@@ -32,6 +63,19 @@ class TriangleData:
     edges: Edges
     planes: Planes
     flat: tuple[bool, ...]
+    """Which triangles have one colour."""
+    quotients: Quotients | None = None
+    """Where colours of some triangle follow perspective."""
+    divided: tuple[bool, ...] = ()
+    """Of which triangles they do: those that are neither flat nor equally far at all three corners."""
+
+    @classmethod
+    def of(cls, triangles: ScreenTriangles) -> TriangleData:
+        """Return the data of triangles."""
+        flat = steady(triangles)
+        divided = ~(flat | triangles.level)
+        quotients = quotients_of(triangles) if divided.any() else None
+        return cls(edges_of(triangles), planes_of(triangles), tuple(flat.tolist()), quotients, tuple(divided.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +87,21 @@ class PixelMemory:
 
     depth: Range
     colours: tuple[Range, ...]
+    divisor: Range | None = None
+    """Where colours may be numerators: four bytes of the divisor, and one that is 1 where there is any, else 0."""
 
     @classmethod
-    def declared(cls, builder: Builder) -> PixelMemory:
-        """Declare the ranges in a program: 13 bytes."""
+    def declared(cls, builder: Builder, *, divided: bool = False) -> PixelMemory:
+        """Declare the ranges in a program: 13 bytes; 21 where some colours are ``divided``."""
         depth = builder.range("depth", _DEPTH_BYTES)
-        return cls(depth, tuple(builder.range(channel, _COLOUR_BYTES) for channel in CHANNELS))
+        size = _QUOTIENT_BYTES if divided else _COLOUR_BYTES
+        colours = tuple(builder.range(channel, size) for channel in CHANNELS)
+        return cls(depth, colours, builder.range("divisor", _QUOTIENT_BYTES + 1) if divided else None)
 
     @property
     def sent(self) -> tuple[Mem, ...]:
         """The bytes that the image composition network gets, in their order."""
-        return (*(self.depth[index] for index in (3, 2, 1)), *(colour[_COLOUR_BYTES - 1] for colour in self.colours))
+        return (*(self.depth[index] for index in (3, 2, 1)), *(colour[colour.size - 1] for colour in self.colours))
 
 
 def region_program(
@@ -64,13 +112,16 @@ def region_program(
     With ``composition``, the address of image composition memory, it then copies what the other nodes are to get there.
     """
     builder = Builder(f"region {region.left},{region.top}")
-    memory = PixelMemory.declared(builder)
+    numbers = region.triangles.tolist()
+    memory = PixelMemory.declared(builder, divided=any(data.divided[number] for number in numbers))
     builder.mark("clear")
     builder.emit("EMC_SetEnab")
     builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
     _emit_constant(builder, memory, background)
-    for number in region.triangles.tolist():
+    for number in numbers:
         _emit_triangle(builder, memory, data, number, region)
+    if memory.divisor is not None:
+        _emit_division(builder, memory, memory.divisor)
     if composition is not None:
         builder.mark(COPY_STAGE)
         builder.emit("EMC_SetEnab")
@@ -93,16 +144,89 @@ def _emit_triangle(builder: Builder, memory: PixelMemory, data: TriangleData, nu
     builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, *depth)
     builder.emit("STI", memory.depth[0], Imm(0))
     builder.mark("colour")
+    if data.quotients is not None and data.divided[number]:
+        _emit_numerators(builder, memory, data.quotients, number, region)
+        return
     if data.flat[number]:
         _emit_constant(builder, memory, [c >> COLOUR_FRACTION for _, _, c in colours])
         return
     for place, colour in zip(memory.colours, colours, strict=True):
-        builder.emit("EMC_TreeIntoMem_Li", place, _COLOUR_BYTES, *colour)
+        builder.emit("EMC_TreeIntoMem_Li", place[place.size - _COLOUR_BYTES], _COLOUR_BYTES, *colour)
+    _emit_kind(builder, memory, 0)
+
+
+def _emit_kind(builder: Builder, memory: PixelMemory, divided: int) -> None:
+    """Emit whether the colours are numerators, where a region has both."""
+    if memory.divisor is not None:
+        builder.emit("STI", memory.divisor[_QUOTIENT_BYTES], Imm(divided))
+
+
+def _emit_numerators(builder: Builder, memory: PixelMemory, quotients: Quotients, number: int, region: Region) -> None:
+    if memory.divisor is None:
+        raise ValueError("a region with a triangle in perspective has room for its divisor")
+    a, b, c = (each[number] for each in (quotients.a, quotients.b, quotients.c))
+    here = (c + a * region.left + b * region.top) % (1 << 8 * _QUOTIENT_BYTES)
+    order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
+    for place, plane in zip((memory.divisor, *memory.colours), order, strict=True):
+        builder.emit("EMC_TreeIntoMem_Li", place[0], _QUOTIENT_BYTES, int(a[plane]), int(b[plane]), int(here[plane]))
+    _emit_kind(builder, memory, 1)
+
+
+def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> None:
+    """Emit the division of the numerators of each pixel, bit by bit: the quotient, a colour, to their highest byte."""
+    register, rest, quotient = Register.R, builder.range("rest", _QUOTIENT_BYTES), builder.range("quotient", 1)
+    every = range(_QUOTIENT_BYTES)
+
+    def less(numerator: Mem, to: Range | None = None) -> None:
+        """Emit numerator less divisor, or the compare of both; carry where the numerator is no smaller."""
+        for at in every:
+            builder.emit("LD", register, numerator[at])
+            operation = ("CMP", "CMPC") if to is None else ("SUB", "SBC")
+            builder.emit(operation[at > 0], register, divisor[at])
+            if to is not None:
+                builder.emit("ST", to[at], register)
+
+    with builder.routine("divide", ("numerator",), uses=(rest, quotient)) as (numerator,):
+        # Rounding may take a numerator below 0 or to the divisor: then the colour is 0, or 255.
+        builder.emit("SHL", register, numerator[_QUOTIENT_BYTES - 1])
+        builder.emit("EC")
+        for at in every:
+            builder.emit("STI", numerator[at], Imm(0))
+        builder.emit("EMC_SetEnab")
+        less(numerator)
+        builder.emit("EC")
+        for at in every:
+            builder.emit("LD", register, divisor[at])
+            builder.emit("SBC" if at else "SUB", register, Imm(0 if at else 1))
+            builder.emit("ST", numerator[at], register)
+        builder.emit("EMC_SetEnab")
+        with builder.loop(COLOUR_STEPS):
+            for at in every:
+                builder.emit("ROL" if at else "SHL", register, numerator[at])
+                builder.emit("ST", numerator[at], register)
+            less(numerator, rest)
+            builder.emit("EC")
+            for at in every:
+                builder.emit("LD", register, rest[at])
+                builder.emit("ST", numerator[at], register)
+            builder.emit("ROL", register, quotient[0])
+            builder.emit("STA", quotient[0], register)
+            builder.emit("EMC_SetEnab")
+        builder.emit("LD", register, quotient[0])
+        builder.emit("ST", numerator[_QUOTIENT_BYTES - 1], register)
+    builder.mark(DIVISION_STAGE)
+    builder.emit("EMC_SetEnab")
+    builder.emit("LD", register, divisor[_QUOTIENT_BYTES])
+    builder.emit("CMP", register, Imm(1))
+    builder.emit("EC")
+    for colour in memory.colours:
+        builder.call("divide", colour[0])
 
 
 def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...] | list[int]) -> None:
     for place, value in zip(memory.colours, colour, strict=True):
-        builder.emit("STI", place[_COLOUR_BYTES - 1], Imm(value))
+        builder.emit("STI", place[place.size - 1], Imm(value))
+    _emit_kind(builder, memory, 0)
 
 
 def _planes(planes: Planes, number: int, region: Region) -> list[tuple[int, int, int]]:

@@ -10,7 +10,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
+from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
@@ -18,6 +18,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import number
 from pixelflow.simd.telling import Telling
 from tessellation.commands import COMMANDS, MOST_NODES
+from tessellation.rendering.composition_time import region_cycles
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
@@ -92,6 +93,7 @@ def draw_on_pixelflow(
         facts.append(("instruction words", delivery.amount))
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     facts.append(("instruction feed", _feed(words, cycles, parts, config)))
+    single = None if composed.time else regions
     if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
@@ -110,6 +112,7 @@ def draw_on_pixelflow(
         picture=composed.picture,
         facts=tuple(facts),
         lane_bits=_PE_BITS,
+        free=_left_out(len(triangles), reached, words, parts, single, config),
     )
 
 
@@ -117,6 +120,16 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
     """Return what the words of a picture ask of the paths that bring them: a bound, for which no time is counted."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
+    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in _feed_floors(words, parts, config)]
+    return (
+        f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
+        f"{' and '.join(bounds)}: by formula, no time is counted for it"
+    )
+
+
+def _feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
+    """Return the paths that words of a picture go over, and the fewest cycles in which each brings them."""
+    count, clock = words * WORD_BITS // 8, config.clock_mhz
     paths = (
         (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
         (
@@ -125,11 +138,35 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
             config.gni.gp_memory_mb_per_second,
         ),
     )
-    bounds = [f"{-(-each * clock // path):,} cycles at {name}" for name, each, path in paths]
-    return (
-        f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
-        f"{' and '.join(bounds)}: by formula, no time is counted for it"
-    )
+    return [(name, -(-each * clock // rate)) for name, each, rate in paths]
+
+
+def _left_out(
+    triangles: int, reached: int, words: int, parts: int, regions: int | None, config: NodeConfig
+) -> tuple[FreeWork, ...]:
+    """Return what nodes have for nothing; ``regions`` are those whose pixels nobody sends: of a node alone."""
+    rate = "no rate of a GP is printed"
+    found = [
+        FreeWork("camera and light", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {rate}"),
+        FreeWork("triangles to regions", Bound.OPEN, f"the GPs': {reached:,} pairs of a triangle and a region; {rate}"),
+        FreeWork("edges and planes, instructions", Bound.OPEN, f"the GPs': {words:,} words made; {rate}"),
+    ]
+    if not config.igc.supply:
+        found += [
+            FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles)
+            for name, cycles in _feed_floors(words, parts, config)
+        ]
+    if regions is not None:
+        each = region_cycles(config, config.composition)
+        found.append(
+            FreeWork(
+                "pixels to the frame buffer",
+                Bound.ABOUT,
+                f"{regions} regions, {each} cycles each on the wires of an EMC (composition.*)",
+                regions * each,
+            )
+        )
+    return tuple(found)
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:

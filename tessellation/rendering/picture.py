@@ -59,6 +59,8 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
+    if how.up != "z":
+        raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)
     for note in file.notes if how.note is not None else ():
         how.note(f"note: {file.name}: {note}")

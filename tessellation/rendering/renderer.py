@@ -11,7 +11,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State, edges_of, planes_of
+from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
@@ -75,7 +75,7 @@ def render(
     have a PE for each pixel of a region.
     """
     require_region(config)
-    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    data = TriangleData.of(triangles)
     node = Node(config, engine)
     picture = Picture.empty(width, height)
     done: list[RegionRun] = []
@@ -95,7 +95,7 @@ def render(
 def region_programs(frame: Frame) -> tuple[Program, ...]:
     """Return the programs with which a node draws a frame of opaque triangles, region by region."""
     triangles = plain_triangles(frame)
-    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    data = TriangleData.of(triangles)
     drawn = regions(triangles, frame.width, frame.height)
     return tuple(region_program(data, region, frame.background) for region in drawn)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.config import leaves
-from pixelflow.node import guesses
+from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
 from tessellation.rendering.instructions import COPY_STAGE
 
@@ -84,7 +84,7 @@ def picture_report(
         ],
         schema="pixelflow.render/1",
         data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
-        notes=_network_in_vain(effective) if drawn.composition is None else (),
+        notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
     )
 
@@ -117,6 +117,17 @@ def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[
         ("", "; ".join(_rates(effective))),
         ("", f"{time.region_cycles:,} cycles a region on the wires, {time.latency_cycles} through the nodes"),
     ]
+
+
+def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
+    """Return which values somebody set on which nothing depends that was executed, or composed."""
+    runs = [
+        *(run for each in drawn.tessellations for run in each.runs),
+        *(drawn.projected.runs if drawn.projected else ()),
+        *(each.run for node in drawn.nodes for each in node.regions),
+    ]
+    alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {_NETWORK}")]
+    return alone if drawn.composition is not None else [*_network_in_vain(effective), *alone]
 
 
 def _network_in_vain(effective: Effective) -> list[str]:

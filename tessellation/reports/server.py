@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pixelflow.node import guesses
+from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural
 from tessellation.reports.outcome import errors_text
 from tessellation.surface.reference import LIMIT
@@ -108,6 +108,7 @@ def served_report(served: Served) -> Report:
          *served.guesses.parts],
         schema="pixelflow.serve/1",
         data=_object(served),
+        notes=set_in_vain(served.runs, served.effective),
         failure=errors_text(point, normal) if max(point, normal) > LIMIT else None,
     )  # fmt: skip
 

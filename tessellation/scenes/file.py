@@ -3,6 +3,7 @@
     size = [640, 480]              # pixels; may be given anew where the file is read
     background = [222, 224, 230]
     samples = 1                    # or 4
+    interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
     [camera]                       # degrees; it moves back until all bodies are in the picture
     azimuth = -62.0
     elevation = 24.0
@@ -12,15 +13,19 @@
     mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
     patches = "teapot"             # patches that a PixelFlow node tessellates, at
     samples = 8                    #   so many samples along u and along v
+    up = "y"                       # which axis of the file is up: "z", or "y", as many programs write them
     place = [0, 0, 0]              # where it stands; z is up
     size = 1.0                     # its longest extent; without, as it is
     turn = 30.0                    # degrees around z
-    grid = [4, 3]                  # copies along x and y, `spacing` apart, each turned by `turns` more than the last
+    grid = [4, 3]                  # copies along x and y
+    spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
+    turns = 12.0                   #   each turned by so many degrees more than the one before it
     colour = [0.66, 0.37, 0.21]    # linear red, green, blue
     flat = false                   # one colour a triangle
     blend = "over"                 # replace, over, add, multiply, sorted
     alpha = 110                    # 0 to 255; for over, add and sorted
     texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
+    mipmaps = true                 # smaller levels of the texture, filtered trilinearly; without, bilinearly
     depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
     depth_test = "less"            # or "always"
     [[generated]]
@@ -43,7 +48,7 @@ from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
 from pixelflow.simd.packaged import shipped
-from tessellation.picture import BACKGROUND, CLAY, SIZE, View
+from tessellation.picture import BACKGROUND, CLAY, SIZE, UPS, View
 from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
@@ -118,6 +123,7 @@ _SCENE = {
     "size": _several(2, _whole(1, _LARGEST_SIDE)),
     "background": _several(3, _whole(0, 255)),
     "samples": _Kind("1 or 4", lambda value: _is_number(value, whole=True) and value in (1, 4)),
+    "interpolation": _word("perspective", "affine"),
 }
 _CAMERA = {
     "azimuth": _number(-360, 360),
@@ -130,6 +136,7 @@ _BODY = {
     "mesh": _TEXT,
     "patches": _TEXT,
     "samples": _whole(2, 16),
+    "up": _word(*UPS),
     "place": _COORDINATES,
     "size": _number(1e-6, _FAR),
     "turn": _number(-360, 360),
@@ -142,11 +149,13 @@ _BODY = {
     "alpha": _whole(0, 255),
     "texture": _TEXT,
     "repeats": _number(0.01, 100),
+    "mipmaps": _TRUTH,
     "cutout": _whole(0, 255),
     "depth_test": _word(*(test.name.lower() for test in DepthTest)),
     "depth_write": _TRUTH,
     "colour_write": _TRUTH,
 }
+_OF_TEXTURES = ("repeats", "mipmaps", "cutout")
 _SEED = {"seed": _whole(0, 2**31 - 1)}
 FAMILIES = {
     "sized": {"count": _whole(1, 1_000_000), "pixels": _number(0.01, 1e7), **_SEED},
@@ -176,6 +185,8 @@ class Placed:
     """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
     size: float | None
     rest: Mapping[str, Any]
+    up: str = "z"
+    """The axis of its file that is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +213,8 @@ class SceneFile:
     bodies: tuple[Placed, ...] = ()
     generated: tuple[Generated, ...] = ()
     folder: Path = Path()
+    affine: bool = False
+    """Whether colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
 
 def read_scene(path: str | Path) -> SceneFile:
@@ -232,6 +245,9 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     _check_order(bodies, generated, name, faults)
     if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
         faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+    if "interpolation" in found and not bodies:
+        hint = "generated triangles are made on the screen, where all is linear"
+        faults.append(Fault("interpolation without a [[body]]", Place(name), hint))
     if not bodies and not generated:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
     if faults:
@@ -245,6 +261,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         tuple(each for each in bodies if each),
         tuple(each for each in generated if each),
         Path(name).parent,
+        found.get("interpolation") == "affine",
     )
 
 
@@ -298,9 +315,10 @@ def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault])
         for column in range(across)
     )
     samples = table.get("samples", 8) if sources == ["patches"] else None
-    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns"}
+    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns", "up"}
     rest = {key: value for key, value in table.items() if key not in used}
-    return Placed(table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest)
+    name, up = table.get("name", Path(source).stem), table.get("up", "z")
+    return Placed(name, source, samples, places, table.get("size"), rest, up)
 
 
 def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
@@ -320,7 +338,7 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return what in a body has no effect or contradicts the rest, and what to do."""
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
-        for key, other in (("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"))
+        for key, other in (*((key, "texture") for key in _OF_TEXTURES), ("spacing", "grid"), ("turns", "grid"))
         if key in table and other not in table
     ]
     blend = table.get("blend", "replace")

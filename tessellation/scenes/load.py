@@ -80,6 +80,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.up != "z":
+            raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
         if how.patch_samples is not None:
@@ -94,7 +96,7 @@ def _described(name: str, how: SceneSource) -> SceneFile:
 
 
 def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
-    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat})
+    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up)
     return SceneFile(bodies=(body,), folder=Path())
 
 
@@ -116,7 +118,7 @@ def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
         if triangles > MOST_TRIANGLES:
             raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
         bodies += [model.placed(place, placed.size, turn) for place, turn in placed.places] or [model]
-    draws = [*(draws_of(bodies, view) if bodies else []), *generated]
+    draws = [*(draws_of(bodies, view, affine=described.affine or how.affine) if bodies else []), *generated]
     frame = Frame(width, height, described.background, tuple(draws), samples)
     return Scene(Path(name).stem, frame, tuple(tessellations), tuple(bodies), view)
 
@@ -180,6 +182,8 @@ def _model(
             model = tessellation.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
+    if placed.up == "y":  # a quarter turn around x
+        points, normals = (values[:, [0, 2, 1]] * (1, -1, 1) for values in (points, normals))
     rest = placed.rest
     body = Body(
         placed.name,
@@ -207,18 +211,18 @@ def _state(placed: Placed, described: SceneFile) -> State:
         colour_write=rest.get("colour_write", True),
         blend=blend,
         alpha=rest.get("alpha", 255),
-        texture=_texture(rest["texture"], described) if "texture" in rest else None,
+        texture=_texture(rest["texture"], described, rest.get("mipmaps", False)) if "texture" in rest else None,
         cutout=rest.get("cutout", 0),
     )
 
 
-def _texture(name: str, described: SceneFile) -> Texture:
+def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
     if name == _CHECKER:
         at = np.arange(_CHECKER_SIDE) // _CHECKER_FIELD
         light = (at + at[:, None]) % 2 == 0
         texels = np.full((_CHECKER_SIDE, _CHECKER_SIDE, 4), 255, np.uint8)
         texels[~light] = (90, 110, 150, 255)
-        return Texture(texels)
+        return Texture(texels, mipmaps)
     path = _beside(described, name)
     try:
         from PIL import Image
@@ -228,7 +232,7 @@ def _texture(name: str, described: SceneFile) -> Texture:
             if max(image.size) > _LARGEST_TEXTURE:  # before it is decoded
                 hint = f"powers of two up to {_LARGEST_TEXTURE}"
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
-            return Texture(_texels(image))
+            return Texture(_texels(image), mipmaps)
     except ImportError:
         what = "reading textures needs Pillow, which is not installed"
         raise MissingPackageError(what, "image", Place(str(path))) from None

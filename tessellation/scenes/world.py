@@ -48,11 +48,13 @@ class Body:
         return Body(self.name, points, normals, self.corners, self.colour, self.flat, self.state, self.repeats)
 
 
-def draws_of(bodies: Sequence[Body], view: View) -> list[Draw]:
+def draws_of(bodies: Sequence[Body], view: View, *, affine: bool = False) -> list[Draw]:
     """Place a camera before all bodies together, light them, and return one draw for each body.
 
-    Depths run from 0 at the nearest vertex of all to 1 at the farthest. Raises InputError for bodies without extent,
-    points that are not finite, corners that do not exist and textures with too many repeats, with the body's name.
+    Depths run from 0 at the nearest vertex of all to 1 at the farthest. Colours and texture coordinates follow
+    perspective, or are linear on the screen where they are to be ``affine``. Raises InputError for bodies without
+    extent, points that are not finite, corners that do not exist and textures with too many repeats, with the body's
+    name.
     """
     for body in bodies:
         check_mesh(body.points, body.corners, body.name)
@@ -69,6 +71,7 @@ def draws_of(bodies: Sequence[Body], view: View) -> list[Draw]:
                 colour=body.colour,
                 standpoint=standpoint,
                 coordinates=texture_coordinates(body),
+                affine=affine,
             ),
             body.state,
         )

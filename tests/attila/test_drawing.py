@@ -94,6 +94,19 @@ def test_pixels_of_scenes_that_differ_are_few_and_have_a_reason(name: str) -> No
     assert found.reason and not found.wrong and found.colours < found.pixels / 20
 
 
+def test_attila_interpolates_perspective_by_itself() -> None:
+    """From 0 to 240 down a wall that is four times as far above: 48 half-way, where 120 would be linear."""
+    points = np.array([[(0, 0), (SIDE, 0), (0, SIDE)], [(SIDE, 0), (SIDE, SIDE), (0, SIDE)]], float)
+    below = points[..., 1] > 0
+    colours = np.repeat(np.where(below, 0, 240)[..., None], 3, axis=-1)
+    wall = snap(points, np.full((2, 3), 0.5), colours, None, np.where(below, 1.0, 0.25))
+    frame = Frame(SIDE, SIDE, (0, 0, 0), (Draw("wall", wall),))
+    drawn, expected = draw_on_attila(frame).picture.colours.astype(int), draw_frame(frame).colours.astype(int)
+    assert np.abs(drawn - expected).max() <= 1
+    middle = drawn[SIDE // 2 - 1 : SIDE // 2 + 1].mean()
+    assert abs(middle - 48) < 8
+
+
 def test_an_account_adds_up() -> None:
     drawn = draw_on_attila(Frame(SIDE, SIDE, (0, 0, 0), (Draw("one", square(0.5, (1, 2, 3))),)))
     assert sum(drawn.stages.values()) + 1 == drawn.cycles and drawn.clock_mhz == 600

@@ -148,3 +148,11 @@ def test_the_readme_names_every_fitted_value() -> None:
     fitted = {key for key, about, _, _ in leaves(PAPER) if about.standing is Standing.FITTED}
     named = README.partition("## Standing of values")[2].partition("\n## ")[0]
     assert fitted == set(re.findall(r"`(command\.[a-z_]+)`", named))
+
+
+def test_a_run_tells_how_far_it_is_and_takes_no_other_cycles() -> None:
+    told: list[float] = []
+    found = run_scene(SCENE, progress=lambda text, share=None: told.append(-1.0 if share is None else share))
+    assert found.cycles == run_scene(SCENE).cycles
+    assert told[0] == -1.0 and told[1:] == sorted(told[1:]) and len(set(told[1:])) > 2
+    assert 0.0 <= told[1] < told[-1] == 1.0

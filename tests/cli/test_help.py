@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.cli.shell.registry import COMMANDS
+from tessellation import BUILT_IN
+from tessellation.scenes import SCENES
 
 EXPECTED = {"pixelflow grade sides.mc": 1, "pixelflow grade sides.mc --save-data start.npz": 1}
 """Exit codes that are not 0: a stub that nobody has solved does not pass."""
@@ -56,3 +59,9 @@ def test_help_shows_them_within_80_columns(name: str, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     for example in COMMANDS[name].load().EXAMPLES:
         assert f"  {example}\n" in shown and len(example) <= 78
+
+
+def test_the_help_of_pictures_names_every_scene_that_ships(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", "--help"]) == 0
+    shown = set(re.findall(r"[a-z]+", capsys.readouterr().out))
+    assert {*SCENES, *BUILT_IN} <= shown

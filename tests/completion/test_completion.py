@@ -14,6 +14,7 @@ from pixelflow.cli.model.completion import whole_parser
 from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS
+from tessellation.scenes import SCENES
 
 pytest.importorskip("shtab", reason="needs shtab: pip install 'pixelflow-sim[completion]'")
 
@@ -66,6 +67,12 @@ def test_names_of_examples_and_exercises(bash) -> None:
     assert bash("examples", "copy", "c") == {"carries"}
     assert bash("examples", "show", "to") == {"tour"}
     assert bash("grade", "--exercise", "f") == {"first"}
+
+
+def test_names_of_scenes_models_and_programs_that_ship_here(bash) -> None:
+    assert set(SCENES) <= bash("render", "") and bash("render", "gla") == {"glass"}
+    assert bash("tessellate", "enn") == {"enneper"}
+    assert bash("run", "mand") == {"mandelbrot"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

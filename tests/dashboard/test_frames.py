@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from pixelflow.observe.dashboard import text_frame
-from pixelflow.observe.dashboard.state import SemaphoreState
+from pixelflow.observe.dashboard.state import DashboardState, SemaphoreState
 from tests.dashboard.drawing import drawn, stored
 from tests.dashboard.states import ALONE, MIDWAY, SIZES, STATES
 
@@ -24,6 +24,15 @@ def test_a_frame_looks_as_it_did(name: str, width: int, height: int) -> None:
 @pytest.mark.parametrize("name", STATES)
 def test_nothing_is_left_out_at_200_by_60(name: str) -> None:
     assert "…" not in drawn(STATES[name], 200, 60)
+
+
+@pytest.mark.parametrize("state", [ALONE, MIDWAY], ids=["one stream", "two streams"])
+def test_a_frame_of_160_by_50_is_full(state: DashboardState) -> None:
+    """A character of the map is two PEs at most, and something stands beside it down to the last lines."""
+    lines = drawn(state, 160, 50).splitlines()
+    (title,) = [at for at, line in enumerate(lines) if re.search(r"half a character: 1 PE|mean of 1 x 2 PEs", line)]
+    beside = [at for at, line in enumerate(lines) if at > title and line.rpartition("│")[2].strip()]
+    assert beside[-1] >= 46 and len(lines) <= 50
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

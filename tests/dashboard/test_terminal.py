@@ -236,3 +236,13 @@ def test_boxes_are_shown_in_place(terminal, scene: Path, arguments: tuple[str, .
     assert seen.count(ENTER) == seen.count(LEAVE) == 1 and seen.index(ENTER) < seen.index(LEAVE)
     shown = seen[seen.index(ENTER) : seen.index(LEAVE)]
     assert "traversal" in shown and "cycles of drawing" in shown
+
+
+def test_a_key_ends_what_another_machine_plays(terminal, scene: Path) -> None:
+    child = terminal("dash", "square.json", "--machine", "attila", "--play", "1")
+    child.expect("traversal")
+    child.send(".")
+    child.send("q")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0 and "stopped here" in child.before

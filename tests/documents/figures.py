@@ -223,6 +223,7 @@ MEASURED: dict[str, Callable[[], float]] = {
 
 HELD = {
     "16,820": "tests/studies/test_studies.py",
+    "868": "tests/rendering/test_node.py",
     "64,302": "tests/tessellation/test_fixed_sums.py",
     "49,996": "tests/tessellation/test_fixed_sums.py",
     "99,282": "tests/tessellation/test_fixed_sums.py",

@@ -19,7 +19,7 @@ from pixelflow.simd.drawing import (
     draw_frame,
     snap,
 )
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import filtered
 
 # One pixel at (0, 0); its samples lie at x 6, 14, 2, 10 and y 2, 6, 10, 14 sixteenths.
 SHEET = np.array([[[-8, -8], [24, -8], [-8, 24]]], float)

@@ -24,8 +24,8 @@ from pixelflow.simd.drawing import (
     snap,
     texture_planes_of,
 )
-from pixelflow.simd.drawing.frame_reference import filtered
 from pixelflow.simd.drawing.framebuffer import blended, divided
+from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 32, 24

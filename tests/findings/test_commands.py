@@ -13,7 +13,7 @@ import pytest
 
 from microcode import assemble
 from microcode.expand.expander import STEPS
-from pixelflow.cli.dashboard.dash import Pace
+from pixelflow.cli.dashboard.playing import Pace
 from pixelflow.cli.main import main
 from pixelflow.config import TINY
 from pixelflow.isa import Imm, Mem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from gen6_bridge.drawing.shaders import ShaderKind, pixel_shader
 from gen6_bridge.time import EuConfig
 from pixelflow.cli.main import main
 from pixelflow.simd.drawing import (
+    LEAST_NEARNESS,
+    NEAREST,
     Blend,
     DepthTest,
     Draw,
@@ -42,6 +45,15 @@ def triangles(seed: int, count: int = 12):
     return snap(points, source.uniform(0, 1, (count, 3)), source.integers(0, 256, (count, 3, 3)), coordinates)
 
 
+def in_perspective(seed: int, count: int = 4):
+    """Corners up to a hundred times as far as others, but for every third triangle's."""
+    nearness = 10.0 ** np.random.default_rng(seed).uniform(-2, 0, (count, 3))
+    nearness[::3] = nearness[::3, :1]
+    found = triangles(seed, count)
+    shares = np.clip(np.rint(nearness * NEAREST).astype(int), LEAST_NEARNESS, NEAREST - 1)
+    return replace(found, nearness=shares[: len(found)])
+
+
 def texture(seed: int) -> Texture:
     return Texture(np.random.default_rng(seed).integers(0, 256, (16, 8, 4)).astype(np.uint8))
 
@@ -56,6 +68,26 @@ def test_triangles_with_and_without_a_texture_are_the_references(seed: int) -> N
         f"{450 * int(dict(drawn.facts)['threads'].split()[0].replace(',', '')):,}" in dict(drawn.facts)["render cache"]
     )
     assert set(drawn.stages) == {"plain", "textured"} and sum(drawn.stages.values()) == drawn.cycles
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("channels", "samples"), [pytest.param(8, 1, marks=SLOW), pytest.param(16, 1, marks=SLOW), (16, 4)]
+)
+def test_colours_and_texels_follow_perspective(channels: int, samples: int) -> None:
+    smaller = Texture(texture(2).texels, mipmaps=True)
+    states = (State(), State(texture=texture(1)), State(texture=smaller, cutout=90, blend=Blend.OVER, alpha=200))
+    draws = tuple(Draw(str(seed), in_perspective(seed), state) for seed, state in enumerate(states))
+    frame = Frame(WIDTH, HEIGHT, (9, 99, 199), draws, samples)
+    affine = replace(
+        frame, draws=tuple(replace(each, triangles=replace(each.triangles, nearness=None)) for each in draws)
+    )
+    config = EuConfig(channels=channels)
+    drawn, without = draw_on_gen6(frame, config=config), draw_on_gen6(affine, config=config)
+    assert drawn.picture.equals(draw_frame(frame)) and not drawn.picture.equals(without.picture)
+    assert drawn.cycles > without.cycles
 
 
 @pytest.mark.parametrize("name", ["enneper", "herd", "glass"])

@@ -100,3 +100,11 @@ def test_a_database_that_is_there_before_is_not_counted(load: str, source: str, 
     printed = capsys.readouterr().out
     assert ("database loaded outside the counted run" in printed) == outside
     assert ("cycles before, from the server's GP" in printed) == (load == "gp")
+
+
+def test_values_on_which_nothing_depends_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A server composes no picture; its results go over the network and come out of texture memory."""
+    keys = ["composition.node_cycles=7", "gni.mb_per_second=400", "sdram.trp_cycles=2"]
+    assert main(["serve", "enneper", "--samples", "2", *(word for key in keys for word in ("-D", key))]) == 0
+    notes = [line.split()[1] for line in capsys.readouterr().err.splitlines() if "made no difference" in line]
+    assert notes == ["composition.node_cycles"]

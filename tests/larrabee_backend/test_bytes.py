@@ -29,9 +29,7 @@ def traffic_of(run: LarrabeeRun) -> Traffic:
 def test_every_pixel_is_read_once_and_written_once(samples: int, cleared: bool, keep_depth: bool) -> None:
     """4 bytes of colour and 4 of depth and stencil a sample; colours are written as one sample; no overhang."""
     whole = square(0.5, (1, 2, 3), 200)
-    found = traffic_of(
-        render_on_larrabee(frame(whole, samples), tile=32, cleared=cleared, keep_depth=keep_depth, layers=1)
-    )
+    found = traffic_of(render_on_larrabee(frame(whole, samples), tile=32, cleared=cleared, keep_depth=keep_depth))
     screen = 70 * 40
     for name in ("colour", "depth"):
         assert found.read[name] == (0 if cleared else 4 * samples * screen)
@@ -60,18 +58,18 @@ def test_tiles_without_triangles_may_be_cleared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tile", "samples", "sorted_layers", "size"),
+    ("tile", "samples", "sorts", "size"),
     [
         (32, 1, 0, 32 * 32 * 8),
         (64, 4, 0, 64 * 64 * 4 * 8),
         (128, 1, 0, 128 * 128 * 8),  # half of the slice
         (128, 4, 0, 128 * 128 * 4 * 8),  # twice the slice
-        (32, 1, 16, 32 * 32 * (8 + 4 + 16 * 8)),  # with a count, and depth and colour of each layer
+        (32, 1, 1, 32 * 32 * (8 + 4)),  # with where the list of each pixel begins
     ],
 )
-def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int, sorted_layers: int, size: int) -> None:
-    state = State(blend=Blend.SORTED, depth_write=False) if sorted_layers else State()
+def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int, sorts: int, size: int) -> None:
+    state = State(blend=Blend.SORTED, depth_write=False) if sorts else State()
     draws = (Draw("any", FIRST.part(np.zeros(0, np.int64)), state),)
-    found = render_back_end(Frame(8, 8, (0, 0, 0), draws, samples), tile=tile, layers=sorted_layers or 1)
+    found = render_back_end(Frame(8, 8, (0, 0, 0), draws, samples), tile=tile)
     assert found.tile_bytes == size
     assert found.fits_l2 == (size <= 256 * 1024)

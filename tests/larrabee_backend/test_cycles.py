@@ -7,7 +7,8 @@ import pytest
 
 from larrabee_bridge.pipeline.backend import TileStage, render_back_end
 from larrabee_bridge.pipeline.backend.accounts import Accounts
-from larrabee_bridge.pipeline.backend.programs import program_of, stages_of, work_parameters
+from larrabee_bridge.pipeline.backend.lists import list_room
+from larrabee_bridge.pipeline.backend.programs import Attributes, program_of, stages_of, work_parameters
 from larrabee_bridge.pipeline.backend.tiles import TileMemory, draw_bytes
 from larrabee_bridge.pipeline.coverage.quads import quads_of
 from larrabee_bridge.vpu.core import CoreConfig
@@ -88,7 +89,7 @@ def test_stages_and_threads_are_the_same_cycles(samples: int) -> None:
     found = render_back_end(Frame(WIDTH, HEIGHT, (0, 0, 0), draws, samples), tile=32)
     assert np.array_equal(sum(found.stages.values()), found.threads.sum(axis=1))
     spent = {stage for stage, cycles in found.stages.items() if cycles.sum()}
-    assert spent == set(TileStage) - ({TileStage.RESOLVE} if samples == 1 else set())
+    assert spent == set(TileStage) - {TileStage.TONES} - ({TileStage.RESOLVE} if samples == 1 else set())
     assert (found.cycles <= found.threads.sum(axis=1) + 4 * 200 * found.texture.requests.sum(axis=1)).all()
     carried_out = sum(core.issued + core.paired for core in found.accounts.shared.values())
     assert carried_out == sum(found.instructions.values())
@@ -106,11 +107,12 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
     """The same queues, and a cycle at most for each place where the run is cut."""
     triangles = soup(6, 9)
     quads = quads_of(triangles, 32, 21, 32)
-    draw = Draw("any", triangles)
     found = []
     for whole in (False, True):
-        memory = TileMemory(np.array([0]), 1, 32, 1, 0, draw_bytes(quads, 1, False))
-        dealt = memory.put(draw, quads, False)
+        memory = TileMemory(
+            np.array([0]), 1, 32, 1, False, draw_bytes(quads, 1, Attributes()), list_room([], [], 32, 1, 1)
+        )
+        dealt = memory.put(triangles, quads, Attributes())
         accounts = Accounts(1, CoreConfig())
         pairs = np.arange(1 if whole else len(dealt.pairs))
         scalars = {
@@ -119,10 +121,10 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
             2: memory.pixels_of(dealt.pairs[pairs]),
             3: dealt.headers[pairs],
         }
-        parameters = {"SAMPLES": 1, "LAYERS": 0, "TEXTURED": 0, "TILE": 32}
+        parameters = {"SAMPLES": 1, "SORTS": 0, "TEXTURED": 0, "TILE": 32}
         zeros = np.zeros_like(pairs)
         accounts.run("setup", parameters, memory.memory, zeros, zeros, scalars, dealt.sizes[pairs], {1: 0xFF})
-        found.append((int(accounts.cycles[0, 0]), memory.records(dealt, False).copy()))
+        found.append((int(accounts.cycles[0, 0]), memory.records(dealt, Attributes()).copy()))
     (cut, records), (straight, same) = found
     assert np.array_equal(records, same)
     assert len(dealt.pairs) > 4
@@ -134,11 +136,11 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
 def test_the_set_up_thread_reads_nothing_past_its_list(seed: int) -> None:
     """Lists that but for their last word fill whole lines: the next word is the first that a set-up thread writes."""
     triangles = soup(seed, 9)
-    quads, draw = quads_of(triangles, 32, 21, 32), Draw("any", triangles)
-    memory = TileMemory(np.array([0]), 1, 32, 1, 0, draw_bytes(quads, 1, False))
-    dealt = memory.put(draw, quads, False)
+    quads = quads_of(triangles, 32, 21, 32)
+    memory = TileMemory(np.array([0]), 1, 32, 1, False, draw_bytes(quads, 1, Attributes()), list_room([], [], 32, 1, 1))
+    dealt = memory.put(triangles, quads, Attributes())
     assert (2 * len(dealt.pairs) + len(quads)) % 16 == 0
-    unit = VectorUnit(program_of("setup", SAMPLES=1, LAYERS=0, TEXTURED=0, TILE=32), len(dealt.pairs), memory.memory)
+    unit = VectorUnit(program_of("setup", SAMPLES=1, SORTS=0, TEXTURED=0, TILE=32), len(dealt.pairs), memory.memory)
     for register, values in ((0, dealt.lists), (1, 1), (2, memory.pixels_of(dealt.pairs)), (3, dealt.headers)):
         unit.set_scalar(register, values)
     unit.set_mask(1, 0xFF)

@@ -1,10 +1,13 @@
 """Every pixel and every depth of the back end's programs against 64-bit integers, state by state."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import (
     Blend,
@@ -76,6 +79,51 @@ SOME = ("always", "over", "sorted", "texture multiply", "cutout over", "cutout, 
 def test_a_state_at_four_samples(name: str) -> None:
     flat = len(name) % 2 == 0
     check([Draw("behind", soup(1, 2)), Draw(name, soup(4, 3, flat=flat), EVERY[name])], samples=4)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize(
+    "name",
+    ["plain", "texture add", *(pytest.param(each, marks=pytest.mark.slow) for each in ("over", "multiply")),
+     *(pytest.param(each, marks=pytest.mark.slow) for each in ("texture", "cutout sorted"))],
+)  # fmt: skip
+def test_a_state_in_perspective(name: str, samples: int) -> None:
+    """With planes in a program too; textured planes of four samples fill more than half of a second line."""
+    near = soup(4, 4, perspective=True)
+    draws = [Draw(name, near, EVERY[name]), Draw("flat", soup(5, 2, flat=True, perspective=True), EVERY[name])]
+    check([Draw("behind", soup(1, 2, perspective=True)), *draws], samples)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("perspective", [False, True])
+def test_mipmaps(samples: int, perspective: bool) -> None:
+    """Also of small triangles, most of whose blocks have pixels that they do not cover."""
+    large = soup(8, 6, perspective=perspective)
+    small = replace(large, corners=large.corners // 6 + 256 * 12)
+    small = small.part(small.doubled_areas > 0)
+    assert len(small) > 3
+    states = [State(texture=Texture(NOISE.texels, mipmaps=True), cutout=cutout) for cutout in (0, 90)]
+    check([Draw("large", large, states[0]), Draw("small", small, states[1])], samples)
+
+
+def test_planes_of_perspective_by_the_program_draw_the_same() -> None:
+    draws = [Draw(str(seed), soup(seed, 4, perspective=True), State(texture=NOISE)) for seed in (6, 7)]
+    for samples in (1, 4):
+        frame = Frame(WIDTH, HEIGHT, (10, 20, 30), tuple(draws), samples)
+        assert render_on_larrabee(frame, tile=32).picture.equals(draw_frame(frame))
+
+
+def test_corners_that_are_equally_far_cost_what_they_cost_without_perspective() -> None:
+    affine = soup(2)
+    level = replace(affine, nearness=np.full((len(affine), 3), 1 << 29))
+    for state in (State(texture=NOISE),):
+        runs = [
+            render_on_larrabee(Frame(WIDTH, HEIGHT, (10, 20, 30), (Draw("soup", each, state),)), tile=32)
+            for each in (affine, level, soup(2, perspective=True))
+        ]
+        first, second, third = (run.back_end.cycles.sum() + run.plane_cycles for run in runs)
+        assert runs[0].picture.equals(runs[1].picture)
+        assert first == second < third
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.backend.planes import plane_words
-from larrabee_bridge.pipeline.backend.programs import constants_of
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of
 from larrabee_bridge.pipeline.backend.tiles import triangle_words
 from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles
 from larrabee_bridge.pipeline.frame import draw_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
-from pixelflow.simd.drawing import FAR, REACH, Draw, Frame, ScreenTriangles, draw_frame
+from pixelflow.simd.drawing import FAR, LEAST_NEARNESS, NEAREST, REACH, Draw, Frame, ScreenTriangles, draw_frame
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
 
 
@@ -28,16 +28,19 @@ def triangles(reach: int, count: int = 500) -> ScreenTriangles:
     depths[::2] = random.integers(0, FAR + 1, depths[::2].shape)
     colours = random.integers(0, 256, (len(corners), 3, 3))
     coordinates = random.integers(-(1 << 30), 1 << 30, (len(corners), 3, 2))
-    return ScreenTriangles(corners, depths, colours, 0, coordinates)
+    nearness = random.integers(LEAST_NEARNESS, NEAREST, (len(corners), 3))
+    nearness[::3] = nearness[::3, :1]
+    return ScreenTriangles(corners, depths, colours, 0, coordinates, nearness=nearness)
 
 
 @pytest.mark.parametrize("reach", [2, 20, 300, 5000, 60_000, 1 << 20, 256 * (REACH - 1)])
-@pytest.mark.parametrize(("samples", "textured"), [(1, False), (1, True), (4, False), (4, True)])
-def test_no_bit_of_a_plane_differs(reach: int, samples: int, textured: bool) -> None:
-    found = triangles(reach)
-    words = plane_words(found, samples, textured).words
-    expected = triangle_words(Draw("any", found), np.arange(len(found)), samples, textured)
-    layout = constants_of(samples, 0, textured)
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("told", [(False, False), (True, False), (False, True), (True, True, 30)])
+def test_no_bit_of_a_plane_differs(reach: int, samples: int, told: tuple[bool, bool]) -> None:
+    found, attributes = triangles(reach), Attributes(*told)
+    words = plane_words(found, samples, attributes).words
+    expected = triangle_words(found, samples, attributes)
+    layout = constants_of(samples, False, attributes)
     assert words.shape == (len(found), layout["TRIANGLE_BYTES"] // 4)
     assert np.array_equal(words, expected)
 

@@ -6,12 +6,11 @@ import pytest
 from larrabee_bridge.pipeline.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
 from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
 from larrabee_bridge.vpu.memory.fibers import run_fibers
-from pixelflow.simd.drawing import Draw, Frame, State, Texture, snap
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing import TEXEL, Draw, Frame, State, Texture, snap
+from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import square, texture
 
-TEXEL = 1 << 16
 GRID = texture(5, 16, 16)
 
 
@@ -21,6 +20,24 @@ def ask(unit: TileTextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray 
     u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
     zero = np.zeros(1, np.int64)
     return unit.answer(GRID, zero, zero, wanted, u, v)[0]
+
+
+def test_a_pixel_between_two_levels_is_filtered_in_both() -> None:
+    texels = np.random.default_rng(1).integers(0, 256, (64, 64, 4)).astype(np.uint8)
+    texture = Texture(texels, mipmaps=True)
+    column, row = np.arange(16) % 4, np.arange(16) // 4
+    # The last level is one texel, and so one line.
+    for scale, filters, lines in ((0.5, 16, None), (2.0, 16, None), (2.8, 32, None), (1000.0, 16, 1)):
+        unit = TileTextureUnit(1)
+        u, v = ((at[None] + 0.5) * scale * TEXEL for at in (column, row))
+        where, wanted = np.zeros(1, np.int64), np.ones((1, 16), bool)
+        answers, taken = unit.answer(texture, where, where, wanted, u.astype(np.uint32), v.astype(np.uint32))
+        assert (int(unit.pixels[0]), int(taken[0, 0])) == (filters, filters // 4)  # four a cycle
+        assert lines is None or int(taken[1, 0]) == lines
+        if scale == 2.0:
+            assert np.array_equal(answers[0].T.reshape(4, 4, 4), texture.levels[1][:4, :4])
+        if scale == 1000.0:
+            assert (texture.levels[6][0, 0] == answers[0].T).all()
 
 
 def test_a_quad_of_texel_centres_gets_the_texels() -> None:

@@ -143,7 +143,7 @@ def test_every_value_of_the_texture_unit_changes_cycles(key: str, value: int) ->
 
 @pytest.mark.parametrize(("key", "value"), [("l2_bytes", 131072), ("gather_line_cycles", 3)])
 def test_sorted_layers_fill_the_slice_and_scatter(key: str, value: int) -> None:
-    """With four samples and sixteen layers a tile of 64x64 is more than twice the slice."""
+    """With four samples and eight layers a tile of 64x64 is more than eight times the slice."""
     glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
     frame = Frame(64, 64, (0, 0, 0), (Draw("glass", sized_soup(), glass),), samples=4)
     usual, other = (

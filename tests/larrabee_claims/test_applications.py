@@ -31,7 +31,7 @@ def test_a_phase_without_work_is_refused() -> None:
 def test_shares_are_shares() -> None:
     bench = SceneBench()
     found = physics_on_cores(bench, {"share": 0.5, "cores": 64}).figures
-    assert all(0 < found[name] <= 1 for name in ("cloth", "sweep-and-prune", "particles"))
+    assert all(0 < found[name] <= 1 for name in ("cloth", "sweep-and-prune", "particles", "gjk"))
     rows = applications_on_cores(bench, {}).figures
     for name in ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier"):
         speedups = [rows[f"{name}_{cores}"] for cores in (8, 16, 24, 32, 40, 48)]

@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.kernels.physics.cloth import Cloth, ClothLaw, fallen, flat
 from larrabee_bridge.kernels.physics.overlaps import overlaps
-from larrabee_bridge.kernels.physics.particles import densities_of
+from larrabee_bridge.kernels.physics.particles import FluidLaw, densities_of, forces_of
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.errors import InputError
 
@@ -78,6 +78,33 @@ def test_densities_are_those_of_scipys_tree() -> None:
     assert near.tolist() == list(map(len, lists)) and len(run.pieces) == 11
 
 
+def test_forces_are_those_of_scipys_tree() -> None:
+    spatial = pytest.importorskip("scipy.spatial", reason="needs scipy")
+    points = (RNG.uniform(0, 1, (500, 3)) * (4, 3, 4)).astype(np.float32)
+    speeds = RNG.normal(size=points.shape).astype(np.float32)
+    law, exact = FluidLaw(stiffness=3, rest=2, viscosity=0.7), points.astype(float)
+    lists = spatial.cKDTree(exact).query_ball_point(exact, 1.0)
+    density = np.array([((1 - ((exact[i] - exact[each]) ** 2).sum(1)) ** 3).sum() for i, each in enumerate(lists)])
+    wanted = np.zeros_like(exact)
+    for i, each in enumerate(lists):
+        for j in set(each) - {i}:
+            away = exact[i] - exact[j]
+            d = np.linalg.norm(away)
+            push = law.stiffness * (density[i] + density[j] - 2 * law.rest) / (2 * density[j]) * (1 - d) ** 2
+            wanted[i] += push * away / d + law.viscosity * (1 - d) / density[j] * (speeds[j].astype(float) - speeds[i])
+    found = forces_of(points, speeds, law)
+    np.testing.assert_allclose(found.found, wanted, atol=1e-5 * np.abs(wanted).max())
+    assert len(found.phases) == 3 and found.phases[2].cycles > found.phases[0].cycles > 5 * found.phases[1].cycles
+
+
+def test_two_particles_push_each_other_apart_by_hand() -> None:
+    """At a distance of 1/2 densities are 1 + (3/4)^3, pressures twice that, and a quarter of it over itself is left."""
+    found = forces_of([[1, 1, 1], [1.5, 1, 1], [9, 9, 9]], np.zeros((3, 3)), FluidLaw(2, 0, 1)).found
+    np.testing.assert_allclose(found, [[-0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]], atol=1e-6)
+    pulled = forces_of([[1, 1, 1], [1.5, 1, 1]], [[0, 0, 0], [0, 1, 0]], FluidLaw(0, 0, 1)).found
+    np.testing.assert_allclose(pulled[:, 1], np.array([1, -1]) / 2 / (1 + 0.75**3), rtol=1e-6)
+
+
 def test_a_point_alone_has_density_one() -> None:
     density, near, _ = densities_of([[0, 0, 0], [5, 5, 5], [1000, 0, 0]])
     assert density.tolist() == [1, 1, 1] and near.tolist() == [1, 1, 1]
@@ -94,5 +121,7 @@ def test_what_is_refused() -> None:
         overlaps(np.ones((2, 3)), np.zeros((2, 3)))
     with pytest.raises(InputError, match="points of shape"):
         densities_of(np.zeros((2, 2)))
+    with pytest.raises(InputError, match="velocities of shape"):
+        forces_of(np.zeros((2, 3)), np.zeros((3, 3)))
     with pytest.raises(InputError, match="out of range"):
         densities_of([[-1, 0, 0]])

@@ -1,11 +1,17 @@
 """Traced pictures against float64 and against trimesh's rays; queues and trees counted; what is refused."""
 
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.tracing import TracedMesh, TracedView, knot_on_floor, trace, tree_of
 from larrabee_bridge.kernels.tracing.reference import against_all, shaded
 from larrabee_bridge.kernels.tracing.study import SIZE
+from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 
 SMALL = knot_on_floor(60, 10)
@@ -137,3 +143,30 @@ def test_what_is_refused() -> None:
         TracedMesh(SMALL.corners, SMALL.normals[:3], SMALL.colours)
     with pytest.raises(InputError, match="2 x 80 cells"):
         knot_on_floor(2)
+
+
+README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
+MARK = "<!-- read by: tests/larrabee_kernels/test_ray_tracer.py -->\n"
+
+
+def listed() -> list[list[str]]:
+    """Return rays, cycles of each and two speed-ups, as the README has them, by rules."""
+    lines = README.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines]
+
+
+def test_caches_cost_a_ray_something() -> None:
+    (rays, ideal, *_), (same, caches, *_) = listed()
+    assert rays == same and float(ideal) < float(caches)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("row", "options"), [(0, []), (1, ["-D", "caches=true"])], ids=["ideal", "caches"])
+def test_the_table_of_rays_is_what_the_command_counts(
+    row: int, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["larrabee", "kernels", "ray-tracer", *options, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["kernels"]
+    cycles = dict(zip(found["cores"], found["cycles_on_cores"], strict=True))
+    speedups = [f"{cycles[1] / cycles[cores]:.1f}" for cores in (32, 48)]
+    assert [f"{found['units']:,}", f"{found['cycles_per_unit']:.2f}", *speedups] == listed()[row]

@@ -120,3 +120,35 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["run", program, "--energy", "--price", "wrd=1"]) == 3
     assert "did you mean word?" in capsys.readouterr().err
     assert main(["run", program, "--energy", "--function-only"]) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tessellate", "enneper", "--samples", "2"),
+        ("render", "enneper", "--samples", "2", "--size", "128x64", "-o", "x.png"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_commands_of_several_runs_account_for_all_of_them(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made: list[EnergyMeter] = []
+    begin = EnergyMeter.__init__
+
+    def noted(self: EnergyMeter, *arguments: object) -> None:
+        made.append(self)
+        begin(self, *arguments)
+
+    monkeypatch.setattr(EnergyMeter, "__init__", noted)
+    assert main([*words, "--engine", "rows", "--json"]) == 0
+    without = json.loads(capsys.readouterr().out)
+    assert not made and "energy" not in without
+    assert main([*words, "--engine", "rows", "--json", "--energy"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (meter,) = made
+    assert len(meter.runs) == {"tessellate": 1, "render": 2}[words[0]]
+    account = found.pop("energy")
+    assert account["total_fj"] == sum(each.total for each in meter.runs) and account["standing"] == "invented"
+    assert found == without, "no cycle and no bit depends on it"

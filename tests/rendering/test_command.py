@@ -158,6 +158,17 @@ def test_rates_of_the_image_composition_network_are_set_as_other_values_are(
     assert "composition.node_cycles (set by -D) made no difference" in capsys.readouterr().err
 
 
+def test_values_on_which_no_picture_depends_are_named(tmp_path: Path, monkeypatch, capsys) -> None:
+    """No results go to other nodes, while patches are written to texture memory, and triangles load the LEE."""
+    monkeypatch.chdir(tmp_path)
+    words = ["render", "enneper", "--samples", "2", "--size", "32x24", "-o", "x.png"]
+    keys = ["sdram.trp_cycles=2", "gni.mb_per_second=400", "extra.lee_start=2", "composition.node_cycles=7"]
+    for nodes, vain in (("1", ["composition", "gni"]), ("2", ["gni"])):
+        assert main([*words, "--nodes", nodes, *(word for key in keys for word in ("-D", key))]) == 0
+        notes = [line.split()[1] for line in capsys.readouterr().err.splitlines() if "made no difference" in line]
+        assert sorted(each.partition(".")[0] for each in notes) == vain
+
+
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
     from tessellation.rendering import picture as drawing
 

@@ -1,10 +1,12 @@
 """Does the array draw what 64-bit integers draw, pixel for pixel, and what does it cost?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pixelflow.config import TINY
-from pixelflow.simd.drawing import ScreenTriangles, draw, snap
+from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, ScreenTriangles, draw, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation.picture import View, lit_triangles
@@ -48,6 +50,40 @@ def test_every_pixel_is_that_of_the_reference(name: str) -> None:
     assert len(triangles) > 10
     found = render(triangles, WIDTH, HEIGHT, background=(1, 2, 3))
     assert found.picture.equals(draw(triangles, WIDTH, HEIGHT, (1, 2, 3)))
+
+
+@pytest.mark.parametrize("name", ["small", "large", "enormous"])
+def test_colours_in_perspective_are_those_of_the_reference(name: str) -> None:
+    affine, rng = family(name), np.random.default_rng(6)
+    if name == "enormous":
+        affine = replace(affine, colours=rng.integers(0, 256, affine.colours.shape))
+    nearness = (10.0 ** rng.uniform(-4 if name == "enormous" else -1, 0, (len(affine), 3)) * NEAREST).astype(int)
+    nearness = np.clip(nearness, LEAST_NEARNESS, NEAREST - 1)
+    nearness[1::4] = nearness[1::4, :1]  # some shaded triangles are as far at all corners
+    triangles = replace(affine, nearness=nearness)
+    expected = draw(triangles, WIDTH, HEIGHT, (1, 2, 3))
+    assert not expected.equals(draw(affine, WIDTH, HEIGHT, (1, 2, 3)))
+    assert render(triangles, WIDTH, HEIGHT, background=(1, 2, 3)).picture.equals(expected)
+    composed = [render(share, WIDTH, HEIGHT, composed=True).picture for share in shares(triangles, 3)]
+    assert compose(composed).equals(draw(triangles, WIDTH, HEIGHT))
+
+
+def test_the_cycles_of_perspective_by_hand() -> None:
+    corners = np.array([[(10, 5), (110, 20), (40, 60)]], float)
+    shaded = np.array([[(10, 10, 10), (77, 77, 77), (77, 77, 77)]])
+    found = render(snap(corners, np.full((1, 3), 0.5), shaded, None, np.array([[1, 0.5, 0.5]])), 128, 64)
+    step = 4 * 2 + 4 * 3 + 1 + 4 * 2 + 2 + 1  # numerator up, less the divisor, enable, taken over, digit, enable all
+    clamp = 2 + 4 + 1 + 4 * 2 + 1 + 4 * 3 + 1  # below 0 to 0; no less than the divisor to one less
+    assert found.cycles_by_stage == {
+        "clear": 1 + 5 + 3 + 1,
+        "edges": 1 + 3 * 4,
+        "depth": 5 + 5 + 1,
+        "colour": 4 * 5 + 1,  # three numerators and the divisor of four bytes, and that they are such
+        "division": 4 + 3 * (1 + clamp + 8 * step + 2),
+    }
+    assert found.cycles_by_stage["division"] == 868
+    level = render(snap(corners, np.full((1, 3), 0.5), shaded, None, np.full((1, 3), 0.5)), 128, 64)
+    assert level.cycles == render(snap(corners, np.full((1, 3), 0.5), shaded), 128, 64).cycles
 
 
 def test_every_engine_draws_the_same() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.simd.drawing import TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
+from pixelflow.simd.drawing import NEAREST, TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation.picture import View
 from tessellation.scenes import BACKGROUND, SIZE, Body, SceneSource, draws_of, load_scene, parse_scene
@@ -83,6 +83,29 @@ def test_a_frame_is_what_the_file_says_or_else_the_defaults(load) -> None:
     told = load("size = [30, 20]\nbackground = [1, 2, 3]\nsamples = 4\n" + BODY)
     assert (told.width, told.height, told.background, told.samples) == (30, 20, (1, 2, 3), 4)
     assert (load("size = [30, 20]\n" + BODY, (50, 40)).width, told.draws[0].name) == (50, "wall")
+
+
+def test_what_follows_perspective_is_a_key_of_the_file(load) -> None:
+    keys = "[camera]\nazimuth = -60\nelevation = 20\nfield_of_view = 50\n"
+    told = {word: load(f'interpolation = "{word}"\n{keys}{BODY}') for word in ("perspective", "affine")}
+    near = told["perspective"].draws[0].triangles.nearness
+    assert near is not None and near.max() == NEAREST - 1 and near.min() < NEAREST * 3 // 4
+    assert told["affine"].draws[0].triangles.nearness is None
+    assert np.array_equal(load(keys + BODY).draws[0].triangles.nearness, near)
+    # A wall that is looked at straight is equally far everywhere.
+    assert load(FRONT + BODY).draws[0].triangles.level.all()
+    said = refused(lambda: load(f'interpolation = "linear"\n{BODY}'))
+    assert "interpolation is linear" in said and "one of perspective, affine" in said
+    said = refused(lambda: load('interpolation = "affine"\n[[generated]]\nfamily = "layers"\ndepth = 2\n'))
+    assert "interpolation without a [[body]]" in said
+
+
+def test_mipmaps_are_a_key_of_a_texture(load) -> None:
+    texture = load(BODY + 'texture = "checker"\nmipmaps = true\n').draws[0].state.texture
+    assert texture.levels[-1].tolist() == [[[173, 183, 203, 255]]]  # means of 255 and 90, 110, 150, halves upwards
+    for told in ("", "mipmaps = false\n"):
+        assert len(load(f'{BODY}texture = "checker"\n{told}').draws[0].state.texture.levels) == 1
+    assert "mipmaps without texture" in refused(lambda: load(BODY + "mipmaps = true\n"))
 
 
 def test_the_camera_stands_where_the_file_says(load) -> None:
@@ -238,3 +261,27 @@ def test_what_does_not_fit_is_refused_with_the_file_and_the_body(load) -> None:
     # 2000 copies of 1,046 triangles each, twice: the second is too many.
     half = '[[body]]\nname = "{}"\nmesh = "nut"\ngrid = [20, 100]\n'
     assert "second: 4184000 triangles" in refused(lambda: load(half.format("first") + half.format("second")))
+
+
+def test_files_whose_y_is_up_stand_upright(tmp_path: Path) -> None:
+    """A tetrahedron of four different extents, written with z up, and the same turned so that y is."""
+    pytest.importorskip("trimesh", reason="reads meshes")
+    points = np.array([(0, 0, 0), (2, 0, 0.5), (0.25, 1, 0), (0.5, 0.25, 3)])
+    faces = "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+    for name, (x, y, z) in (("z", points.T), ("y", (points[:, 0], points[:, 2], -points[:, 1]))):
+        lines = "".join(f"v {a} {b} {c}\n" for a, b, c in zip(x, y, z, strict=True))
+        (tmp_path / f"{name}.obj").write_text(lines + faces)
+    size = {"size": (80, 60)}
+    upright = load_scene(str(tmp_path / "z.obj"), SceneSource(**size)).frame
+    turned = load_scene(str(tmp_path / "y.obj"), SceneSource(up="y", **size)).frame
+    lying = load_scene(str(tmp_path / "y.obj"), SceneSource(**size)).frame
+    assert draw_frame(turned).equals(draw_frame(upright)) and not draw_frame(lying).equals(draw_frame(upright))
+    scene = tmp_path / "scene.toml"
+    scene.write_text('size = [80, 60]\n[[body]]\nmesh = "y.obj"\nup = "y"\n')
+    placed = load_scene(str(scene)).frame
+    scene.write_text('size = [80, 60]\n[[body]]\nmesh = "z.obj"\n')
+    assert draw_frame(placed).equals(draw_frame(load_scene(str(scene)).frame))
+    with pytest.raises(InputError, match="a scene file says itself what is up"):
+        load_scene(str(scene), SceneSource(up="y"))
+    with pytest.raises(InputError, match="up is x"):
+        parse_scene('[[body]]\nmesh = "bunny"\nup = "x"\n')

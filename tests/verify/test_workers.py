@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +56,16 @@ def test_results_come_in_the_order_of_the_items() -> None:
 def test_a_lost_process_names_its_item() -> None:
     with pytest.raises(WorkerLost, match="killed while it measured claim 3; fewer --jobs"):
         list(WorkerPool(2).each(killed_at_three, range(6), "claim {}".format))
+
+
+def test_a_script_without_a_guard_does_not_begin_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pixelflow.cli.workers import WorkerPool\nprint(list(WorkerPool(2).each(abs, [-1, -2, -3])))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 2, 3]\n", "")
 
 
 def test_an_error_elsewhere_is_the_error_here() -> None:

@@ -11,11 +11,18 @@ from larrabee_bridge.kernels.tracing.study import traced_knot
 from larrabee_bridge.kernels.tracing.tracer import Traced
 from pixelflow.evidence import Measured
 
-__all__ = ["applications_on_cores", "physics_on_cores", "rays_on_cores", "scene_that_is_traced"]
+__all__ = [
+    "applications_on_cores",
+    "layers_in_lists",
+    "physics_on_cores",
+    "rays_on_cores",
+    "samples_in_shadow",
+    "scene_that_is_traced",
+]
 
 _CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figures 19 and 20; everything is relative to the first."""
-_PHYSICS = ("cloth", "sweep-and-prune", "particles")
+_PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
 _APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier")
 
 
@@ -31,7 +38,7 @@ def _traced(bench: SceneBench) -> Traced:
 
 
 def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule three kernels of game physics on as many cores as the paper names."""
+    """Schedule four kernels of game physics on as many cores as the paper names."""
     cores = int(printed["cores"])
     figures = {}
     for name in _PHYSICS:
@@ -40,6 +47,22 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
     shares = {name: round(share, 4) for name, share in figures.items()}
     return Measured(text, shares | {"cores": cores}, {"share": shares})
+
+
+def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw layers of glass and compare pixels."""
+    return _compared(bench, "transparency")
+
+
+def samples_in_shadow(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw a mesh with an irregular shadow map and compare samples."""
+    return _compared(bench, "shadow-map")
+
+
+def _compared(bench: SceneBench, name: str) -> Measured:
+    found = _result(bench, name)
+    text = f"{found.error:.0f} {found.error_of}; {found.run.cycles / found.units:.0f} cycles of a core a {found.unit}"
+    return Measured(text, {"differing": int(found.error), "units": found.units})
 
 
 def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larrabee_bridge.pipeline.backend.programs import constants_of, program_of
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of, program_of
 from larrabee_bridge.vpu.core import Core, CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.note import RunNote
@@ -36,21 +36,28 @@ class PlaneWords:
     """In which lines of memory the input begins, and the triangles."""
 
 
-def plane_program(samples: int, textured: bool) -> VectorProgram:
+def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
     """Return the program for pixels of 1 or 4 samples."""
     places = {f"{axis}{number}": at[k] for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
-    return program_of("planes", SAMPLES=samples, TEXTURED=int(textured), **(places if samples > 1 else {}))
+    told = attributes.parameters | ({"BITS": attributes.bits} if attributes.correct else {})
+    return program_of("planes", SAMPLES=samples, **told, **(places if samples > 1 else {}))
 
 
 def plane_words(
-    triangles: ScreenTriangles, samples: int, textured: bool, config: CoreConfig | None = None, engine: str = AUTO
+    triangles: ScreenTriangles,
+    samples: int,
+    attributes: Attributes,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
 ) -> PlaneWords:
-    """Work out the planes of triangles, one or more, at so many samples a pixel; ``textured`` says that u and v too."""
-    size = constants_of(samples, 0, textured)["TRIANGLE_BYTES"]
+    """Work out the planes of triangles of a draw, one or more, at so many samples a pixel."""
+    size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
     count = len(triangles)
     groups = -(-count // LANES)
     values = [triangles.depths[..., None], triangles.colours]
-    if textured and triangles.coordinates is not None:
+    if attributes.correct and triangles.nearness is not None:
+        values.append(2 * triangles.nearness[..., None])
+    if attributes.textured and triangles.coordinates is not None:
         values.append(triangles.coordinates)
     of_corners = np.concatenate(values, axis=-1).transpose(0, 2, 1).reshape(count, -1)
     vectors = _CORNER_WORDS + of_corners.shape[1]
@@ -61,7 +68,7 @@ def plane_words(
     end = _FIRST + laid.nbytes
     memory = ByteMemory(end + groups * LANES * size)
     memory.data[0, _FIRST:end] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
-    program = plane_program(samples, textured)
+    program = plane_program(samples, attributes)
     unit, core = VectorUnit(program, groups, memory, engine), Core(program, groups, config)
     number = np.arange(groups)
     unit.set_scalar(0, _FIRST + LINE_BYTES * vectors * number)

@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
 from pixelflow.simd import packaged
-from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
+from pixelflow.simd.drawing import (
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    StencilStep,
+    StencilTest,
+    Texture,
+    coordinate_bits,
+    steady,
+)
 
-__all__ = ["TileStage", "constants_of", "program_of", "stages_of", "work_parameters"]
+__all__ = ["Attributes", "TileStage", "constants_of", "program_of", "stages_of", "texture_of", "work_parameters"]
 
 _FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What of a draw's triangles is interpolated beside depths and colours, and how."""
+
+    textured: bool = False
+    correct: bool = False
+    """Whether colours and coordinates follow perspective."""
+    bits: int = 0
+    """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
+
+    @classmethod
+    def of(cls, draw: Draw) -> Attributes:
+        """Return them; perspective counts only where it can be seen."""
+        triangles, textured = draw.triangles, texture_of(draw) is not None
+        shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
+        correct = shaded and not bool(triangles.level.all())
+        return cls(textured, correct, coordinate_bits(triangles) if correct and textured else 0)
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Those of ``layout.mc``."""
+        return {"TEXTURED": int(self.textured), "CORRECT": int(self.correct)}
+
+
+def texture_of(draw: Draw) -> Texture | None:
+    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 class TileStage(Enum):
@@ -28,6 +68,7 @@ class TileStage(Enum):
     BLEND = "blend and store"
     SORT = "sorted layers"
     RESOLVE = "resolve"
+    TONES = "tones"
 
 
 _STAGES = {
@@ -46,6 +87,7 @@ _STAGES = {
     },
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
+    "tones": {"": TileStage.TONES},
 }
 """For each program the stage that begins at a label; other labels begin none."""
 
@@ -68,11 +110,13 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 
 @cache
-def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
+def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
     """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
     # The layout is the programs' own; a program that stores each constant in its data tells them.
     names = (
         "BLOCK_BYTES",
+        "STREAM",
+        "PAGE",
         "COLOUR",
         "TRIANGLE_BYTES",
         "ASKED",
@@ -87,7 +131,8 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
     text = "\n".join(
         (
             f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
-            f"SAMPLES = {samples}, LAYERS = {layers}, TEXTURED = {int(textured)}",
+            f"SAMPLES = {samples}, SORTS = {int(sorts)}, "
+            + ", ".join(f"{name} = {value}" for name, value in attributes.parameters.items()),
             f"range words[{4 * len(names)}]",
             f"data words: word {', '.join(names)}",
             "halt\n",
@@ -97,14 +142,14 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
     return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
 
 
-def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: int = 0) -> dict[str, int]:
+def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: int = 0) -> dict[str, int]:
     """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
-    state = draw.state
+    state, attributes = draw.state, Attributes.of(draw)
     found = {
         "SAMPLES": frame.samples,
         "PART": part,
         "TEXTURED": int(part > 0),
-        "FLAT": int(bool(draw.triangles.flat.all())),
+        "FLAT": int(bool(steady(draw.triangles).all())),
         "CUTOUT": state.cutout,
         "PACKED": int(any(each.state.stencil is not None for each in frame.draws)),
         "LESS": int(state.depth_test is DepthTest.LESS),
@@ -112,9 +157,13 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
         "COLOUR_WRITE": int(state.colour_write),
         "BLEND": list(Blend).index(state.blend),
         "OPACITY": state.alpha,
-        "LAYERS": layers,
+        "SORTS": int(sorts),
         "LENGTH": length,
     }
+    if attributes.correct:
+        found |= {"CORRECT": 1, "BITS": attributes.bits}
+        if state.texture is not None and state.texture.mipmaps and part == 1:
+            found["DETAILED"] = 1
     if state.stencil is not None:
         found |= {
             "STENCIL": 1 + list(StencilTest).index(state.stencil.test),

@@ -14,12 +14,14 @@ from typing import TypeAlias
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.accounts import Accounts
-from larrabee_bridge.pipeline.backend.programs import constants_of, program_of, work_parameters
+from larrabee_bridge.pipeline.backend.lists import ListRoom, list_room
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of, program_of, texture_of, work_parameters
 from larrabee_bridge.pipeline.backend.result import BackEnd
 from larrabee_bridge.pipeline.backend.stretches import (
     CLEARS,
     LISTS,
     RESOLVES,
+    TONES,
     DrawRequests,
     DrawStretches,
     add_shared,
@@ -27,6 +29,7 @@ from larrabee_bridge.pipeline.backend.stretches import (
 )
 from larrabee_bridge.pipeline.backend.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.backend.tiles import AHEAD, DealtDraw, TileMemory, draw_bytes
+from larrabee_bridge.pipeline.backend.tones import ToneCurve
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads, quads_of
 from larrabee_bridge.vpu.core import CoreConfig
@@ -38,7 +41,7 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.telling import Telling
 
-__all__ = ["render_back_end", "texture_of"]
+__all__ = ["render_back_end"]
 
 KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
 """The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
@@ -47,8 +50,6 @@ KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
 
 _PLANE_LANES = 0xFF
 """Lanes of the last line of a quad's planes that hold planes."""
-
-_MOST_LAYERS = 64
 
 _CHUNK_BYTES = 1 << 27
 _CHUNK_TILES = 512
@@ -64,8 +65,8 @@ def render_back_end(
     texture: TextureConfig | None = None,
     cleared: bool = True,
     every_tile: bool = False,
-    layers: int = 16,
     length: int = 0,
+    tones: ToneCurve | None = None,
     words: KnownWords | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
@@ -75,16 +76,14 @@ def render_back_end(
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
     integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
     the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared too. Sorted draws
-    keep up to ``layers`` fragments for each sample, 1 to 64. ``length`` more vector operations stand in every shader,
-    which change nothing but its cost. ``engine`` carries the programs out. Raises InputError for a tile that does not
-    exist, for more layers than there is room for, and for quads that are none of this frame: of other tiles, samples or
-    triangles.
+    Tiles in which nothing is drawn are left out, unless ``every_tile`` or ``tones`` say that they are cleared too.
+    Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
+    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile.
+    ``engine`` carries the programs out. Raises InputError for a tile that does not exist, and for quads that are none
+    of this frame: of other tiles, samples or triangles.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
-    if not 1 <= layers <= _MOST_LAYERS:
-        raise InputError(Fault(f"{layers} layers of sorted fragments", hint=f"allowed: 1 to {_MOST_LAYERS}"))
     if length < 0:
         raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
@@ -96,14 +95,15 @@ def render_back_end(
     accounts = Accounts(columns * rows, config, engine, texture or TextureConfig())
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
-    run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared, words)
+    room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    worked = np.arange(columns * rows) if every_tile or tones is not None else np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -117,6 +117,7 @@ def render_back_end(
         accounts=accounts,
         texture=unit,
         tile_bytes=run.tile_bytes,
+        list_bytes=run.list_bytes,
         quads=busy,
         covered=sum(int(np.bitwise_count(np.bitwise_or.reduce(each.masks, axis=1)).sum()) for each in found),
     )
@@ -168,32 +169,36 @@ class _Run:
     frame: Frame
     tile: int
     columns: int
-    layers: int
+    sorts: bool
     length: int
     accounts: Accounts
     unit: TileTextureUnit
     cleared: bool
+    room: ListRoom
+    tones: ToneCurve | None
     words: KnownWords | None
     background: int = field(init=False)
+    list_bytes: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         red, green, blue = self.frame.background
         self.background = red | green << 8 | blue << 16
+        self.list_bytes = np.zeros(self.accounts.tiles, np.int64)
 
     @property
     def tile_bytes(self) -> int:
-        """Bytes of a tile's pixels."""
-        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.layers, False)["BLOCK_BYTES"]
+        """Bytes of a tile's pixels, without lists of fragments."""
+        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
 
     def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
         """Yield tiles that have room in memory together, in their order."""
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.layers, texture_of(draw) is not None)["QUAD_BYTES"]
+            size = constants_of(self.frame.samples, self.sorts, Attributes.of(draw))["QUAD_BYTES"]
             np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
         while len(numbers):
-            total = np.cumsum(self.tile_bytes + need[numbers[:_CHUNK_TILES]])
+            total = np.cumsum((self.tile_bytes + need + self.room.bytes)[numbers[:_CHUNK_TILES]])
             many = max(1, int(np.searchsorted(total, _CHUNK_BYTES, side="right")))
             yield numbers[:many]
             numbers = numbers[many:]
@@ -202,43 +207,51 @@ class _Run:
         """Draw tiles; return their colours and depths."""
         samples = self.frame.samples
         parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
-        textured = [texture_of(draw) is not None for draw in self.frame.draws]
-        needs = [draw_bytes(part, samples, each) for part, each in zip(parts, textured, strict=True)]
-        memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
+        needs = [
+            draw_bytes(part, samples, Attributes.of(draw)) for part, draw in zip(parts, self.frame.draws, strict=True)
+        ]
+        memory = TileMemory(
+            numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
+        )
         if self.cleared:
-            parameters = {"SAMPLES": samples, "LAYERS": self.layers, "COLOUR": self.background, "FAREST": FAR}
-            self._shared("clear", parameters, memory, CLEARS)
+            parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
+            self._shared("clear", parameters, memory, CLEARS, memory.lists)
         else:
             memory.fill(self.background, FAR)
         for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
             if len(part):
                 self._draw(number, draw, part, memory)
-        if self.layers:
-            self._shared("lists", {"SAMPLES": samples, "LAYERS": self.layers}, memory, LISTS)
+        if self.sorts:
+            self._shared("lists", {"SAMPLES": samples}, memory, LISTS, memory.scratches)
         if samples > 1:
-            self._shared("resolve", {"LAYERS": self.layers}, memory, RESOLVES)
+            self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
+        if self.tones is not None:
+            parameters = {"BLOCK_BYTES": memory.block_bytes, **self.tones.parameters}
+            self._shared("tones", parameters, memory, TONES, memory.lists)
+        self.list_bytes[numbers] = memory.list_bytes()
         self.unit.finish()
         self.accounts.finish()
         return memory.pixels()
 
-    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int) -> None:
-        """Run a program over all blocks of the tiles, a third of them on each work thread."""
+    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int, room: np.ndarray) -> None:
+        """Run a program over all blocks of the tiles, a third on each work thread with its part of ``room``."""
         tile, thread, start, blocks = memory.shares()
-        scalars = {0: start, 5: blocks}
+        scalars = {0: start, 5: blocks, 9: room[tile, thread]}
         whose = memory.numbers[tile]
         runs = self.accounts.run(name, parameters, memory.memory, whose, thread + 1, scalars, blocks)
         add_shared(self.accounts, program_of(name, **parameters), memory, runs, phase)
 
     def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
         texture = texture_of(draw)
-        layout = constants_of(self.frame.samples, self.layers, texture is not None)
+        attributes = Attributes.of(draw)
+        layout = constants_of(self.frame.samples, self.sorts, attributes)
         known = None if self.words is None else self.words(number)
-        dealt = memory.put(draw, quads, texture is not None, known)
+        dealt = memory.put(draw.triangles, quads, attributes, known)
         stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
         parameters = {
             "SAMPLES": self.frame.samples,
-            "LAYERS": self.layers,
-            "TEXTURED": int(texture is not None),
+            "SORTS": int(self.sorts),
+            **attributes.parameters,
             "TILE": self.tile,
         }
         # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
@@ -255,7 +268,7 @@ class _Run:
             stretches.work(*self._work(draw, 0, dealt, memory)[:2])
             return
         first, asking, asked = self._work(draw, 1, dealt, memory)
-        found = self._filter(texture, dealt, memory)
+        found = self._filter(texture, attributes, dealt, memory)
         second, answering, answered = self._work(draw, 2, dealt, memory)
         self.unit.asking += asked
         self.unit.answered += answered
@@ -272,7 +285,7 @@ class _Run:
 
     def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
         """Let set-up threads ask for what the first triangles of their lists need."""
-        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED")}
+        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
         scalars = {14: dealt.lists[first], 1: many}
@@ -285,25 +298,18 @@ class _Run:
     ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
         """Run the work threads of a draw; return the program, what they did, and cycles: int64[tile, work thread]."""
         before = self.accounts.cycles[:, 1:].copy()
-        parameters = work_parameters(self.frame, draw, part, self.layers, self.length)
+        parameters = work_parameters(self.frame, draw, part, self.sorts, self.length)
         program = program_of("work", **parameters)
-        full = program.range("full").start // 4
-        memory.words[full] = 0
         tile, thread = dealt.owner
-        scalars = {0: dealt.queues, 5: dealt.counts}
+        scalars = {0: dealt.queues, 5: dealt.counts, 9: memory.lists[tile, thread]}
         whose = memory.numbers[tile]
         runs = self.accounts.run("work", parameters, memory.memory, whose, thread + 1, scalars, dealt.counts)
-        if memory.words[full]:
-            hint = f"draw fewer sorted triangles over each other; layers may be 1 to {_MOST_LAYERS}"
-            raise InputError(
-                Fault(f"draw {draw.name}: more than {self.layers} sorted fragments at a sample", hint=hint)
-            )
         return program, runs, self.accounts.cycles[:, 1:] - before
 
-    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
+    def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
         """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
-        layout = constants_of(self.frame.samples, self.layers, True)
-        records = memory.records(dealt, True)
+        layout = constants_of(self.frame.samples, self.sorts, attributes)
+        records = memory.records(dealt, attributes)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
         order = dealt.order
         wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
@@ -314,11 +320,6 @@ class _Run:
         found = np.zeros((3, len(order)), np.int64)
         found[0, order], found[1:, order] = wanted.any(axis=1), taken
         return found
-
-
-def texture_of(draw: Draw) -> Texture | None:
-    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
-    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:

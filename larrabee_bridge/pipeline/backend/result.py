@@ -29,7 +29,9 @@ class BackEnd:
     accounts: Accounts
     texture: TileTextureUnit
     tile_bytes: int
-    """Pixels of a tile in a core's memory: colours and depths of all samples, and lists of sorted fragments."""
+    """Pixels of a tile in a core's memory: colours and depths of all samples, and where lists of fragments begin."""
+    list_bytes: np.ndarray
+    """What lists of sorted fragments took in each tile: int64[tile]."""
     quads: np.ndarray
     """int64[tile]."""
     covered: int
@@ -49,12 +51,11 @@ class BackEnd:
     def fits_l2(self) -> bool:
         """Whether a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
 
-        Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples,
-        more than twice as much with one sample and sixteen sorted layers. Tiles that do not fit are drawn all the same,
-        and what leaves the cache is counted nowhere. The data of triangles, and of quads on their way between threads,
-        are not in it.
+        Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples.
+        Lists of sorted fragments are counted as far as they grew, in the tile where they are longest. The data of
+        triangles, and of quads on their way between threads, are not in it.
         """
-        return self.tile_bytes <= self.accounts.config.l2_bytes
+        return self.tile_bytes + int(self.list_bytes.max(initial=0)) <= self.accounts.config.l2_bytes
 
     @property
     def stages(self) -> dict[TileStage, np.ndarray]:

@@ -20,9 +20,9 @@ from larrabee_bridge.vpu.memory.fibers import fewest_fibers
 from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 
-__all__ = ["CLEARS", "LISTS", "RESOLVES", "WORKS", "DrawRequests", "DrawStretches", "add_shared", "fibers_of"]
+__all__ = ["CLEARS", "LISTS", "RESOLVES", "TONES", "WORKS", "DrawRequests", "DrawStretches", "add_shared", "fibers_of"]
 
-CLEARS, WORKS, LISTS, RESOLVES = range(4)
+CLEARS, WORKS, LISTS, RESOLVES, TONES = range(5)
 """Phases of a tile's work threads: each waits for the end of the one before, since they share blocks otherwise then."""
 
 _KEPT = 1 << 49

@@ -16,7 +16,7 @@ from larrabee_bridge.vpu.memory.reuse import found_again
 from larrabee_bridge.vpu.unit.program import LINE_BYTES
 from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.drawing import Texture
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import details, filtered, levels_at, trilinear
 from pixelflow.simd.drawing.triangles import TEXEL
 from pixelflow.simd.units import Standing
 
@@ -67,7 +67,7 @@ class TileTextureUnit:
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
         """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
         self._kept = self._nothing()
-        self._bases: dict[int, int] = {}
+        self._bases: dict[int, np.ndarray] = {}
         self._next = 0
 
     @property
@@ -110,33 +110,42 @@ class TileTextureUnit:
         """
         asking = wanted.any(axis=1)
         np.add.at(self.requests, (tile[asking], thread[asking]), 1)
-        many = wanted.sum(axis=1)
+        u, v = u.astype(np.int64), v.astype(np.int64)
+        detail = _of_quads(u, v) if texture.mipmaps else np.zeros(u.shape, np.int64)
+        level, weight = levels_at(texture, detail)
+        between = wanted & (weight > 0)
+        # Between two levels a pixel is filtered in both.
+        many = wanted.sum(axis=1) + between.sum(axis=1)
         np.add.at(self.pixels, tile, many)
         busy = -(-many // self.config.pixels_per_cycle)
         np.add.at(self.cycles, tile, busy)
-        u, v = u.astype(np.int64), v.astype(np.int64)
-        missed = self._touch(texture, tile, wanted, u, v)
-        return filtered(texture, u, v).transpose(0, 2, 1).astype(np.uint8), np.stack([busy, missed])
+        levels = [np.where(wanted, level, -1)] + [np.where(between, level + 1, -1)] * texture.mipmaps
+        missed = self._touch(texture, tile, levels, u, v)
+        texels = trilinear(texture, u, v, detail) if texture.mipmaps else filtered(texture, u, v)
+        return texels.transpose(0, 2, 1).astype(np.uint8), np.stack([busy, missed])
 
     def _touch(
-        self, texture: Texture, tile: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
+        self, texture: Texture, tile: np.ndarray, levels: list[np.ndarray], u: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
-        height, width = texture.texels.shape[:2]
-        across, down = -(-width // _SIDE), -(-height // _SIDE)
-        base = self._bases.get(id(texture))
-        if base is None:
-            base = self._bases[id(texture)] = self._next
-            self._next += across * down
-        x, y = (at - TEXEL // 2 >> 16 for at in (u, v))
-        blocks = [
-            ((y + down & height - 1) // _SIDE) * across + (x + right & width - 1) // _SIDE
-            for down, right in ((0, 0), (0, 1), (1, 0), (1, 1))
-        ]
-        lines = np.where(wanted[:, None], np.stack(blocks, axis=1), -1).reshape(len(wanted), -1)
+        """Use the lines of what is looked at: for each of ``levels`` the level of each pixel, -1 for none."""
+        bases = self._bases.get(id(texture))
+        if bases is None:
+            counts = [-(-each.shape[0] // _SIDE) * -(-each.shape[1] // _SIDE) for each in texture.levels]
+            bases = self._bases[id(texture)] = self._next + np.cumsum([0, *counts])
+            self._next = int(bases[-1])
+        sides = np.array([each.shape[:2] for each in texture.levels])
+        parts = []
+        for level in levels:
+            height, width = sides[level, 0], sides[level, 1]
+            x, y = ((at >> np.maximum(level, 0)) - TEXEL // 2 >> 16 for at in (u, v))
+            for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                row, column = (y + down & height - 1) // _SIDE, (x + right & width - 1) // _SIDE
+                parts.append(np.where(level >= 0, bases[level] + row * -(-width // _SIDE) + column, -1))
+        lines = np.concatenate(parts, axis=1)
         lines.sort(axis=1)
         lines[:, 1:][lines[:, 1:] == lines[:, :-1]] = -1
         row, column = np.nonzero(lines >= 0)
-        found = self._found(tile[row], base + lines[row, column])
+        found = self._found(tile[row], lines[row, column])
         np.add.at(self.hits, tile[row[found]], 1)
         np.add.at(self.misses, tile[row[~found]], 1)
         return np.bincount(row[~found], minlength=len(tile))
@@ -160,3 +169,13 @@ class TileTextureUnit:
         last = order[last[from_end <= ways]]
         self._kept = tile[last], line[last]
         return found[kept:]
+
+
+def _of_quads(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the detail of each pixel of quads of four by four: int64[quad, pixel]."""
+
+    def blocks(values: np.ndarray) -> np.ndarray:
+        return values.reshape(-1, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4).reshape(-1, 2, 2, 4)
+
+    found = details(blocks(u), blocks(v))
+    return np.repeat(np.repeat(found, 2, axis=1), 2, axis=2).reshape(len(u), -1)

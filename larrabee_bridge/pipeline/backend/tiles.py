@@ -6,18 +6,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.pipeline.backend.programs import constants_of
+from larrabee_bridge.pipeline.backend.lists import WORKERS, ListRoom, list_bytes, worker_of
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of
 from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, MEMORY_BYTES
-from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
+from pixelflow.simd.drawing import (
+    CENTRE,
+    DIVISOR,
+    NUMERATORS,
+    SAMPLES,
+    ScreenTriangles,
+    planes_of,
+    quotients_of,
+    texture_planes_of,
+)
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["AHEAD", "WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
-
-WORKERS = 3
-"""Work threads of a core (Seiler et al. 2008, 4.5)."""
 
 _HEADER_WORDS = 16
 AHEAD = 8
@@ -26,9 +33,9 @@ _QUEUES = 4
 """Of a tile's header: x, y, two words of nothing, then where each queue goes on."""
 
 
-def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
+def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
     """Return how many bytes the data of a draw need beside the pixels, at most."""
-    layout = constants_of(samples, 0, textured)
+    layout = constants_of(samples, False, attributes)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
     return (
@@ -76,17 +83,29 @@ class TileMemory:
     columns: int
     tile: int
     samples: int
-    layers: int
+    sorts: bool
     beside: int
     """Bytes for the data of a draw."""
+    room: ListRoom
+    """For the lists of these tiles."""
     memory: ByteMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.block_bytes = constants_of(self.samples, self.layers, False)["BLOCK_BYTES"]
+        self.block_bytes = constants_of(self.samples, self.sorts, Attributes())["BLOCK_BYTES"]
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
         self._pixels = MEMORY_BYTES
-        self.free = self._pixels + self.count * self.blocks * self.block_bytes
+        layout = constants_of(self.samples, self.sorts, Attributes())
+        self._stream = layout["STREAM"]
+        lists = self._pixels + self.count * self.blocks * self.block_bytes
+        lists += -lists % self._stream if self.sorts else 0
+        each = (self.room.scratch + self.room.pages).reshape(-1)
+        ends = lists + np.cumsum(each)
+        self.scratches = (ends - each).reshape(-1, WORKERS)
+        """Where the scratch memory of each work thread begins, in which it sorts: int64[tile, work thread]."""
+        self.lists = self.scratches + self.room.scratch
+        """And its room for fragments."""
+        self.free = int(ends[-1]) if len(ends) else lists
         self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
 
@@ -106,18 +125,19 @@ class TileMemory:
 
     # --- a draw ---------------------------------------------------------------------------------------------
 
-    def put(self, draw: Draw, quads: Quads, textured: bool, words: np.ndarray | None = None) -> DealtDraw:
+    def put(
+        self, triangles: ScreenTriangles, quads: Quads, attributes: Attributes, words: np.ndarray | None = None
+    ) -> DealtDraw:
         """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order.
 
         ``words`` are those of all triangles of the draw, where a program has worked them out.
         """
-        layout = constants_of(self.samples, self.layers, textured)
+        layout = constants_of(self.samples, self.sorts, attributes)
         which = distinct(quads.triangle)
-        triangles = words[which] if words is not None else triangle_words(draw, which, self.samples, textured)
-        self._part(self.free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
+        known = words[which] if words is not None else triangle_words(triangles.part(which), self.samples, attributes)
+        self._part(self.free, len(known), layout["TRIANGLE_BYTES"])[:] = known
         tile = np.searchsorted(self.numbers, quads.tile)
-        column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
-        thread = (column + row) % WORKERS
+        thread = worker_of(quads, self.tile)
         queue = tile * WORKERS + thread
         counts = np.bincount(queue, minlength=self.count * WORKERS)
         sorting = np.argsort(queue, kind="stable")
@@ -179,9 +199,9 @@ class TileMemory:
         self.words[start // 4 : start // 4 + len(found)] = found
         return start + 4 * (at[begins] - 2), start + 4 * len(found)
 
-    def records(self, dealt: DealtDraw, textured: bool) -> np.ndarray:
+    def records(self, dealt: DealtDraw, attributes: Attributes) -> np.ndarray:
         """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
-        size = constants_of(self.samples, self.layers, textured)["QUAD_BYTES"]
+        size = constants_of(self.samples, self.sorts, attributes)["QUAD_BYTES"]
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
@@ -190,9 +210,17 @@ class TileMemory:
         """Put a background into all pixels, as if it had come from memory."""
         blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
         blocks[:] = 0
+        if self.sorts:
+            self.words[self.lists // 4] = self.lists + self._stream
         for sample in range(self.samples):
             blocks[:, 32 * sample : 32 * sample + 16] = colour
             blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
+
+    def list_bytes(self) -> np.ndarray:
+        """Return how many bytes the lists of fragments have taken: int64[tile]."""
+        if not self.sorts:
+            return np.zeros(self.count, np.int64)
+        return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
 
     def pixels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return colours and depths of sample 0: uint32[tile, row, column] each."""
@@ -214,25 +242,18 @@ _COLOUR_SHIFT = 8
 """Colours have planes of 24 bits; moved up, they wrap round as the words do."""
 
 
-def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) -> np.ndarray:
-    """Return the words of some of a draw's triangles, laid out as ``layout.mc`` says: uint32[triangle, word].
+def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attributes) -> np.ndarray:
+    """Return the words of a draw's triangles, all or some, laid out as ``layout.mc`` says: uint32[triangle, word].
 
     They are worked out here in numpy's integers, for no cycles; `plane_words` lets a program do it.
     """
-    layout = constants_of(samples, 0, textured)
-    triangles = draw.triangles.part(which)
+    layout = constants_of(samples, False, attributes)
     places = (CENTRE,) if samples == 1 else SAMPLES
-    found = [planes_of(triangles, place) for place in places]
-    texture = [texture_planes_of(triangles, place) for place in places if textured]
+    terms = [_terms(triangles, place, attributes) for place in places]
     words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
     # Of each set of lanes a line of A, one of B, one of C; lanes are planes, of each the samples.
-    for row, name in enumerate("abc"):
-        planes = np.stack([getattr(each, name) for each in found], axis=-1)
-        planes[:, 1:] <<= _COLOUR_SHIFT
-        lanes = planes.reshape(len(triangles), -1)
-        if textured:
-            coordinates = np.stack([getattr(each, name) for each in texture], axis=-1)
-            lanes = np.concatenate([lanes, coordinates.reshape(len(triangles), -1)], axis=1)
+    for row in range(3):
+        lanes = np.stack([each[row] for each in terms], axis=-1).reshape(len(triangles), -1)
         for line in range(layout["SETS"]):
             part = lanes[:, LANES * line : LANES * (line + 1)]
             start = LANES * (3 * line + row)
@@ -240,3 +261,18 @@ def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) 
     red, green, blue = triangles.colours[:, 0].T
     words[:, layout["COLOUR"] // 4] = red | green << 8 | blue << 16
     return words
+
+
+def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attributes) -> list[np.ndarray]:
+    """Return A, B and C of the planes in their order, one place in the pixels: int64[triangle, plane] each."""
+    planes = planes_of(triangles, place, colours=not attributes.correct)
+    if attributes.correct:
+        divided = quotients_of(triangles, place, textured=attributes.textured, bits=attributes.bits)
+        order = [*range(NUMERATORS.start, NUMERATORS.stop), DIVISOR, *range(NUMERATORS.stop, divided.a.shape[1])]
+        parts = [[getattr(planes, name), getattr(divided, name)[:, order]] for name in "abc"]
+    else:
+        found = [planes, *([texture_planes_of(triangles, place)] if attributes.textured else [])]
+        parts = [[getattr(each, name) for each in found] for name in "abc"]
+        for part in parts:
+            part[0] = np.concatenate([part[0][:, :1], part[0][:, 1:] << _COLOUR_SHIFT], axis=1)
+    return [np.concatenate(part, axis=1) for part in parts]

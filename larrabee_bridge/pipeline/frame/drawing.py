@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from larrabee_bridge.pipeline.backend import TextureConfig
+from larrabee_bridge.pipeline.frame.free import left_out
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
 from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, changed, invented
+from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, SharedCore, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.lanes.choice import AUTO
@@ -25,6 +26,8 @@ __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 
 _FRAMES = 4
 """Pictures that follow each other, and overlap as far as the scheduler lets them."""
+
+_WRITTEN = ", written"
 
 Fronts = Sequence[FrontEndResult | None]
 """What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
@@ -40,7 +43,6 @@ def draw_on_larrabee(
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     ideal_memory: bool = False,
-    layers: int = 16,
     free_setup: bool = False,
     progress: Telling | None = None,
     engine: str = AUTO,
@@ -52,7 +54,7 @@ def draw_on_larrabee(
     screen and fills the bins; ``free_setup`` lets the host do that and work out planes, for no cycles: bins are then
     those in which a triangle covers a sample.
     Caches take part in time, unless ``ideal_memory``: then every access hits.
-    Sorted draws keep up to ``layers`` fragments for each sample; nobody reads the depths afterwards.
+    Nobody reads the depths afterwards.
     """
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
@@ -72,7 +74,6 @@ def draw_on_larrabee(
         primsets=primsets,
         config=config,
         texture=texture,
-        layers=layers,
         free_setup=free_setup,
         engine=engine,
         progress=progress,
@@ -97,6 +98,8 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         "rasterizer's descent": int(run.raster_cycles.sum()),
         **{stage.value: int(cycles.sum()) for stage, cycles in run.back_end.stages.items()},
     }
+    traffic = _traffic(run)
+    written = sum(count for name, count in traffic.items() if name.endswith(_WRITTEN))
     return DrawnFrame(
         machine="Larrabee",
         parts=cores,
@@ -108,11 +111,12 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         mix={family.value: count for family, count in instructions.items() if count},
         covered_lanes=run.back_end.utilisation,
         enabled_lanes=None,
-        traffic=_traffic(run),
+        traffic=traffic,
         picture=run.picture,
         whose_stages="of threads alone",
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
+        free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
     )
 
 
@@ -133,17 +137,21 @@ def _traffic(run: LarrabeeRun) -> dict[str, int]:
     sizes = TileSizes.of(frame.width, frame.height, run.tile)
     counted = binned_traffic(sizes, contents, run.targets, corners=corners_of(frame))
     found = {f"{name}, read": count for name, count in counted.read.items()}
-    found |= {f"{name}, written": count for name, count in counted.written.items()}
+    found |= {f"{name}{_WRITTEN}": count for name, count in counted.written.items()}
     found["texels, read"] = int(run.back_end.texture.bytes.sum())
     return {name: count for name, count in found.items() if count}
 
 
 def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str, str], ...]:
-    size, room = run.back_end.tile_bytes, run.back_end.accounts.config.l2_bytes
+    size, room = (
+        run.back_end.tile_bytes + int(run.back_end.list_bytes.max(initial=0)),
+        run.back_end.accounts.config.l2_bytes,
+    )
     pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
+    lists = " and lists" if run.back_end.list_bytes.any() else ""
     set_here = changed(run.back_end.accounts.config)
     rest = (
-        "light, texture coordinates, triangles off the screen; clearing of lists of tiles"
+        "light, texture coordinates and nearness of vertices, triangles off the screen; clearing of lists of tiles"
         if any(fronts)
         else "vertices: camera and light; planes; binning: each tile is given the triangles that cover something of it"
     )
@@ -152,10 +160,11 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
         ("bins", f"{pairs:,} pairs of a triangle and a tile of {run.tile}x{run.tile}, {quads:,} blocks of 4x4 pixels"),
         (
             "L2 cache",
-            f"{size:,} bytes of a tile's pixels, {'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
+            f"{size:,} bytes of a tile's pixels{lists}, "
+            f"{'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
         ),
         ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
-        *_turn_facts(run),
+        *_turn_facts(run, fronts),
         ("not counted", rest),
         ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
         *([("values set", ", ".join(set_here))] if set_here else []),
@@ -163,12 +172,18 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
     )
 
 
-def _turn_facts(run: LarrabeeRun) -> list[tuple[str, str]]:
-    """Return what cores on which four threads take turns did."""
-    cores = [
+def _shared_cores(run: LarrabeeRun, fronts: Fronts) -> list[SharedCore]:
+    """Return what cores did for each tile, and for vertices, set-up, descents and planes of each PrimSet."""
+    return [
+        *(core for front in fronts if front is not None for core in front.cores.values()),
         *run.back_end.accounts.shared.values(),
         *(core for raster in run.rasters for core in raster.cores.values()),
     ]
+
+
+def _turn_facts(run: LarrabeeRun, fronts: Fronts) -> list[tuple[str, str]]:
+    """Return what cores on which four threads take turns did."""
+    cores = _shared_cores(run, fronts)
     cycles, issued = sum(core.cycles for core in cores), sum(core.issued for core in cores)
     found = [
         ("threads", f"four take turns on a core: one of them issues in {issued / max(cycles, 1):.0%} of the cycles")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
-from larrabee_bridge.pipeline.backend.render import texture_of
+from larrabee_bridge.pipeline.backend.programs import Attributes
 from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
@@ -95,7 +95,6 @@ def render_on_larrabee(
     texture: TextureConfig | None = None,
     cleared: bool = True,
     keep_depth: bool = False,
-    layers: int = 16,
     free_setup: bool = False,
     engine: str = AUTO,
     progress: Telling | None = None,
@@ -138,7 +137,7 @@ def render_on_larrabee(
                 bins=found,
                 config=config,
                 primset=ids,
-                textured=None if free_setup else texture_of(draw) is not None,
+                attributes=None if free_setup else Attributes.of(draw),
                 engine=engine,
             )
         )
@@ -150,7 +149,6 @@ def render_on_larrabee(
         *(frame, quads, tile, config),
         texture=texture,
         cleared=cleared,
-        layers=layers,
         words=lambda number: rasters[number].words,
         engine=engine,
         progress=progress,

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.planes import plane_words
+from larrabee_bridge.pipeline.backend.programs import Attributes
 from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
@@ -117,7 +118,7 @@ def rasterize(
     small: int = SMALL,
     batch: int = BATCH,
     primset: np.ndarray | None = None,
-    textured: bool | None = None,
+    attributes: Attributes | None = None,
     engine: str = AUTO,
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
@@ -125,7 +126,7 @@ def rasterize(
     ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
     which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
     by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
-    each PrimSet is counted too. ``textured`` asks for planes of the triangles that cover something, with those of a
+    each PrimSet is counted too. ``attributes`` asks for planes of the triangles that cover something, with those of a
     texture or without; None asks for none.
 
     Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
@@ -154,8 +155,8 @@ def rasterize(
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
     planes, words = Counted.of([]), None
     covering = distinct(triangle)
-    if textured is not None and len(covering):
-        made = plane_words(triangles.part(covering), samples, textured, config, engine)
+    if attributes is not None and len(covering):
+        made = plane_words(triangles.part(covering), samples, attributes, config, engine)
         words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
         planes, words[covering] = Counted.of([made.core]), made.words
         if shared is not None:

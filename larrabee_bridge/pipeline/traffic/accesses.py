@@ -24,15 +24,14 @@ from pixelflow.simd.drawing import (
     DepthTest,
     Draw,
     Frame,
-    Planes,
+    Interpolation,
     Stencil,
     StencilStep,
     StencilTest,
-    planes_of,
-    texture_planes_of,
 )
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["Accesses", "accesses_of"]
 
@@ -118,24 +117,27 @@ class _Found:
     def draw(self, draw: Draw, quads: Quads, first: int, base: int) -> None:
         order = np.argsort(quads.triangle, kind="stable")
         edges = np.searchsorted(quads.triangle[order], np.arange(len(draw.triangles) + 1)).tolist()
-        planes = [planes_of(draw.triangles, place) for place in self.places]
         textured = draw.state.texture is not None
-        uv = [texture_planes_of(draw.triangles, place) for place in self.places] if textured else []
+        if draw.state.texture is not None and draw.state.texture.mipmaps:
+            hint = "lines of several levels are counted by the texture unit of the back end alone"
+            raise InputError(Fault(f"draw {draw.name}: accesses of a texture with mipmaps", hint=hint))
+        planes = [Interpolation.of(draw.triangles, place, textured=textured) for place in self.places]
         for number, (begin, end) in enumerate(pairwise(edges)):
             if begin < end:
                 chosen = order[begin:end]
                 part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
-                self._triangle(draw, part, number, planes, uv, (first + number, base))
+                self._triangle(draw, part, number, planes, (first + number, base))
 
     def _triangle(
-        self, draw: Draw, quads: Quads, number: int, planes: list[Planes], uv: list[Planes], names: tuple[int, int]
+        self, draw: Draw, quads: Quads, number: int, planes: list[Interpolation], names: tuple[int, int]
     ) -> None:
         state = draw.state
         block = quads.y // QUAD * self.columns + quads.x // QUAD
         i = quads.x[:, None] + np.arange(BLOCK) % QUAD
         j = quads.y[:, None] + np.arange(BLOCK) // QUAD
         covered = (quads.masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-        depths = np.stack([_at(each, number, 0, i, j, 32) >> Planes.fractions[0] for each in planes], axis=-1)
+        pixels = (np.full(i.size, number), i.reshape(-1), j.reshape(-1))
+        depths = np.stack([each.depths(*pixels).reshape(i.shape) for each in planes], axis=-1)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
         nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
@@ -145,13 +147,9 @@ class _Found:
         alive: np.ndarray = covered & nearer if culls else covered
         texture = state.texture if state.colour_write or state.cutout > 0 else None
         if texture is not None:
-            place = covered.argmax(axis=-1)
-            u, v = (
-                np.take_along_axis(np.stack([_at(p, number, k, i, j, 32) for p in uv], -1), place[..., None], -1)[
-                    ..., 0
-                ]
-                for k in range(2)
-            )
+            place = covered.argmax(axis=-1).reshape(-1)
+            found = np.stack([each.texels(*pixels) for each in planes])[place, np.arange(len(place))]
+            u, v = (found[:, axis].reshape(i.shape) for axis in range(2))
         asking = alive
         if texture is not None and state.cutout:
             alive = alive & (filtered(texture, u, v)[..., 3] >= state.cutout)[..., None]
@@ -222,11 +220,6 @@ class _Found:
         return Accesses(
             self.samples, block, tile, triangle, *written, starts, np.concatenate([np.zeros(0, np.int64), *self.lines])
         )
-
-
-def _at(planes: Planes, number: int, plane: int, i: np.ndarray, j: np.ndarray, bits: int) -> np.ndarray:
-    a, b, c = (values[number, plane] for values in (planes.a, planes.b, planes.c))
-    return (a * i + b * j + c) % (1 << bits)
 
 
 def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray:

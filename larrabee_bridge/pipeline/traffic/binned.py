@@ -163,13 +163,14 @@ def binned_traffic(
 def corners_of(frame: Frame) -> np.ndarray:
     """Return vertex numbers of all triangles of a frame: int64[triangle, 3]; corners of a draw that are alike are one.
 
-    What a corner is made of is its place, depth, colour and texture coordinates.
+    What a corner is made of is its place, depth, colour, texture coordinates and how near it is.
     """
     found, first = [np.zeros((0, 3), np.int64)], 0
     for draw in frame.draws:
         triangles = draw.triangles
         parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
         parts += [triangles.coordinates] if triangles.coordinates is not None else []
+        parts += [triangles.nearness[..., None]] if triangles.nearness is not None else []
         joined = np.concatenate(parts, axis=-1)
         rows = _packed(joined.reshape(-1, joined.shape[-1]))
         order = np.lexsort(rows) if len(triangles) else np.zeros(0, np.int64)

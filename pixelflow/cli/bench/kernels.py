@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 
-from pim_kernels import KERNELS, kernels_report, measure
+from pim_kernels import KERNELS, KernelRun, kernels_report, measure
 from pixelflow.cli.shell.arguments import Parser, UsageError, add_config_options, add_engine_option, count_or_zero
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import configured
+from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
@@ -57,12 +58,12 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     for config in machines.values():
         for kernel in chosen:
             kernel.program(config)  # what does not fit is said before anything runs
-    found = {}
-    for name, config in machines.items():
-        found[name] = []
-        for kernel in chosen:
-            screen.note(f"{kernel.name} on {name}")
-            found[name].append(measure(kernel, config, engine, seed=args.seed, prices=prices))
+    found: dict[str, list[KernelRun]] = {name: [] for name in machines}
+    work = [(name, kernel) for name in machines for kernel in chosen]
+    with Progress(screen) as progress:
+        for number, (name, kernel) in enumerate(work, 1):
+            progress.part(number, len(work), f"{kernel.name} on {name}")
+            found[name].append(measure(kernel, machines[name], engine, seed=args.seed, prices=prices))
     return kernels_report(found, energy=args.energy)
 
 

@@ -11,15 +11,15 @@ import argparse
 import io
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.dashboard.dash_state import NodeView, facts_of
-from pixelflow.cli.dashboard.keys import Keys
-from pixelflow.cli.dashboard.live import InPlaceDisplay, console_of, draw_frame, takes_live
+from pixelflow.cli.dashboard.live import console_of, draw_frame, takes_live
+from pixelflow.cli.dashboard.playing import play
 from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
@@ -48,8 +48,6 @@ EXAMPLES = (
 )
 
 _HEIGHT = 24
-_FRAME_SECONDS = 0.1
-"""Between two frames of a run that plays."""
 _END = 1 << 62
 """Beyond the end of any run."""
 
@@ -86,15 +84,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     saved = SavedRun.load(args.file)
     player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
     if args.play is not None:
-        left_at = _play(screen, player, args.play, args.at)
-        args.at = args.at if left_at is None else left_at
+        _play(args, screen, lambda cycle: drawing_of(player.at(cycle)), lambda: player.ended)
     state = player.at(_END if args.at is None else args.at)
     return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
 
 
 def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Run a file of another machine up to the cycle and show the frame."""
-    from pixelflow.cli.dashboard.watched import opener_of, play
+    from pixelflow.cli.dashboard.watched import frame_at, opener_of
 
     machine = machine_named(args.machine)
     opener = opener_of(machine, f"--machine {machine.name}")
@@ -112,10 +109,18 @@ def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
         program = machine.read(Path(args.file))
     watched = opener(program, config=config)
     if args.play is not None:
-        play(watched, screen, args.play, args.at)
+        _play(args, screen, partial(frame_at, watched), lambda: watched.ended)
     watched.advance(_END if args.at is None else args.at)
     state = watched.state(status=None if watched.ended else "stopped here")
     return _shown(args, screen, pipeline_drawing(state), state.cycle, lambda: asdict(state))
+
+
+def _play(
+    args: argparse.Namespace, screen: Screen, frame_at: Callable[[int], FrameDrawing], ended: Callable[[], bool]
+) -> None:
+    """Play the run; where a key ends that, the frame that is left is that of the cycle."""
+    left_at = play(screen, frame_at, ended, args.play, args.at)
+    args.at = args.at if left_at is None else left_at
 
 
 def _shown(
@@ -219,61 +224,6 @@ class Player:
 def _preset_of(saved: SavedRun) -> str:
     """Return the name of the preset that a saved configuration is, or that it is none of them."""
     return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
-
-
-class Pace:
-    """How far a run that plays has come: so many cycles a second, faster, slower, or halted by keys."""
-
-    def __init__(self, speed: int) -> None:
-        self.speed = speed
-        self.halted = self.left = False
-        self._cycle = 0.0
-
-    @property
-    def cycle(self) -> int:
-        """The cycle to be shown now."""
-        return int(self._cycle)
-
-    def pass_by(self, seconds: float) -> None:
-        """Let time pass."""
-        if not self.halted:
-            self._cycle += seconds * self.speed
-
-    def press(self, key: str | None) -> None:
-        """Do what a key says; keys that say nothing do nothing."""
-        match key:
-            case " ":
-                self.halted = not self.halted
-            case "right" | ".":
-                self.halted, self._cycle = True, self.cycle + 1.0
-            case "+":
-                self.speed *= 2
-            case "-":
-                self.speed = max(1, self.speed // 2)
-            case "q":
-                self.left = True
-
-
-def _play(screen: Screen, player: Player, speed: int, until: int | None) -> int | None:
-    """Show frame after frame in the terminal; return the cycle at which a key ended it, None where none did.
-
-    An interrupt ends it too and leaves the terminal as it was.
-    """
-    pace, picture = Pace(speed), InPlaceDisplay(screen)
-    now = time.perf_counter()
-    try:
-        with Keys() as keys:
-            while not player.ended and not pace.left:
-                cycle = pace.cycle
-                picture.show(drawing_of(player.at(cycle if until is None else min(cycle, until))))
-                if until is not None and cycle >= until:
-                    break
-                pace.press(keys.pressed(_FRAME_SECONDS))
-                before, now = now, time.perf_counter()
-                pace.pass_by(now - before)
-    finally:
-        picture.close()
-    return pace.cycle if pace.left else None
 
 
 def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:

@@ -10,10 +10,10 @@ from typing import cast
 from pixelflow.cli.dashboard.live import InPlaceDisplay, draw_frame, takes_live
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.dashboard import WatchedRun, pipeline_drawing
+from pixelflow.simd.dashboard import FrameDrawing, WatchedRun, pipeline_drawing
 from pixelflow.simd.machine import AnyMachine
 
-__all__ = ["opener_of", "play", "run_live", "run_to_frame"]
+__all__ = ["frame_at", "opener_of", "run_live", "run_to_frame"]
 
 _INTERVAL = 0.1
 """Seconds between two frames."""
@@ -58,17 +58,7 @@ _END = 1 << 62
 """Beyond the end of any run."""
 
 
-def play(run: WatchedRun, screen: Screen, speed: int, until: int | None) -> None:
-    """Show a run in the terminal, ``speed`` cycles a second, up to ``until`` or its end; an interrupt ends it."""
-    picture = InPlaceDisplay(screen)
-    began = time.perf_counter()
-    try:
-        while not run.ended:
-            cycle = int((time.perf_counter() - began) * speed)
-            run.advance(cycle if until is None else min(cycle, until))
-            picture.show(pipeline_drawing(run.state()))
-            if until is not None and cycle >= until:
-                break
-            time.sleep(_INTERVAL)
-    finally:
-        picture.close()
+def frame_at(run: WatchedRun, cycle: int) -> FrameDrawing:
+    """Return the frame of a cycle, which may not go back."""
+    run.advance(cycle)
+    return pipeline_drawing(run.state())

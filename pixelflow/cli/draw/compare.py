@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from pkgutil import resolve_name
 
-from pixelflow.cli.draw.pictures import check_picture, write_picture
+from pixelflow.cli.draw.pictures import check_figure, check_picture, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, scene_source
-from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
+from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import (
@@ -24,7 +24,7 @@ from pixelflow.cli.shell.machine_values import (
     refuse_options_of_others,
     told,
 )
-from pixelflow.cli.shell.output import check_drawing, check_writable, output_file, refuse_clashes
+from pixelflow.cli.shell.output import output_file, refuse_clashes
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
@@ -38,8 +38,6 @@ from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
 
 EXAMPLES = ("pixelflow compare enneper --samples 4 --size 96x64", *examples_for("compare"))
-
-_FIGURES = (".png", ".svg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,10 +83,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
     if args.output:
         check_picture(args.scene, args.output)
     if args.figure:
-        if PurePath(args.figure).suffix.lower() not in _FIGURES:
-            raise UsageError("--figure", "the figure is a .png or a .svg file")
-        check_drawing()
-        check_writable(args.figure)
+        check_figure(args.figure)
 
 
 def _compare(
@@ -110,7 +105,7 @@ def _compare(
         assert drawer is not None  # as it says that it draws
         drawn.append(drawer(frame, progress=progress.tell, **words[name]))
     places = {key: place for each in drawings for key, place in each.beside.items()}
-    besides = {key: resolve_name(place)(args.scene, source, words) for key, place in places.items()}
+    besides = {key: resolve_name(place)(args.scene, source, words, frame, drawn) for key, place in places.items()}
     dropped = sum(draw.triangles.dropped for draw in frame.draws)
     return Comparison(scene.name, scene.triangles, dropped, draw_frame(frame), tuple(drawn)), besides
 

@@ -7,14 +7,15 @@ import os
 from pathlib import PurePath
 
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_drawing, check_writable, output_file
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
-__all__ = ["check_picture", "picture_size", "write_picture"]
+__all__ = ["check_figure", "check_picture", "picture_size", "write_picture"]
 
+_FIGURES = (".png", ".svg")
 _MOST_PIXELS = 4096
 
 
@@ -29,6 +30,14 @@ def check_picture(scene: str, path: str) -> None:
     for file in files_of(scene):
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(file, path):
             raise InputError(Fault("the scene is made of this file; it will not be overwritten", Place(path)))
+    check_writable(path)
+
+
+def check_figure(path: str) -> None:
+    """Raise UsageError, InputError or MissingPackageError where a figure could not be drawn; call it before work."""
+    if PurePath(path).suffix.lower() not in _FIGURES:
+        raise UsageError("--figure", "the figure is a .png or a .svg file")
+    check_drawing()
     check_writable(path)
 
 

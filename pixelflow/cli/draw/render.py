@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     write_picture(args.output, picture)
     high, wide = picture.colours.shape[:2]
     image = RasterImage(wide, high, 3, picture.colours.tobytes(), f"{args.scene}, {wide} x {high}, as drawn")
-    return watching.checked(replace(report, figures=[image, *report.figures]))
+    return watching.completed(replace(report, figures=[image, *report.figures]))
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -80,10 +80,11 @@ def _check(args: argparse.Namespace) -> None:
     projections = {each.name: (name, each) for name, other in args.machines.items() for each in other.projections}
     whose, projection = projections.get(args.projection, (args.machine, None))
     alone = projection is not None and projection.tessellates
-    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory))
+    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory, args.energy))
     if watched and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
         raise UsageError(
-            "--stats, --trace, --record, --live, --frame, --check-memory", "watch a PixelFlow node, and none runs here"
+            "--stats, --trace, --record, --live, --frame, --check-memory, --energy",
+            "watch a PixelFlow node, and none runs here",
         )
     if projection is not None and whose != args.machine:
         ways = "".join(f" or its {each.name}" for each in own.projections)

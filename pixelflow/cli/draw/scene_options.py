@@ -11,6 +11,7 @@ from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
+from tessellation.picture import UPS
 from tessellation.scenes import MESHES, SCENES, SceneSource
 from tessellation.surface.bpt import BUILT_IN, is_patches
 
@@ -27,6 +28,7 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add("scene", metavar="SCENE", help=text)
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
     add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
+    add("--up", choices=UPS, default="z", help="the axis of a named mesh or patches that is up (default: z)")
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
 
 
@@ -54,10 +56,13 @@ def scene_source(
         raise UsageError("--samples", "only patches are sampled; a mesh or a scene has its triangles already")
     if args.flat and described:
         raise UsageError("--flat", "a scene file says itself how its bodies look")
+    if args.up != "z" and described:
+        raise UsageError("--up", 'a scene file says itself what is up: up = "y" in its [[body]]')
     return SceneSource(
         size=args.size,
         patch_samples=args.samples,
         flat=args.flat,
+        up=args.up,
         config=effective.config,
         engine=args.engine,
         progress=progress.tell,

@@ -2,23 +2,45 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate. All of it is executed at that moment, timing only.
+supply lets the instructions' words come at a rate; these are executed at that moment, timing only. triangle-sizes draws
+triangles of one size on several machines, size by size.
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
+from pathlib import PurePath
 from pkgutil import resolve_name
 
-from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
-from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
+from pixelflow.cli.draw.pictures import check_figure
+from pixelflow.cli.shell.arguments import (
+    UsageError,
+    add_common_options,
+    add_config_options,
+    add_engine_option,
+    count,
+)
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.machine_values import (
+    PIXELFLOW,
+    add_drawing_options,
+    examples_for,
+    refuse_options_of_others,
+    told,
+)
+from pixelflow.cli.shell.output import output_file
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
-from pixelflow.simd.machine import commands_of_machines
+from pixelflow.simd.comparison.figure import save_sizes
+from pixelflow.simd.comparison.sizes import SIZES, sizes_drawn, sizes_report
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Report, number
 from tessellation.rendering.renderer import region_programs
-from tessellation.scenes import SceneSource, load_scene
+from tessellation.scenes import SceneSource, load_scene, sized
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
@@ -27,13 +49,18 @@ from tessellation.studies.workloads import INPUTS, Workload
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
     *examples_for("study", PIXELFLOW),
 )
 
+_SIZES = "triangle-sizes"
+_COUNT, _SCREEN = 2000, (640, 480)
+"""Triangles of each size, equilateral, anywhere on the screen at any angle."""
 _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
     "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
     "supply": "passes and a picture where instruction words come at a rate",
+    _SIZES: "triangles of 1 to 8,000 pixels on both machines, and where these cross (about two minutes)",
 }
 
 
@@ -49,6 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        if name == _SIZES:
+            _add_sizes(each)
         others = {machine: places[name] for machine, places in of_machines.items() if name in places}
         each.set_defaults(others=others, machine=PIXELFLOW)
         if others:
@@ -56,6 +85,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 help=f"of which machine (default: {PIXELFLOW})")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=_sizes, default=SIZES, metavar="PIXELS,...",
+        help=f"pixels of a triangle (default: {','.join(map(str, SIZES))})")  # fmt: skip
+    parser.add_argument("--count", type=count, default=_COUNT, metavar="N",
+        help=f"triangles of each size (default: {_COUNT})")  # fmt: skip
+    parser.add_argument("--figure", metavar="FILE", help="draw it, .png or .svg (needs matplotlib: extra plot)")
+    add_drawing_options(parser, "compare")
+    add_engine_option(parser)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(count(each) for each in text.split(","))
 
 
 def _rates(text: str) -> tuple[int, ...]:
@@ -66,6 +109,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
     if args.machine in args.others:
         return _of_another(args, screen)
+    if args.study == _SIZES:
+        return _triangle_sizes(args, screen)
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -82,6 +127,29 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
+
+
+def _triangle_sizes(args: argparse.Namespace, screen: Screen) -> Report:
+    effective = configuration(args, screen)
+    machines = [name for name, drawing in args.machines.items() if drawing.compared]
+    refuse_options_of_others(args, machines)
+    if args.figure:
+        check_figure(args.figure)
+    args.engine = engine_of(args, screen)
+    words = {name: dict(told(args, name)) for name in machines}
+    words[PIXELFLOW] |= {"config": effective.config, "engine": args.engine}
+    drawers = {name: machine_named(name).draw for name in machines}
+    sides = {args.machines[name].title: partial(drawer, **words[name]) for name, drawer in drawers.items() if drawer}
+    with Progress(screen, counts=False) as progress:
+        rows = sizes_drawn(sides, partial(_of_size, args.count), progress.tell, args.sizes)
+    if args.figure:
+        with output_file(args.figure, binary=True) as stream:
+            save_sizes(stream, PurePath(args.figure).suffix.lower()[1:], rows)
+    return sizes_report(rows, (effective.label,))
+
+
+def _of_size(triangles: int, pixels: int) -> Frame:
+    return Frame(*_SCREEN, (0, 0, 0), (sized(*_SCREEN, count=triangles, pixels=pixels),))
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> Report:

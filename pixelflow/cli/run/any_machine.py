@@ -12,6 +12,7 @@ from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import read_program
+from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun, machine_named
@@ -94,7 +95,11 @@ def _run(
     """Run a program, with a dashboard where one was asked for; return its account."""
     runner = _runner(machine, args)
     if not args.live and not args.frame:
-        return runner(program, config=config, bus=bus).report()
+        if machine.read is None:
+            return runner(program, config=config, bus=bus).report()
+        with Progress(screen, counts=False) as progress:
+            tell = progress.tell if progress.shown else None
+            return runner(program, config=config, bus=bus, progress=tell).report()
     from pixelflow.cli.dashboard.watched import opener_of, run_live, run_to_frame  # rich, for those who look
 
     opener = opener_of(machine, "--live" if args.live else "--frame")

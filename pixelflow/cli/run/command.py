@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     saved.add_argument("--save-at", nargs=2, metavar=("CYCLE", "FILE"),
         help="save the state of the run before that cycle (.npz), then go on")  # fmt: skip
     saved.add_argument("--load", metavar="FILE", help="go on from a saved state; the report counts from the beginning")
-    add_observer_options(parser, energy=True)
+    add_observer_options(parser)
     add_config_options(parser)
     add_parameter_option(parser)
     shown = parser.add_argument_group("PE state after the run")
@@ -117,10 +117,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
-    if watching.energy is not None and watching.energy.runs and stopped is None:
-        energy = watching.energy.runs[-1]
-        more = {**report.data, "energy": energy.as_object()}
-        report = replace(report, parts=[*report.parts, "", *energy.parts()], data=more)
+    report = report if stopped is not None else watching.with_energy(report)
     if args.check_memory:
         for view in views:
             rows = range(view.range.start, view.range.start + view.range.size)

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         from pixelflow.cli.run.mesh_files import write_outputs
 
         written = write_outputs(args, screen, mesh)
-    return watching.checked(outcome_report(Outcome(effective, file, result, mesh, checked, written)))
+    return watching.completed(outcome_report(Outcome(effective, file, result, mesh, checked, written)))
 
 
 def load_patches(name: str, screen: Screen) -> PatchFile:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,13 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["Watching", "add_observer_options"]
 
 
-def add_observer_options(
-    parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True, energy: bool = False
-) -> None:
+def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True) -> None:
     """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs.
 
-    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved; with ``energy``
-    for one that reports the energy of a run.
+    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved; it reports no
+    energy either.
     """
     add = parser.add_argument_group("watch").add_argument
     add("--stats", action="append", default=[], metavar="FILE", help="write statistics: .json or .csv (repeatable)")
@@ -51,17 +50,15 @@ def add_observer_options(
         add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
         add("--check-memory", action="store_true",
             help="exit code 1 where bytes matter that nothing has written, or writes of one round collide")  # fmt: skip
-    else:
-        parser.set_defaults(record=None, check_memory=False)
     if passes:
         add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
-    if energy:
+    if record:
         add("--energy", action="store_true",
             help="account for energy by kind of work; prices are invented (also in --stats)")  # fmt: skip
         add("--price", action="append", default=[], metavar="WORK=FJ",
             help="with --energy: another price, in femtojoules (repeatable)")  # fmt: skip
     else:
-        parser.set_defaults(energy=False, price=[])
+        parser.set_defaults(record=None, check_memory=False, energy=False, price=[])
     add("--live", action="store_true", help="show the dashboard while it runs")
     add("--frame", action="store_true", help="show the dashboard once, at the end")
 
@@ -207,6 +204,18 @@ class Watching:
     def checked(self, report: Report) -> Report:
         """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
         return report if self._memory is None else self._memory.checked(report)
+
+    def completed(self, report: Report) -> Report:
+        """Return a report with energy and with what ``--check-memory`` has found."""
+        return self.checked(self.with_energy(report))
+
+    def with_energy(self, report: Report) -> Report:
+        """Return a report with the energy of all runs together, where it was asked for and there were any."""
+        if self.energy is None or not self.energy.runs:
+            return report
+        energy = self.energy.together()
+        data = {**report.data, "energy": energy.as_object()}
+        return replace(report, parts=[*report.parts, "", *energy.parts()], data=data)
 
     def part(self, number: int, total: int) -> None:
         """Say which of several passes begins."""

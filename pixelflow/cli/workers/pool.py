@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
@@ -108,7 +109,8 @@ def _through(
         except seat.lost:
             raise seat.gone(name(items[place])) from None
 
-    with _deaf_to_interrupts():  # processes that start now stay so: Ctrl-C is for this one, which stops them
+    # Processes that start now stay deaf: Ctrl-C is for this one, which stops them.
+    with _deaf_to_interrupts(), _without_the_script():
         for seat in seats:
             begin(seat)
     while running:
@@ -202,3 +204,18 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _without_the_script() -> Iterator[None]:
+    """Let processes that begin meanwhile import what they need and not the script that runs here.
+
+    What they do stands in packages, and a script that does not ask for its name would begin again in each of them.
+    """
+    script = vars(sys.modules["__main__"])
+    hidden = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+    script["__spec__"] = None
+    try:
+        yield
+    finally:
+        script.update(hidden)

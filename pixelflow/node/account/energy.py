@@ -158,6 +158,15 @@ class EnergyMeter:
         """Return the femtojoules of the last run by kind of work."""
         return self.runs[-1].energies
 
+    def together(self) -> RunEnergy:
+        """Return the energy of all runs so far, one at least."""
+        counts = {name: sum(each.counts[name] for each in self.runs) for name in self.runs[0].counts}
+        inside: Counter[Family] = Counter()
+        for each in self.runs:
+            inside.update(each.families)
+        families = {family: inside[family] for family in Family if inside[family]}
+        return RunEnergy(counts, families, self._prices, sum(each.cycles for each in self.runs))
+
     def _of(self, run: Run) -> RunEnergy:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
         counts: Counter[str] = Counter()

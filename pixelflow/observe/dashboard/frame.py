@@ -30,6 +30,8 @@ _LEAST_MAP = 35
 _SMALL_MAP = 4
 _LEAST_STAGES = 4
 _LEAST_RIGHT = 40
+_LEAST_BESIDE_ALL = 28
+"""Columns beside a map that shows each PE by itself, which is worth a narrow column."""
 _BETWEEN = " │ "
 
 
@@ -76,7 +78,8 @@ def _bottom_lines(state: DashboardState, width: int, lines: int) -> int:
 def _map_sizes(state: DashboardState, width: int) -> list[tuple[int, int]]:
     """Return the sizes of the map, the largest first, that leave room for the column beside it."""
     found = sizes(state.array) if state.array else []
-    return [size for size in found if size[0] + len(_BETWEEN) + _LEAST_RIGHT <= width]
+    beside = [_LEAST_BESIDE_ALL] + [_LEAST_RIGHT] * len(found)
+    return [size for size, least in zip(found, beside, strict=False) if size[0] + len(_BETWEEN) + least <= width]
 
 
 def _streams_beside(state: DashboardState, width: int, lines: int) -> list[Text]:
@@ -126,6 +129,8 @@ class _Block(NamedTuple):
     name: str
     least: int
     draw: Callable[[int, int], list[Text]]
+    grows: bool = False
+    """Whether it can use whatever the others leave."""
 
 
 def _blocks(state: DashboardState) -> list[_Block]:
@@ -133,7 +138,7 @@ def _blocks(state: DashboardState) -> list[_Block]:
     found = []
     if state.utilisation is not None:
         least = len(state.utilisation.tracks) + 1
-        found.append(_Block("utilisation", least, lambda w, n: utilisation(state.utilisation, w, n, STYLES)))
+        found.append(_Block("utilisation", least, lambda w, n: utilisation(state.utilisation, w, n, STYLES), True))
     found.append(_Block("semaphores", 2 if state.semaphores else 1, lambda w, n: semaphores(state, w, n)))
     if state.texture_missing is None:
         found.append(_Block("texture", 2, lambda w, n: texture(state, w, n)))
@@ -145,7 +150,7 @@ def _blocks(state: DashboardState) -> list[_Block]:
 def _stack(blocks: list[_Block], width: int, lines: int) -> tuple[list[Text], list[str]]:
     """Return blocks one below the other, and the names of those for which there is no room.
 
-    Each gets what it needs; what is left goes to those that can use it, the first ones first.
+    Each gets what it needs; what is left goes to those that can use it, the first ones first, and those that grow last.
     """
     kept, missing, left = [], [], lines
     for block in blocks:
@@ -154,12 +159,11 @@ def _stack(blocks: list[_Block], width: int, lines: int) -> tuple[list[Text], li
             left -= block.least
         else:
             missing.append(block.name)
-    done: list[Text] = []
-    for block in kept:
-        made = block.draw(width, block.least + left)
+    drawn: dict[str, list[Text]] = {}
+    for block in sorted(kept, key=lambda each: each.grows):
+        drawn[block.name] = made = block.draw(width, block.least + left)
         left -= max(0, len(made) - block.least)
-        done += made
-    return done, missing
+    return [text for block in kept for text in drawn[block.name]], missing
 
 
 # --- lines of text -------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from pixelflow.observe.dashboard.pe_plane import draw
 from pixelflow.observe.dashboard.state import DashboardState, MapState, ModuleState, StageState, StreamState
-from pixelflow.simd.dashboard.cells import MORE, CellField, clean, count, cut, flow, line, share, time_text, title
+from pixelflow.simd.dashboard.cells import MORE, CellField, clean, count, cut, flow, line, share, title
+from pixelflow.simd.dashboard.head import head
 
 __all__ = ["STYLES", "array", "header", "part_text", "semaphores", "stages", "stream", "texture"]
 
@@ -25,7 +26,6 @@ STYLES = {
 """The colour of everything that belongs to a part of the machine; the EIGC drives the PEs, so they share one."""
 
 _NAME = "bold"
-_HEADER = "white on color(24)"
 _HERE = "▶"
 
 
@@ -46,20 +46,8 @@ def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Te
         CellField(f"engine {state.engine}"),
     ]
     of = "" if state.total in (None, state.cycle) else f" of {count(state.total)}"
-    far = [CellField(f"cycle {count(state.cycle)}{of}", "bold")]
-    if state.part is not None:
-        far.append(CellField(part_text(*state.part), "bold"))
-    far.append(CellField(state.status, "bold green" if state.status == "running" else "bold yellow"))
-    far.append(CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"))
-    if state.rate is not None:
-        far.append(CellField(f"{count(round(state.rate))} cycles/s"))
-    far += [CellField(note, "dim") for note in state.notes]
-    if missing:
-        far.append(CellField(f"{MORE} no room: {', '.join(missing)}", "dim"))
-    first = line(what, width, " · ")
-    first.append(" " * (width - cell_len(first.plain)))
-    first.stylize(_HEADER)
-    return [first, line(far, width, " · ")]
+    progress = [] if state.part is None else [part_text(*state.part)]
+    return head(what, state, width, missing, of=of, progress=progress)
 
 
 # --- streams -------------------------------------------------------------------------------------------------------
@@ -139,9 +127,9 @@ def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
             return []
         name = [CellField(f"{plane.title} {drawing.values}".strip(), _NAME)]
         legend = CellField(drawing.legend, "dim")
-        head = title([*name, legend], width)
-        if legend.text in head.plain:
-            return [head, *drawing.lines]
+        top = title([*name, legend], width)
+        if legend.text in top.plain:
+            return [top, *drawing.lines]
         if len(drawing.lines) + 2 <= lines:
             return [title(name, width), *drawing.lines, *flow([legend], width, 1)]
     return []
@@ -167,18 +155,18 @@ def texture(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return what went between the EMCs and texture memory, by module."""
     rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
     equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
-    head = [CellField("texture", _NAME), CellField(f"EMC bytes{', each module' * equal}", "dim")]
+    top = [CellField("texture", _NAME), CellField(f"EMC bytes{', each module' * equal}", "dim")]
     if state.texture_missing is not None or lines < 2:
         return []
     if equal:
-        return [title(head, width), *flow([CellField(field) for field in rows[0][1]], width, lines - 1)]
+        return [title(top, width), *flow([CellField(field) for field in rows[0][1]], width, lines - 1)]
     if len(rows) < lines:
         return [
-            title(head, width),
+            title(top, width),
             *(line([CellField(name, "bold"), *map(CellField, fields)], width) for name, fields in rows),
         ]
     together = [CellField(f"{name} {', '.join(fields)}") for name, fields in rows]
-    return [title(head, width), *flow(together, width, lines - 1)]
+    return [title(top, width), *flow(together, width, lines - 1)]
 
 
 def _traffic(each: ModuleState) -> tuple[str, ...]:
@@ -194,10 +182,10 @@ def stages(state: DashboardState, width: int, lines: int) -> list[Text]:
     if not state.stages:
         return []
     shown: Sequence[StageState] = state.stages
-    head = [CellField("stages", _NAME)]
+    top = [CellField("stages", _NAME)]
     if len(shown) >= lines:
         shown = shown[len(shown) - lines + 1 :]
-        head.append(CellField(f"{MORE} {count(len(state.stages) - len(shown))} before these"))
+        top.append(CellField(f"{MORE} {count(len(state.stages) - len(shown))} before these"))
     counts = max(len(count(each.cycles)) for each in shown)
     several = len({each.stream for each in state.stages}) > 1
     rows = []
@@ -213,4 +201,4 @@ def stages(state: DashboardState, width: int, lines: int) -> list[Text]:
         if MORE not in row.plain and room > 0:
             row.append(f"  {cut(name, room)}", "bold" if each.running else "")
         rows.append(row)
-    return [title(head, width), *rows][:lines]
+    return [title(top, width), *rows][:lines]

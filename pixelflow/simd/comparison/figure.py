@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.comparison.report import Beside, all_of, verdict
+from pixelflow.simd.comparison.sizes import MEASURES, SizeDrawn, crossings
 from pixelflow.simd.drawing import ALL_PARTS, Comparison, DrawnFrame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["save_figure"]
+__all__ = ["save_figure", "save_sizes"]
 
 _HATCHES = (None, "//", "..", "xx")
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#333333")
@@ -81,4 +82,28 @@ def _stacked(axes: Axes, title: str, rows: list[tuple[DrawnFrame, dict[str, int]
     axes.invert_yaxis()
     axes.set(title=title, xlabel="per cent")
     axes.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(-0.2, -0.14), ncols=2)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def save_sizes(stream: IO[bytes], kind: str, rows: Sequence[SizeDrawn]) -> None:
+    """Draw what a triangle takes by its size as ``png`` or ``svg``, one plot a measure (matplotlib, extra ``plot``)."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
+        figure = Figure(figsize=(12, 4), layout="constrained")
+        for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES, strict=True):
+            _by_size(axes, measure, rows)
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _by_size(axes: Axes, measure: str, rows: Sequence[SizeDrawn]) -> None:
+    sizes = [row.pixels for row in rows]
+    for name, side in rows[0].sides.items():
+        axes.loglog(sizes, [row.cost(name, measure) for row in rows], marker="o", label=f"{name} x{side.parts}")
+    for each in crossings(rows):
+        if each.measure == measure:
+            axes.axvspan(each.above, each.below, color="0.85")
+    axes.set(title=f"{measure} for a triangle", xlabel="pixels of a triangle")
+    axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, shares, verbatim
 
-__all__ = ["Beside", "all_of", "comparison_object", "comparison_parts", "side_object", "side_tables", "verdict"]
+__all__ = [
+    "Beside",
+    "all_of",
+    "comparison_object",
+    "comparison_parts",
+    "side_object",
+    "side_tables",
+    "verdict",
+]
 
 _FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float | None]], ...] = (
     ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
     ("lanes", "lanes", number, lambda side: side.lanes),
-    ("cycles for the picture", "cycles", number, lambda side: side.cycles),
+    ("cycles for the picture (latency)", "cycles", number, lambda side: side.cycles),
     ("time for the picture, ms", "milliseconds", number, lambda side: side.milliseconds),
     ("busy cycles of all parts", "busy_cycles", number, lambda side: side.work),
-    ("parts idle", "idle", percent, lambda side: side.idle),
-    ("cycles to the next picture", "next_after", number, lambda side: side.next_after),
+    ("cycles lost to imbalance", "idle", percent, lambda side: side.idle),
+    ("cycles to the next one (overlapped)", "next_after", number, lambda side: side.next_after),
     ("cycles x lanes, millions", "", number, lambda side: side.lane_cycles / 1e6),
     ("bits of a lane", "lane_bits", number, lambda side: side.lane_bits),
     ("cycles x lane bits, millions", "", number, lambda side: side.lane_cycles * side.lane_bits / 1e6),
@@ -71,6 +79,9 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
     for tables in zip(*map(side_tables, found.sides), strict=True):
         for table in tables:
             yield from ("", table)
+    for side in found.sides:
+        if side.free:
+            yield from ("", _left_out(side))
     yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
 
 
@@ -88,6 +99,17 @@ def side_tables(side: DrawnFrame) -> Iterator[Table]:
         ("bytes moved", side.traffic, "bytes"),
     ):
         yield shares(values, unit, "what", foot="= all", title=f"{side.machine}: {title}")
+
+
+def _left_out(side: DrawnFrame) -> Table:
+    """Return what a machine's account leaves out, with cycles by formula where there are some."""
+    columns = (
+        Column("what", key="what", fixed=True), Column("bound", key="bound", fixed=True),
+        Column("cycles", lambda count: "-" if count is None else number(count), "cycles"),
+        Column("why", key="why"),
+    )  # fmt: skip
+    rows = [(each.what, each.bound.value, each.cycles, each.why) for each in side.free]
+    return Table(columns, rows, f"{side.machine}: left out of its cycles (formulas, not executed)")
 
 
 def comparison_object(found: Comparison) -> dict[str, Json]:
@@ -119,4 +141,7 @@ def side_object(side: DrawnFrame) -> dict[str, Json]:
         "instructions": side.mix,
         "bytes": side.traffic,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
+        "left_out": [
+            {"what": each.what, "bound": each.bound.value, "cycles": each.cycles, "why": each.why} for each in side.free
+        ],
     }

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from pixelflow.simd.dashboard.cells import MORE, CellField, beside, count, cut, flow, line, time_text, title
+from pixelflow.simd.dashboard.cells import MORE, CellField, beside, count, cut, flow, line, title
+from pixelflow.simd.dashboard.head import head
 from pixelflow.simd.dashboard.over_time import LEVELS
 from pixelflow.simd.dashboard.state import BoxState, PipelineState, QueueFill
 
 __all__ = ["boxes", "caches", "header", "memory", "phases", "queue_style", "wires"]
 
-_HEADER = "white on color(24)"
 _FULL, _EMPTY = "█", "·"
 _BAR = 6
 _BETWEEN = " │ "
@@ -39,21 +39,7 @@ def header(state: PipelineState, width: int, missing: Sequence[str]) -> list[Tex
         CellField(state.subject, "bold"),
         CellField(f"config {state.config} ({state.config_hash})"),
     ]
-    far = [
-        CellField(f"cycle {count(state.cycle)}", "bold"),
-        CellField(state.status, "bold green" if state.status == "running" else "bold yellow"),
-        *(CellField(text, "bold") for text in state.progress),
-        CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"),
-    ]
-    if state.rate is not None:
-        far.append(CellField(f"{count(round(state.rate))} cycles/s"))
-    far += [CellField(note, "dim") for note in state.notes]
-    if missing:
-        far.append(CellField(f"{MORE} no room: {', '.join(missing)}", "dim"))
-    first = line(what, width, " · ")
-    first.append(" " * (width - cell_len(first.plain)))
-    first.stylize(_HEADER)
-    return [first, line(far, width, " · ")]
+    return head(what, state, width, missing, progress=state.progress)
 
 
 def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
@@ -70,7 +56,7 @@ def boxes(state: PipelineState, width: int, lines: int, columns: int) -> list[Te
     """Return a row for each box: busy share, queues; rows get further lines as far as there is room."""
     if lines < 2 or not state.boxes:
         return []
-    head = title(
+    top = title(
         [CellField("boxes", "bold"), CellField(state.busy_of, "dim"), CellField("queues: fill/room", "dim")], width
     )
     size = (width - len(_BETWEEN) * (columns - 1)) // columns
@@ -82,7 +68,7 @@ def boxes(state: PipelineState, width: int, lines: int, columns: int) -> list[Te
     for number, part in enumerate(drawn[1:], 1):
         wide = size * number + len(_BETWEEN) * (number - 1)
         done = beside(done, part, wide, max(len(done), len(part)), _BETWEEN)
-    return [head, *done[:room]]
+    return [top, *done[:room]]
 
 
 def _column(part: Sequence[BoxState], width: int, room: int) -> list[Text]:
@@ -167,10 +153,10 @@ def wires(state: PipelineState, width: int, lines: int) -> list[Text]:
         fields = [CellField(f"{each.name} {count(each.carried)} {100 * each.share:.0f}%") for each in moved]
         return _labelled("wires", fields or [CellField("nothing carried yet", "dim")], width, lines)
     shown = moved[: lines - 1]
-    head = [CellField("wires", "bold"), CellField("carried, share of what they could have", "dim")]
+    top = [CellField("wires", "bold"), CellField("carried, share of what they could have", "dim")]
     if len(shown) < len(moved):
-        head.append(CellField(f"{MORE} {count(len(moved) - len(shown))} more", "dim"))
-    done = [title(head, width)]
+        top.append(CellField(f"{MORE} {count(len(moved) - len(shown))} more", "dim"))
+    done = [title(top, width)]
     for each in shown:
         bar = round(min(1.0, each.share) * _BAR * 2)
         row = Text(_FULL * bar, "cyan", no_wrap=True)

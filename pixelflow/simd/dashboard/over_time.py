@@ -15,6 +15,10 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 """Bars of one character, from none to full."""
 
 
+_WIDE = 40
+"""Columns from which on the title has a sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class BusyTrack:
     """How much of each interval something was busy: 0 to 1, or None for what was not simulated."""
@@ -35,7 +39,7 @@ class Utilisation:
 def utilisation(over_time: Utilisation | None, width: int, lines: int, styles: Mapping[str, str]) -> list[Text]:
     """Return bars over time, one track under the other, from the beginning of the run to the cycle of the frame.
 
-    ``styles`` are the colours of tracks that have one.
+    Bars are as high as the lines allow. ``styles`` are the colours of tracks that have one.
     """
     if over_time is None or lines < 2:
         return []
@@ -44,11 +48,13 @@ def utilisation(over_time: Utilisation | None, width: int, lines: int, styles: M
     size = max(1, width - label)
     step = max(1, -(-max(len(track.shares) for track in tracks) // size))
     length = step * over_time.cycles
-    head = [CellField("utilisation", "bold"), CellField(f"a bar: {count(length)} cycle{'s' * (length != 1)}", "dim")]
+    bar = f"{count(length)} cycle{'s' * (length != 1)}"
+    said = f"a bar: {bar}" if width >= _WIDE else bar
+    head = [CellField("utilisation", "bold"), CellField(said, "dim")]
     if len(tracks) < len(over_time.tracks):
         head.append(CellField(f"… {', '.join(track.name for track in over_time.tracks[len(tracks) :])}"))
     done = [title(head, width)]
-    high = max(1, min(4, (lines - 1) // len(tracks)))
+    high = max(1, (lines - 1) // len(tracks))
     for track in tracks:
         rows = _bars(track, size, step, high)
         for index, row in enumerate(rows):

@@ -1,7 +1,15 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, PictureDifference
+from pixelflow.simd.drawing.drawn import (
+    ALL_PARTS,
+    Bound,
+    Comparison,
+    DrawnFrame,
+    FreeWork,
+    Picture,
+    PictureDifference,
+)
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -15,13 +23,25 @@ from pixelflow.simd.drawing.frame import (
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
+from pixelflow.simd.drawing.interpolation import (
+    COLOUR_STEPS,
+    DIVISOR,
+    NUMERATORS,
+    Interpolation,
+    Quotients,
+    coordinate_bits,
+    quotients_of,
+    steady,
+)
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
-from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
+from pixelflow.simd.drawing.reference import NOTHING, covered, draw, nearest
+from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, first_samples, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
     FAR,
+    LEAST_NEARNESS,
+    NEAREST,
     REACH,
     SAMPLES,
     SUBPIXELS,
@@ -34,15 +54,21 @@ __all__ = [
     "ALL_PARTS",
     "CENTRE",
     "COLOUR_FRACTION",
+    "COLOUR_STEPS",
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
+    "DIVISOR",
     "FAR",
+    "LEAST_NEARNESS",
+    "NEAREST",
     "NOTHING",
+    "NUMERATORS",
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Bound",
     "Comparison",
     "DepthTest",
     "Draw",
@@ -50,9 +76,12 @@ __all__ = [
     "Edges",
     "Frame",
     "Framebuffer",
+    "FreeWork",
+    "Interpolation",
     "Picture",
     "PictureDifference",
     "Planes",
+    "Quotients",
     "RowSpans",
     "ScreenTriangles",
     "State",
@@ -60,18 +89,22 @@ __all__ = [
     "StencilStep",
     "StencilTest",
     "Texture",
+    "coordinate_bits",
     "covered",
     "covered_samples",
     "draw",
     "draw_frame",
     "edges_of",
+    "first_samples",
     "layers_of",
     "nearest",
     "perspective",
     "places_of",
     "planes_of",
+    "quotients_of",
     "snap",
     "spans_of",
+    "steady",
     "texture_planes_of",
     "turns_of",
 ]

@@ -1,17 +1,61 @@
-"""Drawn frames: what a machine did for a picture, in terms that hold for every one."""
+"""Pictures, and drawn frames: what a machine did for a picture, in terms that hold for every one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.drawing.reference import Picture
+from pixelflow.simd.drawing.triangles import FAR
 
-__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame", "PictureDifference"]
+__all__ = ["ALL_PARTS", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
 
 ALL_PARTS = "of all parts"
 """What cycles by stage are added up over where nothing else is said."""
+
+
+class Bound(Enum):
+    """What the cycles of work say that an account leaves out; all of them are formulas, none was executed."""
+
+    FLOOR = "picture at least"
+    """With that work the picture takes no fewer cycles in all."""
+    AT_MOST = "at most more"
+    """The picture takes at most so many more."""
+    ABOUT = "about more"
+    """So many more if nothing else goes on meanwhile, evenly shared by all parts."""
+    OPEN = "no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class FreeWork:
+    """Work that a picture needs and that a machine's account has for nothing."""
+
+    what: str
+    bound: Bound
+    why: str
+    """How its cycles are derived, or why they are not."""
+    cycles: int | None = None
+    """By formula, as ``bound`` says; None where nothing bounds them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
+
+    colours: np.ndarray
+    depths: np.ndarray
+
+    @classmethod
+    def empty(cls, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
+        """Return a picture without triangles."""
+        colours = np.empty((height, width, 3), np.uint8)
+        colours[:] = background
+        return cls(colours, np.full((height, width), FAR, np.int64))
+
+    def equals(self, other: Picture) -> bool:
+        """Whether every pixel has the same depth and colour."""
+        return np.array_equal(self.colours, other.colours) and np.array_equal(self.depths, other.depths)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +92,8 @@ class DrawnFrame:
     """Bits that a lane works on in a cycle."""
     interval: int | None = None
     """Cycles from one picture to the next where pictures overlap; None where one is drawn after the other."""
+    free: tuple[FreeWork, ...] = ()
+    """What is left out of ``cycles``."""
     own_arithmetic: str = ""
     """Why its pixels may differ from those of 64-bit integers; empty where none may."""
 

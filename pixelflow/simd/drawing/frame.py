@@ -76,10 +76,14 @@ class Texture:
     """``texels`` is uint8[row, column, rgba], sides powers of two up to 1024; it repeats in both directions.
 
     At u, v in 1/65536 texel, half a texel is taken off, the upper 16 bits choose the texel and the next 8 weigh it
-    against its neighbour to the right and below: (sum of the four with their weights + 2^15) >> 16.
+    against its neighbour to the right and below: (sum of the four with their weights + 2^15) >> 16. With ``mipmaps``
+    there are smaller levels, and pixels look between two of them, as `pixelflow.simd.drawing.mipmaps` says.
     """
 
     texels: np.ndarray
+    mipmaps: bool = False
+    levels: tuple[np.ndarray, ...] = field(init=False)
+    """The texels, and with mipmaps the smaller levels down to one texel: uint8[row, column, rgba] each."""
 
     def __post_init__(self) -> None:
         shape = self.texels.shape
@@ -89,6 +93,21 @@ class Texture:
         if not all(1 <= side <= _LARGEST_TEXTURE and side & (side - 1) == 0 for side in sides):
             hint = f"powers of two up to {_LARGEST_TEXTURE}"
             raise InputError(Fault(f"a texture of {sides[1]}x{sides[0]} texels", hint=hint))
+        levels = [self.texels]
+        while self.mipmaps and max(levels[-1].shape[:2]) > 1:
+            levels.append(_halved(levels[-1]))
+        object.__setattr__(self, "levels", tuple(levels))
+
+
+def _halved(texels: np.ndarray) -> np.ndarray:
+    """Return the means of two by two texels, or of two where there is one row or column."""
+    total, count = texels.astype(np.int64), 1
+    for axis in (0, 1):
+        if texels.shape[axis] > 1:
+            first, second = (slice(start, None, 2) for start in (0, 1))
+            along = (slice(None),) * axis
+            total, count = total[(*along, first)] + total[(*along, second)], 2 * count
+    return ((total + count // 2) // count).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)

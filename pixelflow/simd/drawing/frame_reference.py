@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State, Texture
+from pixelflow.simd.drawing.drawn import Picture
+from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State
 from pixelflow.simd.drawing.framebuffer import Framebuffer, divided, layers_of, turns_of
-from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
-from pixelflow.simd.drawing.reference import Picture
-from pixelflow.simd.drawing.spans import covered_samples
-from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.drawing.interpolation import Interpolation
+from pixelflow.simd.drawing.mipmaps import details, filtered, trilinear
+from pixelflow.simd.drawing.spans import covered_samples, first_samples
+from pixelflow.simd.drawing.triangles import ScreenTriangles
 
-__all__ = ["draw_frame", "filtered"]
+__all__ = ["draw_frame"]
 
 
 def draw_frame(frame: Frame) -> Picture:
@@ -29,18 +30,6 @@ def draw_frame(frame: Frame) -> Picture:
                 lists += _meet(target, fragments.part(layer), draw.state)
     _resolve(target, lists)
     return target.picture()
-
-
-def filtered(texture: Texture, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return texels at u, v in 1/65536 texel, modulo 2^32, bilinearly filtered: int64[..., rgba]."""
-    height, width = texture.texels.shape[:2]
-    texels = texture.texels.astype(np.int64)
-    (x, right), (y, below) = ((at - TEXEL // 2 >> 16, at - TEXEL // 2 >> 8 & 255) for at in (u, v))
-    total = np.zeros((*u.shape, 4), np.int64)
-    for down, across in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        weight = (below if down else 256 - below) * (right if across else 256 - right)
-        total += weight[..., None] * texels[y + down & height - 1, x + across & width - 1]
-    return total + (1 << 15) >> 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,20 +55,38 @@ class _Fragments:
 def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
     """Yield the fragments of a draw, in batches."""
     triangles, texture = draw.triangles, draw.state.texture
-    planes = [planes_of(triangles, place) for place in target.places]
-    texture_planes = [texture_planes_of(triangles, place) for place in target.places if texture is not None]
+    planes = [Interpolation.of(triangles, place, textured=texture is not None) for place in target.places]
     for batch, covered in covered_samples(triangles, target.width, target.height, target.places):
         where = (batch.triangle, batch.column, batch.row)
         at = covered.argmax(axis=1)
-        values = np.stack([each.at(*where) for each in planes], axis=1)
-        source = _at_sample(values[..., 1:], at)
+        depths = np.stack([each.depths(*where) for each in planes], axis=1)
+        source = _at_sample(np.stack([each.colours(*where) for each in planes], axis=1), at)
         alpha = np.full(len(at), draw.state.alpha, np.int64)
         if texture is not None:
-            uv = _at_sample(np.stack([each.texels_at(*where) for each in texture_planes], axis=1), at)
-            texel = filtered(texture, uv[:, 0], uv[:, 1])
+            uv = _at_sample(np.stack([each.texels(*where) for each in planes], axis=1), at)
+            if texture.mipmaps:
+                texel = trilinear(texture, uv[:, 0], uv[:, 1], _detail(triangles, target, planes, where))
+            else:
+                texel = filtered(texture, uv[:, 0], uv[:, 1])
             source, alpha = divided(source * texel[:, :3]), divided(alpha * texel[:, 3])
             covered &= (texel[:, 3] >= draw.state.cutout)[:, None]
-        yield _Fragments(batch.row * target.width + batch.column, covered, values[..., 0], source, alpha)
+        yield _Fragments(batch.row * target.width + batch.column, covered, depths, source, alpha)
+
+
+def _detail(
+    triangles: ScreenTriangles,
+    target: Framebuffer,
+    planes: Sequence[Interpolation],
+    where: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the detail of the blocks that pixels lie in: int64[pixel]."""
+    triangle, column, row = (np.repeat(each, 4) for each in where)
+    column, row = column & ~1, row & ~1
+    column += np.tile([0, 1, 0, 1], len(where[0]))
+    row += np.tile([0, 0, 1, 1], len(where[0]))
+    sample = first_samples(triangles, target.places, triangle, column, row)
+    uv = _at_sample(np.stack([each.texels(triangle, column, row) for each in planes], axis=1), sample)
+    return details(*(uv[:, axis].reshape(-1, 4) for axis in range(2)))
 
 
 def _at_sample(values: np.ndarray, sample: np.ndarray) -> np.ndarray:

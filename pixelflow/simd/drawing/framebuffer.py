@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pixelflow.simd.drawing.drawn import Picture
 from pixelflow.simd.drawing.frame import Blend, DepthTest, Frame, State, Stencil, StencilStep, StencilTest
-from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES
 
 __all__ = ["Framebuffer", "blended", "divided", "layers_of", "places_of", "turns_of"]

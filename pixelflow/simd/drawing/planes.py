@@ -18,6 +18,7 @@ __all__ = [
     "COLOUR_FRACTION",
     "DEPTH_FRACTION",
     "Planes",
+    "exact_planes",
     "planes_of",
     "texture_planes_of",
 ]
@@ -67,7 +68,7 @@ def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, co
         values = np.concatenate([values, triangles.colours], axis=-1)
     planes = values.shape[-1]
     fractions = np.array(Planes.fractions[:planes])
-    a, b, c = _planes(triangles, values, fractions, place)
+    a, b, c = exact_planes(triangles, values, fractions, place)
     mask = (1 << np.array(Planes.bits[:planes])) - 1
     return Planes(a & mask, b & mask, c + (1 << fractions - 1) & mask)
 
@@ -79,11 +80,11 @@ def texture_planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTR
     """
     if triangles.coordinates is None:
         raise ValueError("these triangles have no texture coordinates")
-    found = _planes(triangles, triangles.coordinates, np.zeros(2, np.int64), place)
+    found = exact_planes(triangles, triangles.coordinates, np.zeros(2, np.int64), place)
     return Planes(*(each & (1 << _TEXTURE_BITS) - 1 for each in found))
 
 
-def _planes(
+def exact_planes(
     triangles: ScreenTriangles, values: np.ndarray, fractions: np.ndarray, place: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return A, B and C of values [triangle, corner, plane], in steps of 2^-fraction: int64[triangle, plane] each.

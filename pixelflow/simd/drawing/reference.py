@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from pixelflow.simd.drawing.drawn import Picture
+from pixelflow.simd.drawing.interpolation import Interpolation
 from pixelflow.simd.drawing.planes import planes_of
 from pixelflow.simd.drawing.spans import spans_of
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, ScreenTriangles
 
-__all__ = ["NOTHING", "Picture", "covered", "draw", "nearest"]
+__all__ = ["NOTHING", "covered", "draw", "nearest"]
 
 NOTHING = (1 << 32) - 1
 """What is nearest where no triangle is."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
-
-    colours: np.ndarray
-    depths: np.ndarray
-
-    @classmethod
-    def empty(cls, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
-        """Return a picture without triangles."""
-        colours = np.empty((height, width, 3), np.uint8)
-        colours[:] = background
-        return cls(colours, np.full((height, width), FAR, np.int64))
-
-    def equals(self, other: Picture) -> bool:
-        """Whether every pixel has the same depth and colour."""
-        return np.array_equal(self.colours, other.colours) and np.array_equal(self.depths, other.depths)
 
 
 def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
@@ -41,8 +22,7 @@ def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[
     number, depths = nearest(triangles, width, height)
     row, column = np.nonzero(number != NOTHING)
     picture.depths[:] = depths
-    colours = planes_of(triangles).at(number[row, column], column, row, slice(1, 4))
-    picture.colours[row, column] = colours
+    picture.colours[row, column] = Interpolation.of(triangles).colours(number[row, column], column, row)
     return picture
 
 

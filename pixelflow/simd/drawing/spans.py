@@ -15,7 +15,7 @@ import numpy as np
 
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 
-__all__ = ["Edges", "Fragments", "RowSpans", "covered_samples", "edges_of", "spans_of"]
+__all__ = ["Edges", "Fragments", "RowSpans", "covered_samples", "edges_of", "first_samples", "spans_of"]
 
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
@@ -129,3 +129,22 @@ def covered_samples(
     whole = spans[0].part(some)
     for batch in RowSpans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
         yield batch, ((first[:, batch.span] <= batch.column) & (batch.column <= last[:, batch.span])).T
+
+
+def first_samples(
+    triangles: ScreenTriangles,
+    places: Sequence[tuple[int, int]],
+    triangle: np.ndarray,
+    column: np.ndarray,
+    row: np.ndarray,
+) -> np.ndarray:
+    """Return the first of several places in pixels that a triangle covers, or the last where none: int64[pixel].
+
+    ``triangle``, ``column`` and ``row`` are int64[pixel].
+    """
+    found = np.full(len(triangle), len(places) - 1)
+    for number in range(len(places) - 2, -1, -1):
+        edges = edges_of(triangles, places[number])
+        values = edges.a[triangle] * column[:, None] + edges.b[triangle] * row[:, None] + edges.c[triangle]
+        found[(values < 0).all(axis=1)] = number
+    return found

@@ -14,7 +14,19 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
+__all__ = [
+    "CENTRE",
+    "DEPTH_GUARD",
+    "FAR",
+    "LEAST_NEARNESS",
+    "NEAREST",
+    "REACH",
+    "SAMPLES",
+    "SUBPIXELS",
+    "TEXEL",
+    "ScreenTriangles",
+    "snap",
+]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""
@@ -36,6 +48,14 @@ DEPTH_GUARD = 128
 """Depths of corners lie within DEPTH_GUARD to FAR - DEPTH_GUARD. A plane is off by at most 1/512 of a step for each
 pixel of a triangle's width and height, at most 2 REACH each: by 128 steps."""
 
+NEAREST = 1 << 30
+"""Of the inverse of a corner's distance from the eye along the view, 1 / w: the share that stands for 1."""
+
+LEAST_NEARNESS = 1 << 17
+"""The least share that a corner has, so that within a triangle its plane is more than twice what rounding may take from
+a plane: up to 2^15 + 2 (a half for each pixel of width and height, at most 2 REACH each, a half of the anchor, and what
+a numerator is rounded by)."""
+
 _MOST_REPORTED = 20
 
 
@@ -46,7 +66,9 @@ class ScreenTriangles:
     ``corners`` is int64[triangle, corner, xy] in 1/256 pixel, ``depths`` int64[triangle, corner], ``colours``
     int64[triangle, corner, rgb]. ``coordinates`` is int64[triangle, corner, uv] in 1/65536 texel, or None where there
     is no texture. ``dropped`` triangles had no area after rounding. ``given`` is int64[triangle, corner], the number
-    that a corner had among all corners that were snapped; parts and joined triangles do not have it.
+    that a corner had among all corners that were snapped; parts and joined triangles do not have it. ``nearness`` is
+    int64[triangle, corner], 1 / w of corners in shares of `NEAREST`, LEAST_NEARNESS to below NEAREST, so that colours
+    and coordinates follow perspective; None where they are linear on the screen.
     """
 
     corners: np.ndarray
@@ -55,14 +77,17 @@ class ScreenTriangles:
     dropped: int = 0
     coordinates: np.ndarray | None = None
     given: np.ndarray | None = None
+    nearness: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.corners)
 
     def part(self, which: np.ndarray) -> ScreenTriangles:
         """Return some of the triangles, by index or mask, in their order."""
-        coordinates = None if self.coordinates is None else self.coordinates[which]
-        return ScreenTriangles(self.corners[which], self.depths[which], self.colours[which], coordinates=coordinates)
+        coordinates, nearness = (None if each is None else each[which] for each in (self.coordinates, self.nearness))
+        return ScreenTriangles(
+            self.corners[which], self.depths[which], self.colours[which], coordinates=coordinates, nearness=nearness
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[ScreenTriangles]) -> ScreenTriangles:
@@ -71,7 +96,11 @@ class ScreenTriangles:
             return cls(np.zeros((0, 3, 2), np.int64), np.zeros((0, 3), np.int64), np.zeros((0, 3, 3), np.int64))
         corners, depths, colours = zip(*((part.corners, part.depths, part.colours) for part in parts), strict=True)
         dropped = sum(part.dropped for part in parts)
-        return cls(np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped)
+        nearness = None
+        if any(part.nearness is not None for part in parts):
+            alike = [np.full((len(part), 3), NEAREST - 1) if part.nearness is None else part.nearness for part in parts]
+            nearness = np.concatenate(alike)
+        return cls(np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped, nearness=nearness)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -89,16 +118,28 @@ class ScreenTriangles:
         """Whether the three corners of a triangle have one colour: bool[triangle]."""
         return (self.colours == self.colours[:, :1]).all(axis=(1, 2))
 
+    @property
+    def level(self) -> np.ndarray:
+        """Whether the three corners of a triangle are equally far, so that all is linear on it: bool[triangle]."""
+        if self.nearness is None:
+            return np.ones(len(self), bool)
+        return (self.nearness == self.nearness[:, :1]).all(axis=1)
+
 
 def snap(
-    points: np.ndarray, depths: np.ndarray, colours: np.ndarray, coordinates: np.ndarray | None = None
+    points: np.ndarray,
+    depths: np.ndarray,
+    colours: np.ndarray,
+    coordinates: np.ndarray | None = None,
+    nearness: np.ndarray | None = None,
 ) -> ScreenTriangles:
     """Round triangles to the machines' integers; both windings are drawn.
 
     ``points`` is float[triangle, corner, xy] in pixels, ``depths`` float[triangle, corner] from 0 (near) to 1 (far),
     ``colours`` uint8[triangle, corner, rgb] or other whole numbers from 0 to 255, ``coordinates`` float[triangle,
-    corner, uv] in texels, within -REACH to REACH. Raises InputError for what is not finite or out of range, for up to
-    20 triangles by number.
+    corner, uv] in texels, within -REACH to REACH, ``nearness`` float[triangle, corner] in proportion to 1 / w, above 0
+    and up to 1; what is below LEAST_NEARNESS / NEAREST is raised to it. Raises InputError for what is not finite or out
+    of range, for up to 20 triangles by number.
     """
     points, depths = np.asarray(points, np.float64), np.asarray(depths, np.float64)
     snapped = np.rint(points * SUBPIXELS)
@@ -112,22 +153,28 @@ def snap(
     colours = np.asarray(colours)
     bad_colour = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all(axis=(1, 2))
     bad = {"corner": bad_point, "depth": bad_depth, "colour": bad_colour, "texture coordinate": bad_texel}
+    shares = None if nearness is None else np.asarray(nearness, np.float64)
+    if shares is not None:
+        bad["nearness"] = ~((shares > 0) & (shares <= 1)).all(axis=1)
     if any(each.any() for each in bad.values()):
         raise InputError(_faults(bad))
     corners = snapped.astype(np.int64)
     steps = DEPTH_GUARD + np.rint(depths * (FAR - 2 * DEPTH_GUARD)).astype(np.int64)
     found = colours.astype(np.int64)
     texels = None if texels is None else texels.astype(np.int64)
+    near = None
+    if shares is not None:
+        near = np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
     area = _doubled_areas(corners)
     turned = area < 0
     given = np.arange(3 * len(corners)).reshape(-1, 3)
-    for values in (corners, steps, found, texels, given):
+    for values in (corners, steps, found, texels, given, near):
         if values is not None:
             values[turned, 1:] = values[turned, :0:-1]
     kept = area != 0
     dropped = int(np.count_nonzero(~kept))
-    texels = None if texels is None else texels[kept]
-    return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, texels, given[kept])
+    texels, near = (None if each is None else each[kept] for each in (texels, near))
+    return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, texels, given[kept], near)
 
 
 def _doubled_areas(corners: np.ndarray) -> np.ndarray:
@@ -141,6 +188,7 @@ def _faults(bad: dict[str, np.ndarray]) -> list[Fault]:
         "depth": "depths are from 0 to 1",
         "colour": "colours are whole numbers from 0 to 255",
         "texture coordinate": f"texture coordinates lie within {REACH} texels of 0",
+        "nearness": "shares of 1 / w are above 0 and up to 1",
     }
     found = []
     for what, where in bad.items():

@@ -1,0 +1,70 @@
+"""Tile sizes of a picture, each executed: latency, throughput and what is lost to imbalance, beside a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from larrabee_bridge.machine import MACHINE
+from larrabee_bridge.pipeline.coverage.binning import TILES
+from pixelflow.simd.commands import Told
+from pixelflow.simd.comparison import Beside
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.report import Column, Json, Table, number, percent
+from tessellation.picture import SceneSource
+
+__all__ = ["TileRow", "best_of", "in_every_tile"]
+
+
+@dataclass(frozen=True, slots=True)
+class TileRow:
+    """What a picture took in tiles of one size."""
+
+    tile: int
+    latency: int
+    """Cycles of the picture."""
+    interval: int
+    """Cycles to the next one, where pictures overlap."""
+    idle: float
+    """Share of the cores' cycles in which they wait for the last one, or for what others do first."""
+
+    @classmethod
+    def of(cls, tile: int, side: DrawnFrame) -> TileRow:
+        """Return the row of a picture that was drawn."""
+        return cls(tile, side.cycles, side.next_after, side.idle)
+
+
+def in_every_tile(
+    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+) -> Beside | None:
+    """Draw a frame in tiles of the other sizes as well; None where Larrabee is not ``told``."""
+    words = told.get(MACHINE.name)
+    if words is None or MACHINE.draw is None:
+        return None
+    (own,) = (side for name, side in zip(told, drawn, strict=True) if name == MACHINE.name)
+    sides = {
+        tile: own if tile == words["tile"] else MACHINE.draw(frame, progress=how.progress, **{**words, "tile": tile})
+        for tile in TILES
+    }
+    rows = [TileRow.of(tile, side) for tile, side in sides.items()]
+    latency, interval = best_of(rows)
+    columns = (
+        Column("tile", number, "tile"), Column("cycles (latency)", number, "cycles"),
+        Column("to the next one", number, "next_after"), Column("lost to imbalance", percent, "idle"),
+    )  # fmt: skip
+    cells: list[list[Json]] = [[row.tile, row.latency, row.interval, row.idle] for row in rows]
+    data: dict[str, Json] = {
+        "best_latency": latency.tile,
+        "best_throughput": interval.tile,
+        "tiles": [dict(zip(("tile", "cycles", "next_after", "idle"), row, strict=True)) for row in cells],
+    }
+    text = (
+        f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; the table above is of {words['tile']}"
+    )
+    return Beside(("", Table(columns, cells, "Larrabee: sizes of tiles, each executed"), text), data, ())
+
+
+def best_of(rows: Sequence[TileRow]) -> tuple[TileRow, TileRow]:
+    """Return the row of the least latency, and that of the shortest interval; of equal ones the smaller tile's."""
+    return min(rows, key=lambda row: (row.latency, row.tile)), min(rows, key=lambda row: (row.interval, row.tile))

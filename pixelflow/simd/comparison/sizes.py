@@ -1,0 +1,159 @@
+"""Triangle sizes: what machines take for triangles of one size, from a pixel to thousands, and where two of them cross.
+
+Each size is a picture of its own, which the caller makes. Where the cheaper
+of two machines is another one at the next size, sizes between them are drawn until two are near each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import sqrt
+from typing import TypeAlias
+
+from pixelflow.simd.drawing import DrawnFrame, Frame, spans_of
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+
+__all__ = ["MEASURES", "SIZES", "Crossing", "Drawer", "SizeDrawn", "crossings", "sizes_drawn", "sizes_report"]
+
+SIZES = (1, 3, 10, 30, 100, 300, 1000, 3000, 8000)
+"""Pixels of a triangle."""
+_NEAR = 1.25
+"""Sizes between which a crossing lies are at most so many times apart."""
+
+Drawer: TypeAlias = Callable[[Frame], DrawnFrame]
+
+MEASURES: Mapping[str, Callable[[DrawnFrame], float]] = {
+    "cycles": lambda side: side.cycles,
+    "milliseconds": lambda side: side.milliseconds,
+    "cycles x lane bits": lambda side: side.lane_cycles * side.lane_bits,
+}
+"""By what machines are compared: cycles of the picture, time at their clocks, busy cycles times bits of lanes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SizeDrawn:
+    """Triangles of one size, as each machine drew them."""
+
+    pixels: int
+    """Area of each."""
+    triangles: int
+    covered: int
+    """Pixels that they cover, each triangle on its own."""
+    sides: Mapping[str, DrawnFrame]
+
+    def cost(self, side: str, measure: str) -> float:
+        """Return what a machine took for each triangle."""
+        return MEASURES[measure](self.sides[side]) / self.triangles
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Between which two sizes that were drawn another machine becomes the cheaper one."""
+
+    measure: str
+    above: int
+    below: int
+    before: str
+    """Which takes less at ``above`` pixels and fewer."""
+    after: str
+    """And at ``below`` pixels."""
+
+
+def sizes_drawn(
+    sides: Mapping[str, Drawer],
+    picture: Callable[[int], Frame],
+    tell: Callable[[str], None],
+    sizes: Sequence[int] = SIZES,
+) -> list[SizeDrawn]:
+    """Draw the picture of every size on every machine, and sizes between two of them where these cross; ascending."""
+
+    def drawn(pixels: int) -> SizeDrawn:
+        frame = picture(pixels)
+        spans = [spans_of(draw.triangles, frame.width, frame.height) for draw in frame.draws]
+        found = {}
+        for name, draw in sides.items():
+            tell(f"triangles of {counted(pixels, 'pixel')}: {name}")
+            found[name] = draw(frame)
+        triangles = sum(len(draw.triangles) for draw in frame.draws)
+        return SizeDrawn(pixels, triangles, sum(int(each.pixels.sum()) for each in spans), found)
+
+    rows = {pixels: drawn(pixels) for pixels in sorted(set(sizes))}
+    while between := _between(list(rows.values())):
+        rows |= {pixels: drawn(pixels) for pixels in between}
+        rows = dict(sorted(rows.items()))
+    return list(rows.values())
+
+
+def _between(rows: Sequence[SizeDrawn]) -> set[int]:
+    """Return sizes to draw between neighbours that cross and are far apart."""
+    found = set()
+    for each in crossings(rows):
+        middle = round(sqrt(each.above * each.below))
+        if each.below > _NEAR * each.above and each.above < middle < each.below:
+            found.add(middle)
+    return found
+
+
+def crossings(rows: Sequence[SizeDrawn]) -> list[Crossing]:
+    """Return where pairs of machines cross, by each measure; rows ascend. Where both take the same neither is less."""
+    found = []
+    for measure in MEASURES:
+        for one, other in combinations(rows[0].sides if rows else (), 2):
+            for low, high in pairwise(rows):
+                less = [min((one, other), key=lambda name: row.cost(name, measure)) for row in (low, high)]
+                if less[0] != less[1]:
+                    found.append(Crossing(measure, low.pixels, high.pixels, less[0], less[1]))
+    return found
+
+
+def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report:
+    """Return the table of sizes and their crossings; ``about`` is what the header says besides."""
+    names = list(rows[0].sides)
+    columns = [Column("pixels", number, "pixels"), Column("covered", number, "covered_pixels")]
+    for name in names:
+        columns.append(Column(f"{name}, cycles", number, f"{_key(name)}_cycles"))
+        columns.append(Column(f"{name}, ns", number, f"{_key(name)}_nanoseconds"))
+        columns.append(Column(f"{name}, x bits", number, f"{_key(name)}_lane_bits"))
+    values: list[list[Json]] = []
+    for row in rows:
+        cells: list[Json] = [row.pixels, row.covered / row.triangles]
+        for name in names:
+            cycles, milliseconds, bits = (row.cost(name, measure) for measure in MEASURES)
+            cells += [cycles, milliseconds * 1e6, bits]
+        values.append(cells)
+    parts = ", ".join(f"{name} x{side.parts} at {side.clock_mhz:g} MHz" for name, side in rows[0].sides.items())
+    title = (
+        f"{rows[0].triangles:,} triangles of each size: {parts}; for each triangle "
+        "(x bits: busy cycles x bits of the lanes)"
+    )
+    return Report(
+        "triangle sizes",
+        (*about, "executed"),
+        results=[title, "", Table(columns, values, key="sizes"), "", *_found(rows)],
+        schema="pixelflow.study.triangle-sizes/1",
+    )
+
+
+def _key(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
+    found = crossings(rows)
+    columns = (
+        Column("crossing in", verbatim, "measure"), Column("above, pixels", number, "above"),
+        Column("below", number, "below"), Column("takes less before", verbatim, "before"),
+        Column("after", verbatim, "after"),
+    )  # fmt: skip
+    cells = [(each.measure, each.above, each.below, each.before, each.after) for each in found]
+    yield Table(columns, cells, key="crossings")
+    crossed = {each.measure for each in found}
+    for measure in (each for each in MEASURES if each not in crossed and len(rows[0].sides) > 1):
+        least = min(rows[0].sides, key=lambda name: rows[0].cost(name, measure))
+        yield f"in {measure} there is no crossing: {least} takes the least at every size"
+    yield (
+        f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
+        "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
+    )

@@ -1,0 +1,101 @@
+"""Does every value of every model of Larrabee move some cycle? Those of a core are in `larrabee_backend/test_turns.py`.
+
+A value that moves none is a defect, or is listed here with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import larrabee_bridge
+from larrabee_bridge.pipeline.backend import TextureConfig
+from larrabee_bridge.pipeline.coverage.quads import Quads
+from larrabee_bridge.pipeline.scheduling import FrameWork, ScheduleConfig, schedule
+from larrabee_bridge.pipeline.scheduling.costs import FormulaCosts, bins_of, formula_costs, frame_work
+from larrabee_bridge.pipeline.traffic import TrafficConfig
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.memory.ring import RingConfig, RingMessage, RingNetwork
+from pixelflow.simd.config.param import leaves
+from tests.larrabee_backend.test_turns import ELSEWHERE, MOVED
+
+MODELS = (CoreConfig, TextureConfig, ScheduleConfig, RingConfig, FormulaCosts, TrafficConfig)
+"""Whatever has parameters; those of the last one are of bytes, and take part in no cycle."""
+
+
+def test_no_other_file_declares_parameters() -> None:
+    room = Path(larrabee_bridge.__file__).parent
+    found = {path.stem for path in room.rglob("*.py") if "param(" in path.read_text(encoding="utf-8")}
+    assert found == {model.__module__.rpartition(".")[2] for model in MODELS}
+
+
+def test_values_of_the_core_and_of_the_texture_unit_are_moved_there() -> None:
+    assert {key for key, *_ in leaves(CoreConfig())} == set(MOVED) | ELSEWHERE | {"instruction_bytes"}
+    text = (Path(__file__).parents[1] / "larrabee_backend" / "test_turns.py").read_text(encoding="utf-8")
+    (listed,) = (
+        part for part in text.split("@pytest.mark.parametrize") if "of_the_texture_unit_changes_cycles" in part
+    )
+    assert all(f'("{key}", ' in listed for key, *_ in leaves(TextureConfig()))
+
+
+def works(frames: int) -> list[FrameWork]:
+    """A map of 5 and 20 cycles, a picture that reads it, and its bins of 40, 40 and 90 cycles, in each frame."""
+
+    def cycles(*values: int) -> np.ndarray:
+        return np.array(values, np.int64)
+
+    found = []
+    for frame in range(frames):
+        found.append(FrameWork("map", cycles(5), cycles(20), (), ("map",), frame))
+        found.append(FrameWork("picture", cycles(30, 10), cycles(40, 40, 90), ("map",), ("back",), frame))
+    return found
+
+
+USUAL = ScheduleConfig(cores=2, lock_cycles=1)
+SCHEDULED = {
+    "cores": 3, "lock_cycles": 7, "exclusive_locks": True, "longest_first": True, "frames_in_flight": 1,
+    "own_buffers": False, "fronts_wait": True, "front_first": True,
+}  # fmt: skip
+
+
+def test_every_value_of_the_scheduler_is_among_these() -> None:
+    assert {key for key, *_ in leaves(ScheduleConfig())} == set(SCHEDULED)
+
+
+@pytest.mark.parametrize("key", SCHEDULED)
+def test_every_value_of_the_scheduler_moves_the_last_cycle(key: str) -> None:
+    usual, other = (schedule(works(4), each) for each in (USUAL, replace(USUAL, **{key: SCHEDULED[key]})))
+    assert usual.makespan != other.makespan
+
+
+@pytest.mark.parametrize("key", [key for key, *_ in leaves(FormulaCosts())])
+def test_every_value_of_the_formula_is_in_its_sum(key: str) -> None:
+    three = np.array([0, 0, 1])
+    quads = Quads(three, three, np.array([0, 4, 64]), np.zeros(3, np.int64), np.ones((3, 1), np.uint16))
+    bins, whole = bins_of([quads], 128, 64)
+    times = {"triangle_cycles": 2, "pair_cycles": 2, "mask_cycles": 3, "entry_cycles": 2, "quad_cycles": 3,
+             "tile_cycles": 2}  # fmt: skip
+    usual, other = (
+        frame_work("one", bins, formula_costs(bins, whole, 2, each)).cycles
+        for each in (FormulaCosts(), replace(FormulaCosts(), **{key: getattr(FormulaCosts(), key) + 1}))
+    )
+    assert other - usual == times[key]
+
+
+@pytest.mark.parametrize(("key", "value"), [("agents_of_a_ring", 4), ("hop_clocks", 3), ("link_clocks", 5)])
+def test_every_value_of_the_ring_moves_a_ride(key: str, value: int) -> None:
+    """Across the link of two rings, and between agents that shorter rings part."""
+    usual, other = (
+        sum(each.latency for each in RingNetwork(20, config).run([RingMessage(0, 18, 0), RingMessage(2, 9, 2)]))
+        for config in (RingConfig(), replace(RingConfig(), **{key: value}))
+    )
+    assert usual != other
+
+
+def test_the_width_of_the_ring_has_no_other_value() -> None:
+    """512 bits in each direction are printed, and a line is a message; the others are moved above."""
+    (width,) = (known for key, known, _, _ in leaves(RingConfig()) if key == "width_bytes")
+    assert width.allowed == (64,) and len(list(leaves(RingConfig()))) == 4

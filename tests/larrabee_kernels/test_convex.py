@@ -1,0 +1,75 @@
+"""Distances of convex bodies against closed forms, hulls of differences (scipy), and features in float64."""
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.kernels.physics.convex import CORNERS, distances, exact_distances, icosahedra
+from pixelflow.simd.errors import InputError
+
+RNG = np.random.default_rng(8)
+
+
+def boxes(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return boxes as bodies of twelve corners, four of which stand twice."""
+    which = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, 8).T
+    corners = np.where(which[None] == 0, low[:, None], high[:, None])
+    return np.concatenate([corners, corners[:, :4]], axis=1).astype(np.float32)
+
+
+def every_pair(count: int) -> np.ndarray:
+    return np.stack(np.triu_indices(count, 1), axis=1)
+
+
+def test_boxes_are_as_far_apart_as_their_gaps_say() -> None:
+    """Of each axis the gap between two spans, or 0; many touch or are one within another, since places are whole."""
+    low = RNG.integers(0, 6, (20, 3)).astype(float)
+    high = low + RNG.integers(1, 3, (20, 3))
+    pairs = every_pair(20)
+    one, other = pairs.T
+    gaps = np.maximum(np.maximum(low[one] - high[other], low[other] - high[one]), 0)
+    wanted = np.linalg.norm(gaps, axis=1)
+    assert (wanted == 0).sum() > 20
+    np.testing.assert_allclose(distances(boxes(low, high), pairs).found, wanted, atol=2e-6)
+
+
+def test_distances_are_those_of_hulls_of_differences() -> None:
+    spatial = pytest.importorskip("scipy.spatial", reason="needs scipy")
+    bodies, pairs = icosahedra(12, 3.5), every_pair(12)
+    found, exact = distances(bodies, pairs).found, exact_distances(bodies, pairs)
+    assert 0 < (exact == 0).mean() < 1
+    for (one, other), near, other_way in zip(pairs.tolist(), found, exact, strict=True):
+        difference = (bodies[one].astype(float)[:, None] - bodies[other].astype(float)).reshape(-1, 3)
+        planes = spatial.ConvexHull(difference).equations
+        # The farthest plane past which the origin is: a lower bound of the distance, which is reached at a face.
+        bound = planes[:, 3].max()
+        assert (near == 0) == (bound <= 0)
+        assert near >= bound - 1e-6 and abs(near - other_way) < 1e-6
+
+
+def test_points_and_lines_are_bodies_too() -> None:
+    line = np.linspace((0, 0, 1), (4, 0, 1), CORNERS)
+    bodies = np.stack([np.zeros((CORNERS, 3)), line, line + np.array([2, 0, 2]), np.full((CORNERS, 3), 3.0)])
+    found = distances(bodies, every_pair(4)).found
+    np.testing.assert_allclose(found, [1, np.sqrt(4 + 9), np.sqrt(27), 2, np.sqrt(9 + 4), 3], rtol=1e-6)
+
+
+def test_the_last_sixteen_need_not_be_full() -> None:
+    bodies, pairs = icosahedra(30, 5), every_pair(30)[:37]
+    found = distances(bodies, pairs)
+    assert len(found.found) == 37 and len(found.run.pieces) == 1
+    assert found.iterations <= found.taking_part <= 16 * found.iterations
+    np.testing.assert_allclose(found.found, exact_distances(bodies, pairs), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "pairs", "message"),
+    [
+        (np.zeros((3, 8, 3)), [[0, 1]], "bodies of shape"),
+        (np.zeros((3, 12, 3)), [0, 1], "pairs of shape"),
+        (np.zeros((3, 12, 3)), [[0, 3]], "pairs of bodies 0 to 3"),
+        (np.full((3, 12, 3), np.nan), [[0, 1]], "no number"),
+    ],
+)
+def test_what_is_refused(bodies: np.ndarray, pairs: list, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        distances(bodies, pairs)

@@ -1,0 +1,92 @@
+"""Kernels that draw: layers against 64-bit integers, shadows against every triangle in float64 and rows by hand."""
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.kernels.pictures.shadows import IRREGULAR, ORDINARY, irregular_shadows, ordinary_shadows
+from larrabee_bridge.kernels.pictures.tones import toned
+from larrabee_bridge.kernels.pictures.transparency import back_end_run, layered
+from larrabee_bridge.kernels.pictures.views import ShadowViews, hidden_exactly, within_rounding
+from larrabee_bridge.kernels.tracing.mesh import knot_on_floor
+from larrabee_bridge.pipeline.backend.tones import ToneCurve
+from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
+from pixelflow.simd.drawing import draw_frame
+from pixelflow.simd.errors import InputError
+
+MESH = knot_on_floor(40, 8)
+SIZE = 64
+
+
+def test_layers_are_those_of_integers() -> None:
+    frame = layered(19, 64, 32)
+    run = render_on_larrabee(frame, tile=32)
+    assert run.picture.equals(draw_frame(frame))
+    # Two tiles, each of 19 layers of 1,024 pixels in 12 bytes, and what is left of pages.
+    assert all(19 * 1024 * 12 <= each <= 19 * 1024 * 12 * 1.02 for each in run.back_end.list_bytes)
+    taken = back_end_run(run.back_end)
+    assert taken.pieces.tolist() == run.back_end.cycles.tolist() and taken.alone == run.back_end.threads.sum()
+
+
+def test_what_is_hidden_by_hand() -> None:
+    """A triangle that slopes from z = 1 to 3: before it, past it by less than the bias, past it, and beside it."""
+    triangle = np.array([[(0, 0, 1), (4, 0, 1), (0, 4, 3)]], float)
+    points = np.array([(1, 1, 0.9), (1, 1, 1.5 + 0.05), (1, 1, 1.7), (3, 3, 9), (1, 0, 1.2), (4.1, 0, 5)])
+    expected = [False, False, True, False, True, False]
+    assert hidden_exactly(points, triangle, 0.1).tolist() == expected
+    assert hidden_exactly(points, triangle[:, ::-1], 0.1).tolist() == expected
+    near = np.array([(1, 1, 1.5 + 0.004 + 0.01), (0.005, 1, 9), (1, 1, 9)])
+    assert within_rounding(near, triangle, np.full(3, 0.02)).tolist() == [True, True, False]
+
+
+def test_a_pixel_and_its_depth_are_the_point_that_the_eye_saw() -> None:
+    """A corner's place and depth, snapped to steps, come back within half of a step of each."""
+    views = ShadowViews.of(MESH, SIZE)
+    world = np.array([0.3, -0.2, 0.9, 1])
+    x, y, depth = views.eye @ world
+    steps = 128 + depth * ((1 << 24) - 1 - 256)
+    again = views.from_pixels(np.eye(4)[:3]) @ np.array([x - 0.5, y - 0.5, steps, 1])
+    np.testing.assert_allclose(again, world[:3], atol=1e-9)
+
+
+def test_shadows_are_exact_at_samples_and_a_map_is_not() -> None:
+    views = ShadowViews.of(MESH, SIZE)
+    which, points = views.samples(draw_frame(views.eye_frame()).depths)
+    wanted = hidden_exactly(points, views.points(views.light))
+    exact, plain = irregular_shadows(MESH, SIZE), ordinary_shadows(MESH, SIZE)
+    assert 0.1 < wanted.mean() < 0.5
+    assert (exact.hidden.reshape(-1)[which] == wanted).all()
+    assert 0 < (plain.hidden.reshape(-1)[which] != wanted).mean() < 0.1
+    assert exact.makespan(48, IRREGULAR) < exact.makespan(1, IRREGULAR) and list(plain.steps) == list(ORDINARY)
+    # Nothing is sooner than what waits for what: casters are set up beside samples, which wait for the eye's depths.
+    chain = [run for name in exact.steps if name != "casters" for run in exact.steps[name] if run is not None]
+    assert exact.makespan(48, IRREGULAR) >= sum(int(run.pieces.max()) for run in chain)
+
+
+@pytest.mark.parametrize("size", [32, 100])
+def test_pictures_that_do_not_go_by_sixteen_are_refused(size: int) -> None:
+    with pytest.raises(InputError, match="a multiple of 16"):
+        irregular_shadows(MESH, size)
+
+
+def test_tones_are_the_curves_and_cost_no_lines_in_tiles() -> None:
+    """16,384 pixels are 1,024 lines for a pass of its own, and two of constants for each of its cores.
+
+    In tiles hardly one in fifty is not there any more.
+    """
+    frame = ShadowViews.of(MESH, 128).eye_frame()
+    found = toned(frame)
+    wanted = ToneCurve().of(found.plain)
+    assert (found.resident == wanted).all() and (found.again == wanted).all()
+    assert found.plain.tolist() == draw_frame(frame).colours.tolist() != wanted.tolist()
+    assert found.after.from_memory == 1024 + 2 * len(found.after.pieces) == 1032
+    assert 0 <= found.within.from_memory - found.drawn.from_memory < 1024 / 50
+    assert 0 < found.within.cycles - found.drawn.cycles < found.after.cycles
+
+
+def test_tones_by_hand() -> None:
+    """Exposure 2, white 2: x = 1 gives 5/8, x = 2 gives 1, 0 stays."""
+    curve = ToneCurve(2, 2)
+    assert curve.of(np.array([0, 255], np.uint8)).tolist() == [0, 255]
+    assert abs(int(curve.of(np.array([128], np.uint8))[0]) - 255 * 5 / 8) < 1
+    with pytest.raises(InputError, match="white 0"):
+        ToneCurve(white=0)
