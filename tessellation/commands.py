@@ -20,7 +20,10 @@ COMMANDS = MachineCommands(
     MachineDrawing(
         "PixelFlow",
         options=(MachineOption("--nodes", "parts", _NODES, _nodes, metavar="N"),),
-        projections=(ProjectionChoice("emc", "the EMCs, samples of patches", "EMCs are PixelFlow's"),),
+        projections=(
+            ProjectionChoice("emc", "the EMCs, samples of patches", "EMCs are PixelFlow's"),
+            ProjectionChoice("emc-words", "the EMCs, on to instruction words", "EMCs are PixelFlow's"),
+        ),
         picture="tessellation.rendering.picture:picture_by_nodes",
         require="tessellation.rendering.picture:refused_early",
         compared=True,
@@ -31,5 +34,6 @@ COMMANDS = MachineCommands(
         "pixelflow render teapot --samples 4 --size 256x192 -o teapot.png",
         "pixelflow render enneper --samples 5 --size 128x96 --flat --nodes 2 -o out.png",
         "pixelflow render enneper --samples 4 --size 96x64 --projection emc -o out.png",
+        "pixelflow render teapot --samples 4 --size 320x240 --projection emc-words -o words.png",
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import AddressMap, Node, Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
@@ -27,6 +27,9 @@ __all__ = ["PassBegins", "PassResult", "Session", "check_nets"]
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
+
+
+_KEPT_PROGRAMS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +87,8 @@ class Session:
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
+        self._programs: dict[Plan, Program] = {}
+        """Of passes that may come again: a frame after the other marks the same patches."""
         ModuleChoice(config.array.modules, method.replication)
         method.gps_of(config)
 
@@ -105,6 +110,11 @@ class Session:
             stored = self._database.store(self.method.values(patch), modules)
         self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
+
+    def reserve(self, cells: int) -> int:
+        """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
+        linear = self._database.reserve(cells * self.config.sdram.devices_per_module, both_banks=False)
+        return AddressMap(self.config.sdram).number_at(linear)
 
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
@@ -151,8 +161,14 @@ class Session:
         return PassWork(plan, patches, stored)
 
     def program(self, plan: Plan) -> Program:
-        """Return the program of one pass."""
-        return pass_program(self._work(plan), self.library, self.config, self.method)
+        """Return the program of one pass; that of a pass which comes again is the same one."""
+        found = self._programs.get(plan)
+        if found is None:
+            found = pass_program(self._work(plan), self.library, self.config, self.method)
+            if len(self._programs) >= _KEPT_PROGRAMS:
+                self._programs.clear()
+            self._programs[plan] = found
+        return found
 
     def run(self, plan: Plan) -> PassResult:
         """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.

@@ -13,8 +13,9 @@ from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneS
 from tessellation.rendering.nodes import render_on_nodes
 from tessellation.rendering.projected import Projected, project_samples
 from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
-from tessellation.rendering.report import DrawnPicture, picture_report
-from tessellation.surface.bpt import is_patches
+from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
+from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
+from tessellation.surface.bpt import PatchFile, is_patches
 
 __all__ = ["picture_by_nodes", "refused_early"]
 
@@ -28,9 +29,13 @@ def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
 
+    With ``emc-words`` it goes on to the words of instructions.
+
     Raises UsageError where it was to project what is no patches.
     """
     config, source = order.effective.config, order.source
+    if order.projection == "emc-words":
+        return _picture_of_words(order)
     projected = None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
@@ -55,8 +60,28 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
-def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation, ...], Projected]:
-    """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
+def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
+    """Draw from the words that the EMCs have made; raises UsageError for what they make no words of."""
+    how, config = order.source, order.effective.config
+    if how.flat:
+        raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if order.told.get("parts", 1) != 1:
+        raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
+    file = _patches(order.scene, how)
+    width, height = size = how.size or SIZE
+    machine = {"engine": how.engine, "config": config, "progress": how.progress, "watch": how.watch}
+    view = View(width=width, height=height)
+    tessellation, words = generate_words(file.patches, how.patch_samples or SAMPLES, view, **machine)
+    node = draw_words(words, background=BACKGROUND, **machine)
+    account = WordsAccount(word_facts(words), word_data(words))
+    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, account)
+    same = draw(words.triangles, *size, BACKGROUND).equals(node.picture)
+    report = picture_report(order.scene, order.output, how.engine, order.effective, drawn, same=same)
+    return node.picture, report
+
+
+def _patches(scene: str, how: SceneSource) -> PatchFile:
+    """Return the patches that EMCs are to project; raises UsageError where a scene is no patches."""
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     if how.up != "z":
@@ -64,6 +89,12 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     file = load(scene)
     for note in file.notes if how.note is not None else ():
         how.note(f"note: {file.name}: {note}")
+    return file
+
+
+def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation, ...], Projected]:
+    """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
+    file = _patches(scene, how)
     width, height = how.size or SIZE
     view = View(width=width, height=height)
     machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}

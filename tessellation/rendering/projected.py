@@ -21,7 +21,7 @@ from tessellation.rendering.projection import Places, Projection, ProjectionStag
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
 
-__all__ = ["Projected", "ProjectionDifference", "project_samples"]
+__all__ = ["Projected", "ProjectionDifference", "project_samples", "sampled_points", "standpoint_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,7 @@ def project_samples(
     Raises InputError as it does, and for patches without extent.
     """
     method = Method() if method is None else method
-    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
-    standpoint = _standpoint(patches, counts, view, single=method.single_database)
+    standpoint = standpoint_for(patches, samples, view, single=method.single_database)
     projector = _Projector(Projection.of(standpoint))
     tessellation = tessellate(
         patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
@@ -120,20 +119,29 @@ def project_samples(
     return tessellation, projector.result(standpoint)
 
 
-def _standpoint(patches: Sequence[Patch], counts: Sequence[int], view: View, *, single: bool) -> Standpoint:
-    """Return where the camera stands: as before the model's own points, its depths widened by twice their bound."""
-    groups: dict[tuple[tuple[int, int], int], list[Patch]] = {}
-    for patch, k in zip(patches, counts, strict=True):
-        groups.setdefault((patch.counts, k), []).append(patch)
-    points = np.concatenate([
-        evaluate(np.stack([patch.points for patch in members]), k, single=single).points.reshape(-1, 3)
-        for (_, k), members in groups.items()
-    ])  # fmt: skip
+def standpoint_for(patches: Sequence[Patch], samples: int | Sequence[int], view: View, *, single: bool) -> Standpoint:
+    """Return where the camera stands: as before the model's own points, its depths widened by twice their bound.
+
+    ``single`` says that control points are those of binary32. Raises InputError for patches without extent.
+    """
+    points = sampled_points(patches, samples, single=single)
     if not np.ptp(points, axis=0).any():
         raise InputError(Fault("there is nothing to draw: all samples are one point"))
     standpoint = Standpoint.of(points, view)
     bound = Projection.of(standpoint).error_bounds(points)[:, 2].max()
     return standpoint.widened(2 * bound)
+
+
+def sampled_points(patches: Sequence[Patch], samples: int | Sequence[int], *, single: bool) -> np.ndarray:
+    """Return the samples of patches by the application's own evaluation: float64[sample, xyz], in any order."""
+    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
+    groups: dict[tuple[tuple[int, int], int], list[Patch]] = {}
+    for patch, k in zip(patches, counts, strict=True):
+        groups.setdefault((patch.counts, k), []).append(patch)
+    return np.concatenate([
+        evaluate(np.stack([patch.points for patch in members]), k, single=single).points.reshape(-1, 3)
+        for (_, k), members in groups.items()
+    ])  # fmt: skip
 
 
 class _Projector:

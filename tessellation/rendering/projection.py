@@ -27,7 +27,16 @@ from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.picture import Standpoint
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 
-__all__ = ["Places", "Projection", "ProjectionStage", "emit_projection", "projection_program"]
+__all__ = [
+    "Places",
+    "Projection",
+    "ProjectionStage",
+    "emit_constant",
+    "emit_division",
+    "emit_matrix",
+    "emit_projection",
+    "projection_program",
+]
 
 _UNIT = 2.0**-24
 """The relative error of one operation that is rounded to nearest, in binary32."""
@@ -163,28 +172,39 @@ def emit_projection(builder: Builder, places: Places, projection: Projection, li
 
     12 multiplications, 14 additions, one division and 20 constants of 4 cycles each.
     """
+    emit_matrix(builder, places, projection, library)
+    emit_division(builder, places, projection, library)
+
+
+def emit_matrix(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
+    """Emit X, Y and W of the points of enabled PEs, where x, y and depth will be."""
     constant, product = Mem(places.constant), Mem(places.product)
-    x, y, depth = (Mem(address) for address in places.screen)
     builder.mark(ProjectionStage.MATRIX.value)
-    for total, row in zip((x, y, depth), projection.matrix, strict=True):
+    for total, row in zip((Mem(address) for address in places.screen), projection.matrix, strict=True):
         for index, address in enumerate(places.point):
-            _emit_constant(builder, constant, row[index])
+            emit_constant(builder, constant, row[index])
             library.multiply_add(builder, total, constant, Mem(address), product, first=index == 0)
-        _emit_constant(builder, constant, row[3])
+        emit_constant(builder, constant, row[3])
         library.add(builder, total, total, constant)
+
+
+def emit_division(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
+    """Emit x, y and depth from X, Y and W in their places, and x and y in 1/256 pixel."""
+    constant = Mem(places.constant)
+    x, y, depth = (Mem(address) for address in places.screen)
     builder.mark(ProjectionStage.DIVISION.value)
-    _emit_constant(builder, constant, 1.0)
+    emit_constant(builder, constant, 1.0)
     library.divide(builder, depth, constant, depth)
     library.multiply(builder, x, x, depth)
     library.multiply(builder, y, y, depth)
     builder.mark(ProjectionStage.VIEWPORT.value)
-    _emit_constant(builder, constant, projection.depth[0])
+    emit_constant(builder, constant, projection.depth[0])
     library.multiply(builder, depth, depth, constant)
     for place, value in ((x, projection.middle[0]), (y, projection.middle[1]), (depth, projection.depth[1])):
-        _emit_constant(builder, constant, value)
+        emit_constant(builder, constant, value)
         library.add(builder, place, place, constant)
     builder.mark(ProjectionStage.SNAP.value)
-    _emit_constant(builder, constant, _SNAP)
+    emit_constant(builder, constant, _SNAP)
     for place, address in zip((x, y), places.fixed, strict=True):
         _emit_snapped(builder, library, Mem(address), place, constant)
 
@@ -198,6 +218,7 @@ def _emit_snapped(builder: Builder, library: FloatLibrary, fixed: Mem, place: Me
         builder.emit("ST", Mem(fixed.offset + index), Register.R)
 
 
-def _emit_constant(builder: Builder, place: Mem, value: float) -> None:
+def emit_constant(builder: Builder, place: Mem, value: float) -> None:
+    """Emit a constant, rounded to binary32, where enabled: 4 cycles."""
     for index, byte in enumerate(np.float32(value).tobytes()):
         builder.emit("STI", Mem(place.offset + index), Imm(byte))

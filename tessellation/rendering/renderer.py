@@ -16,7 +16,16 @@ from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
-__all__ = ["RegionRun", "Rendering", "plain_triangles", "region_programs", "render", "require_plain", "require_region"]
+__all__ = [
+    "RegionRun",
+    "Rendering",
+    "execute",
+    "plain_triangles",
+    "region_programs",
+    "render",
+    "require_plain",
+    "require_region",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +85,35 @@ def render(
     """
     require_region(config)
     data = TriangleData.of(triangles)
+    copied = config.array.composition_start if composed else None
+    programs = (
+        (region, region_program(data, region, background, copied)) for region in regions(triangles, width, height)
+    )
+    return execute(
+        programs, width, height, composed=composed, config=config, engine=engine, progress=progress, watch=watch
+    )
+
+
+def execute(
+    programs: Iterable[tuple[Region, Program]],
+    width: int,
+    height: int,
+    *,
+    composed: bool = False,
+    config: NodeConfig = THESIS,
+    engine: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> Rendering:
+    """Run the programs of a picture's regions on a node and collect the pixels; arguments are those of `render`."""
     node = Node(config, engine)
     picture = Picture.empty(width, height)
     done: list[RegionRun] = []
     if watch is not None:
         watch(node)
-    for region in regions(triangles, width, height):
+    for region, program in programs:
         if progress is not None and region.left == 0:
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
-        program = region_program(data, region, background, config.array.composition_start if composed else None)
         run = node.run(program)
         pixels = _sent(node) if composed else _drawn(node, program)
         _collect(node, pixels, region, picture)

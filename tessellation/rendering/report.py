@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 
-__all__ = ["DrawnPicture", "picture_report"]
+__all__ = ["DrawnPicture", "WordsAccount", "picture_report"]
 
 _NETWORK = "composition."
+
+
+@dataclass(frozen=True, slots=True)
+class WordsAccount:
+    """What the EMCs took for the instruction words of a picture: facts for a report, and all of it for JSON."""
+
+    facts: tuple[tuple[str, str], ...]
+    data: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,7 @@ class DrawnPicture:
     nodes: list[Rendering]
     picture: Picture
     composition: CompositionTime | None
+    words: WordsAccount | None = None
 
     @property
     def cycles(self) -> int:
@@ -61,9 +70,10 @@ def picture_report(
         ("", f"of the slowest node ({drawn.cycles:,} cycles)" if several else ""),
         ("per triangle", f"{(total - besides) / max(1, reached):.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
-        ("not counted", f"work of the GPs: {'camera, ' * (not drawn.projected)}light, regions, instructions"),
+        ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         *_projection_facts(drawn.projected),
+        *(drawn.words.facts if drawn.words else ()),
         *_composition_facts(drawn, effective),
         ("wrote", output),
     ]
@@ -105,6 +115,12 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
         ("", f"within {off.pixels:.1e} pixels of 64 bits ({100 * off.share:.0f} % of the bound)"),
         ("", f"{off.moved:,} of {counted(len(projected.screen), 'sample')} on another 1/256 pixel"),
     ]
+
+
+def _work_of_gps(drawn: DrawnPicture) -> str:
+    if drawn.words is not None:
+        return "records put into the lists of regions by their headers"
+    return f"{'camera, ' * (not drawn.projected)}light, regions, instructions"
 
 
 def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[str, str]]:
@@ -182,6 +198,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         "composition": _composition_object(drawn.composition, effective),
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
+        "words": drawn.words.data if drawn.words else None,
     }
 
 

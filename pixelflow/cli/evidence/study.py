@@ -2,8 +2,9 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate; these are executed at that moment, timing only. triangle-sizes draws
-triangles of one size on several machines, size by size.
+supply lets the instructions' words come at a rate; these are executed at that moment, timing only. labour is the
+division of labour between EMCs and GPs, executed in full. triangle-sizes draws triangles of one size on several
+machines, size by size.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pixelflow.cli.shell.arguments import (
     add_config_options,
     add_engine_option,
     count,
+    parsed,
 )
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
@@ -34,11 +36,15 @@ from pixelflow.cli.shell.output import output_file
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
+from pixelflow.simd.commands import whole_number
 from pixelflow.simd.comparison.figure import save_sizes
 from pixelflow.simd.comparison.sizes import SIZES, sizes_drawn, sizes_report
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Report, number
+from tessellation.picture import SAMPLES, SIZE, View
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.rendering.labour import labour_report
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene, sized
 from tessellation.studies.schedules import schedules_report
@@ -49,6 +55,7 @@ from tessellation.studies.workloads import INPUTS, Workload
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    "pixelflow study labour --samples 16 --gps 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
     *examples_for("study", PIXELFLOW),
 )
@@ -60,6 +67,7 @@ _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
     "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
     "supply": "passes and a picture where instruction words come at a rate",
+    "labour": "points, projected points or instruction words from the EMCs, side by side (about 20 s)",
     _SIZES: "triangles of 1 to 8,000 pixels on both machines, and where these cross (about two minutes)",
 }
 
@@ -76,6 +84,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        if name == "labour":
+            bounds = f"{MIN_SAMPLES} to {MAX_SAMPLES}"
+            each.add_argument("--samples", type=_samples, default=SAMPLES, metavar="K",
+                help=f"samples of the teapot's patches along u and v, {bounds} (default: {SAMPLES})")  # fmt: skip
+            each.add_argument("--gps", type=count, default=1, metavar="N",
+                help="GPs of the node that take what the EMCs send (default: 1)")  # fmt: skip
         if name == _SIZES:
             _add_sizes(each)
         others = {machine: places[name] for machine, places in of_machines.items() if name in places}
@@ -105,6 +119,11 @@ def _rates(text: str) -> tuple[int, ...]:
     return tuple(count(each) for each in text.split(","))
 
 
+def _samples(text: str) -> int:
+    wanted = f"{MIN_SAMPLES} to {MAX_SAMPLES} samples"
+    return parsed(partial(whole_number, least=MIN_SAMPLES, most=MAX_SAMPLES, wanted=wanted), text)
+
+
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
     if args.machine in args.others:
@@ -121,11 +140,16 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             "study supply", f"igc.supply is {config.igc.supply}, and the rates of this study take its place",
             f"name the rate as one of its own: --rates {config.igc.supply}",
         )  # fmt: skip
+    if args.study == "labour" and args.gps > config.gni.gp_count:
+        raise UsageError(f"--gps {args.gps}", f"this node has {config.gni.gp_count} (gni.gp_count)")
     with Progress(screen, counts=False) as progress:
         if args.study == "sensitivity":
             return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
+        if args.study == "labour":
+            width, height = SIZE
+            return labour_report(config, args.samples, args.gps, View(width=width, height=height), progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
 
 

@@ -47,6 +47,7 @@ from pixelflow.simd.drawing.triangles import (
     SUBPIXELS,
     TEXEL,
     ScreenTriangles,
+    doubled_areas,
     snap,
 )
 
@@ -92,6 +93,7 @@ __all__ = [
     "coordinate_bits",
     "covered",
     "covered_samples",
+    "doubled_areas",
     "draw",
     "draw_frame",
     "edges_of",

@@ -25,6 +25,7 @@ __all__ = [
     "SUBPIXELS",
     "TEXEL",
     "ScreenTriangles",
+    "doubled_areas",
     "snap",
 ]
 
@@ -111,7 +112,7 @@ class ScreenTriangles:
     @property
     def doubled_areas(self) -> np.ndarray:
         """Twice the area of each triangle in 1/256 x 1/256 pixel: int64, all positive."""
-        return _doubled_areas(self.corners)
+        return doubled_areas(self.corners)
 
     @property
     def flat(self) -> np.ndarray:
@@ -165,7 +166,7 @@ def snap(
     near = None
     if shares is not None:
         near = np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
-    area = _doubled_areas(corners)
+    area = doubled_areas(corners)
     turned = area < 0
     given = np.arange(3 * len(corners)).reshape(-1, 3)
     for values in (corners, steps, found, texels, given, near):
@@ -177,7 +178,8 @@ def snap(
     return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, texels, given[kept], near)
 
 
-def _doubled_areas(corners: np.ndarray) -> np.ndarray:
+def doubled_areas(corners: np.ndarray) -> np.ndarray:
+    """Return twice the area of triangles, negative where corners run the other way: int64[triangle]."""
     (x0, y0), (x1, y1), (x2, y2) = (corners[:, corner].T for corner in range(3))
     return (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
 
