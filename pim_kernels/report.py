@@ -43,7 +43,8 @@ def _of_machine(name: str, measured: Sequence[KernelRun], *, energy: bool) -> It
     array = config.array
     yield f"{name}: {number(config.lanes)} PEs, {array.emcs_per_module} EMCs in each of {array.modules} modules"
     columns = [
-        Column("kernel"), Column("a PE has"), Column("elements", number), Column("numpy"), Column("cycles", number),
+        Column("kernel"), Column("a PE has"), Column("elements", number), Column("numpy"),
+        Column("cycles", number, bars=True),
         Column("time", machine_time), Column("enabled", _percent), Column("waits", _percent),
     ]  # fmt: skip
     yield Table(columns, [_row(each) for each in measured])

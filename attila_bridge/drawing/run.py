@@ -79,7 +79,10 @@ class SceneRun:
             f"{self.cycles:,} cycles, of them {drawing:,} drawing",
             f"{frames:,.1f} frames a second at {CLOCK_MHZ} MHz (formula: clock / cycles)",
             "",
-            Table((Column("cycles of", fixed=True), Column("cycles", number), Column("share", verbatim)), phases),
+            Table(
+                (Column("cycles of", fixed=True), Column("cycles", number, bars=True), Column("share", verbatim)),
+                phases,
+            ),
             "",
             Table((Column("counts", fixed=True), Column("", number)), counts),
             "",

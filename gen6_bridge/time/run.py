@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,9 +27,24 @@ from gen6_bridge.unit import (
 )
 from gen6_bridge.unit.messages import TARGET_NAMES
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
+from pixelflow.simd.report import (
+    Column,
+    Json,
+    Part,
+    Report,
+    Shown,
+    Table,
+    Timeline,
+    TimeSpan,
+    counted,
+    number,
+    verbatim,
+)
 
 __all__ = ["EuRun", "carry_out"]
+
+_MOST_DRAWN = 24
+"""Threads that the figure of a run has room for."""
 
 
 class EuRun(Shown):
@@ -119,7 +135,7 @@ class EuRun(Shown):
                 [(cause, waits[cause], account.idle[cause]) for cause in causes],
             ),
             "",
-            Table((Column("instructions"), Column("count", number), Column("share", verbatim)), mix),
+            Table((Column("instructions"), Column("count", number, bars=True), Column("share", verbatim)), mix),
             f"channels enabled: {channels.efficiency:.1%} of {channels.possible:,}; not for "
             + ", ".join(f"{gate} {channels.taken[gate]:,}" for gate in GATES),
             f"share of cycles that the vector pipe is held: {account.utilisation():.1%}",
@@ -129,7 +145,8 @@ class EuRun(Shown):
             "",
             f"no source on the machine gives: {', '.join(unsupported(self.config))}",
         ]
-        return Report(results=lines, schema="pixelflow.gen6-run/1", data=self._object())
+        figures = _timeline(account.threads)
+        return Report(results=lines, schema="pixelflow.gen6-run/1", data=self._object(), figures=figures)
 
     def _broken(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
@@ -165,6 +182,22 @@ class EuRun(Shown):
 
 def _counts(counter: Counter[str]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counter.items())) or "none"
+
+
+def _timeline(threads: Sequence[ThreadAccount]) -> tuple[Timeline, ...]:
+    """Return what draws the first threads in time, each from its dispatch to its end; nothing of a single one."""
+    if len(threads) < 2:
+        return ()
+    lanes = [
+        (
+            f"thread {number}, unit {each.unit}",
+            [TimeSpan(f"unit {each.unit}", each.begin, each.end, min(each.waited.total(), each.end - each.begin))],
+        )
+        for number, each in enumerate(threads[:_MOST_DRAWN])
+        if each.end > each.begin
+    ]
+    left = f", the first {_MOST_DRAWN} of {len(threads)}" if len(threads) > _MOST_DRAWN else ""
+    return (Timeline(f"threads in time{left}", lanes),)
 
 
 def _thread(account: ThreadAccount) -> dict[str, Json]:

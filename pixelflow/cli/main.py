@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from pixelflow import __version__
-from pixelflow.cli.shell.arguments import Parser, add_common_options
+from pixelflow.cli.shell.arguments import Parser, add_common_options, named_files
+from pixelflow.cli.shell.output import check_page
 from pixelflow.cli.shell.progress import SignOfLife
 from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
@@ -31,7 +32,8 @@ _YOUNG_OBJECTS = 2_000
 as long as it does, and looking at 700 at a time takes longer. Not more: what a run leaves is a cycle with all bytes of
 its PEs, and a sweep leaves one for each point."""
 
-_DEFAULTS = {"format": "text", "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True}
+_DEFAULTS = {"format": "text", "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True,
+             "html": None}  # fmt: skip
 
 
 def process() -> int:
@@ -92,7 +94,11 @@ def _run(arguments: Sequence[str]) -> int:
     add_common_options(parser, report=command.report)
     parsed = parser.parse_args(rest, options)
     parsed.command_line = shlex.join(["pixelflow", *arguments])
-    screen = Screen.of(parsed)
+    screen = Screen.of(parsed, f"pixelflow {name}")
+    if screen.html is not None:
+        if not command.report:
+            raise UsageError("--html", "the command makes no report", f"see: pixelflow {name} --help")
+        check_page(screen.html, named_files(parser, parsed))
     with SignOfLife(screen, f"pixelflow {name}") if command.report else nullcontext():
         result = implementation.run(parsed, screen)
     if isinstance(result, int):
@@ -106,7 +112,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], str | None, Sequence[str]]:
     """Return the options before the command, the command (None where there is none), and what follows it."""
     for at, word in enumerate(arguments):
-        takes_value = at > 0 and arguments[at - 1] in ("--color", "--width", "--format")
+        takes_value = at > 0 and arguments[at - 1] in ("--color", "--width", "--format", "--html")
         if not word.startswith("-") and not takes_value:
             return arguments[:at], word, arguments[at + 1 :]
     return arguments, None, []

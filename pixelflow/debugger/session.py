@@ -101,6 +101,8 @@ class DebugSession:
         self.interrupted = False
         if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
             self.replay.goto(cycle)
+        elif (kept := self.replay.kept_until(cycle)) > self.replay.position:
+            self.replay.goto(kept)
         while self.replay.position < cycle and not self.replay.ended:
             if self.interrupted:
                 return SessionOutcome(interrupted=True)
@@ -120,7 +122,7 @@ class DebugSession:
         self.interrupted = False
         start, last = self.replay.position, self.replay.position - 1
         while last > 0:
-            first = self.replay.kept_before(last)
+            first = self.replay.kept_until(last - 1)
             for position, hits in reversed(self._met_between(first, last)):
                 due = tuple(hit for hit in hits if hit.stop.is_due())
                 if due:

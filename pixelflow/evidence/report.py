@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
@@ -9,7 +10,7 @@ from pixelflow.evidence.figures import Claim, ClaimClass, ClaimVerdict, Row, Row
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
 from pixelflow.evidence.tables import table_data, table_parts
-from pixelflow.simd.report import Part, Report, counted
+from pixelflow.simd.report import Curves, Part, Report, counted
 
 __all__ = ["evidence_report", "summary"]
 
@@ -32,7 +33,26 @@ def evidence_report(verified: Verified, width: int, *, quiet: bool = False, stri
         )
     tables = (part for found in verified.findings for part in ("", *table_parts(found)))
     parts = (*_head(verified), *tables, *_tail(verified))
-    return Report(parts=parts, schema="pixelflow.verify/2", data=table_data(verified), failure=failure)
+    curves = tuple(_curves(verified))
+    return Report(parts=parts, schema="pixelflow.verify/2", data=table_data(verified), failure=failure, figures=curves)
+
+
+def _curves(verified: Verified) -> Iterator[Curves]:
+    """Yield curves of those tables that have some: rows that differ in a number N of their names are the points."""
+    for found in verified.findings:
+        if found.claim.name not in verified.paper.curves:
+            continue
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in found.rows:
+            size = re.search(r"\d+", row.item)
+            if size is not None and row.unit == "cycles":
+                name = re.sub(rf"(?<!\d){size[0]}(?!\d)", "N", row.item)
+                for kind, figure in (("measured", row.measured), ("published", row.published)):
+                    if figure is not None:
+                        lines.setdefault(f"{name}, {kind}", []).append((int(size[0]), float(figure)))
+        drawn = [(name, sorted(line)) for name, line in lines.items() if len(line) > 2]
+        if drawn:
+            yield Curves(f"{found.claim.name}: {found.claim.title}", "N", "cycles", drawn)
 
 
 def _head(verified: Verified) -> tuple[Part, ...]:

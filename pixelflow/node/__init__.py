@@ -16,6 +16,7 @@ from pixelflow.node.parts.texture.transfer import BlockAccess
 if TYPE_CHECKING:
     from pixelflow.node.account.energy import EnergyConfig, EnergyMeter, RunEnergy
     from pixelflow.node.account.guesses import Guesses, WordUse, guesses, set_in_vain, supply_of, words_of
+    from pixelflow.node.account.timeline import StageSpan, stage_figures, timeline
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.parts.sdram.rules import sdram_distances
@@ -51,6 +52,7 @@ __all__ = [
     "RunEnd",
     "RunEnergy",
     "SavedRun",
+    "StageSpan",
     "UntimedRun",
     "Upcoming",
     "WordUse",
@@ -59,7 +61,9 @@ __all__ = [
     "guesses",
     "sdram_distances",
     "set_in_vain",
+    "stage_figures",
     "supply_of",
+    "timeline",
     "words_of",
 ]
 
@@ -76,6 +80,7 @@ _LATER = {
     "RunEnd": "replay.saved_run",
     "RunEnergy": "account.energy",
     "SavedRun": "replay.saved_run",
+    "StageSpan": "account.timeline",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
     "WordUse": "account.guesses",
@@ -83,6 +88,8 @@ _LATER = {
     "guesses": "account.guesses",
     "sdram_distances": "parts.sdram.rules",
     "set_in_vain": "account.guesses",
+    "stage_figures": "account.timeline",
+    "timeline": "account.timeline",
     "supply_of": "account.guesses",
     "words_of": "account.guesses",
 }

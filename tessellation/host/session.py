@@ -29,6 +29,9 @@ SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
 
 
+_KEPT_PROGRAMS = 16
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PassResult:
     """What one pass left in PE memory, per lane, and its account."""
@@ -84,6 +87,8 @@ class Session:
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
+        self._programs: dict[Plan, Program] = {}
+        """Of passes that may come again: a frame after the other marks the same patches."""
         ModuleChoice(config.array.modules, method.replication)
         method.gps_of(config)
 
@@ -156,8 +161,14 @@ class Session:
         return PassWork(plan, patches, stored)
 
     def program(self, plan: Plan) -> Program:
-        """Return the program of one pass."""
-        return pass_program(self._work(plan), self.library, self.config, self.method)
+        """Return the program of one pass; that of a pass which comes again is the same one."""
+        found = self._programs.get(plan)
+        if found is None:
+            found = pass_program(self._work(plan), self.library, self.config, self.method)
+            if len(self._programs) >= _KEPT_PROGRAMS:
+                self._programs.clear()
+            self._programs[plan] = found
+        return found
 
     def run(self, plan: Plan) -> PassResult:
         """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.

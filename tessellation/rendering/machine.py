@@ -147,7 +147,7 @@ def _left_out(
     """Return what nodes have for nothing; ``regions`` are those whose pixels nobody sends: of a node alone."""
     rate = "no rate of a GP is printed"
     found = [
-        FreeWork("camera and light", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {rate}"),
+        FreeWork("camera, light, 1 / w", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {rate}"),
         FreeWork("triangles to regions", Bound.OPEN, f"the GPs': {reached:,} pairs of a triangle and a region; {rate}"),
         FreeWork("edges and planes, instructions", Bound.OPEN, f"the GPs': {words:,} words made; {rate}"),
     ]

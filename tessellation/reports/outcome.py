@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pixelflow.node import Run, guesses, set_in_vain
-from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
+from pixelflow.node import Run, guesses, set_in_vain, stage_figures
+from pixelflow.simd.report import Column, Json, Made, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
 from tessellation.surface.reference import LIMIT
@@ -70,6 +70,7 @@ def outcome_report(outcome: Outcome) -> Report:
             *([f"{open_edges}: {checked}"] if checked is not None and not checked.clean else []),
             *set_in_vain(result.runs, outcome.effective),
         ],
+        figures=[Made(mesh.picture), *stage_figures(result.runs)],
         failure=None if result.within_limits else errors_text(result.worst_point_error, result.worst_normal_error),
     )  # fmt: skip
 
@@ -250,7 +251,9 @@ def _stage_table(result: Tessellation) -> Table:
     ]
     if result.load_cycles:
         rows.append((result.load_cycles, "", f"{Stage.LOAD.value}, before that", "not counted"))
-    return Table((Column("cycles", number), Column("share", verbatim), Column("stage"), Column("thesis")), rows)
+    return Table(
+        (Column("cycles", number, bars=True), Column("share", verbatim), Column("stage"), Column("thesis")), rows
+    )
 
 
 def _degenerate_text(result: Tessellation) -> str:

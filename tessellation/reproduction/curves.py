@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.evidence import Row
-from tessellation.host.timeline import StageSpan, timeline
+from pixelflow.node import StageSpan, timeline
 from tessellation.plan.stages import Stage
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.passes import SCHEDULES

@@ -6,8 +6,8 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.evidence import Basis, Derivation, Number, Row, derived
+from pixelflow.node import timeline
 from pixelflow.simd.units import Standing
-from tessellation.host.timeline import timeline
 from tessellation.microprogram.libraries import LIBRARIES
 from tessellation.plan.schedule import batch_count
 from tessellation.plan.stages import Stage

@@ -109,7 +109,7 @@ def _causes(bench: _Bench) -> list[str | Table]:
         rows.append((text, each.cycles, saved, share, sum(each.waits.values()), apart.cycles, hidden))
         before = each.cycles
     columns = (
-        Column("step", key="step"), Column("cycles", number, "cycles"), Column("saved", number, "saved"),
+        Column("step", key="step"), Column("cycles", number, "cycles", bars=True), Column("saved", number, "saved"),
         Column("share", lambda share: "" if share is None else f"{share:.1f} %", "share_percent"),
         Column("waits", number, "wait_cycles"), Column("apart", number, "apart_cycles"),
         Column("hidden", number, "hidden_cycles"),

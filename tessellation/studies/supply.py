@@ -28,7 +28,7 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
     """Return what two passes and a picture take without counting the supply, and at each rate; executed."""
     columns = (
         Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
-        Column("cycles", number, "cycles"), Column("change", "{:+.1f}%".format, "change_percent"),
+        Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
         Column("waits", number, "wait_cycles"), Column("one path", _or_dash, "one_path_cycles"),
         Column("waits", _or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
         Column("average", "{:,.0f}".format, "average_mb_per_second"),

@@ -55,6 +55,7 @@ COVERED = ("README.md", "GUIDE.md")
 _PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 ROOMS = (
     "TUTORIAL.md",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "pages").glob("*.md")),
     *sorted(str(path.relative_to(ROOT)) for room in _PACKAGES for path in (ROOT / room).rglob("README.md")),
 )
 """Documents all of whose results have one."""

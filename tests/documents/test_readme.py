@@ -79,7 +79,18 @@ def test_commands(document: str, commands: tuple[str, ...], tmp_path: Path, monk
             summary = shown("verify-summary")
             assert capsys.readouterr().out.splitlines()[-len(summary) :] == summary
         words = shlex.split(command, comments=True)
-        for option in ("-o", "--preview", "--stats", "--record", "--svg", "--figure", "--markdown", "--out", ">"):
+        for option in (
+            "-o",
+            "--preview",
+            "--stats",
+            "--record",
+            "--svg",
+            "--figure",
+            "--markdown",
+            "--html",
+            "--out",
+            ">",
+        ):
             if option in words:
                 name = Path(words[words.index(option) + 1])
                 written = list(Path().glob(f"{name.stem}*{name.suffix}"))  # --per-client numbers them
@@ -147,7 +158,7 @@ def test_the_printed_dashboard_is_what_the_command_prints(tmp_path, monkeypatch,
     assert main(["tessellate", "teapot", "--record", "teapot.npz", "-q"]) == 0
     capsys.readouterr()
     assert main(["--width", "80", "dash", "teapot.npz", "--at", "46900", "--engine", "rows"]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard")
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard", "GUIDE.md")
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.measures.scene_costs import PRIMSETS, _by_state, costs_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.backend.programs import Attributes
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.scheduling import CORES
@@ -176,8 +177,8 @@ def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
     assert made is not None
     sets = np.arange(len(whole)) // primset
     found, without = (
-        rasterize(whole, WIDTH, HEIGHT, bins=made.bins, primset=sets, config=config, textured=textured)
-        for textured in (False, None)
+        rasterize(whole, WIDTH, HEIGHT, bins=made.bins, primset=sets, config=config, attributes=attributes)
+        for attributes in (Attributes(), None)
     )
     both = zip(made.cycles.tolist(), found.cores.values(), strict=True)
     assert costs.works[primset].front.tolist() == [vertices + core.cycles for vertices, core in both]

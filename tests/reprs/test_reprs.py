@@ -205,3 +205,30 @@ def test_results_of_a_tessellation_are_short_in_a_notebook() -> None:
     assert repr(file) == "PatchFile('teapot', 32 patches)"
     assert f"{made.cycles:,}" in made._repr_html_() and len(made._repr_html_()) < 20_000
     assert "32" in file._repr_html_() and sum(run.by_line.values()) == run.busy
+
+
+def test_a_run_of_several_stages_shows_them_in_time() -> None:
+    program = assemble("texture_copy.mc")
+    run = Node(THESIS, "rows").run(program)
+    shown = page(run)
+    assert "svg" in shown.tags and "read: 14,3" in shown.text and "stages in time" in shown.text
+    assert "svg" not in page(Node(TINY).run(assemble("LD R, #1"))).tags, "one span is no picture"
+    assert "stages in time" not in terminal(run)
+
+
+def test_surfaces_show_pictures() -> None:
+    pytest.importorskip("PIL", reason="images need Pillow (extra `image`)")
+    file = load("enneper")
+    made = tessellate(file.patches, 4, config=TINY)
+    for each in (file, made, made.mesh()):
+        assert "img" in page(each).tags and "data:image/png;base64," in each._repr_html_()
+
+
+def test_a_sweep_shows_its_curves() -> None:
+    from pixelflow.cli.sweep.python import sweep
+
+    found = sweep("tessellate", "enneper", {"samples": (2, 4), "schedule": ("thesis", "shared-columns")})
+    shown = page(found)
+    assert {"polyline", "circle"} <= shown.tags and "schedule = shared-columns" in shown.text
+    for row in found.rows:
+        assert f"samples {row['samples']}, cycles {row['run.cycles']:,}" in shown.text

@@ -34,6 +34,23 @@ def test_marked_patches_are_tessellated_and_the_others_left(schedule, teapot):
     assert manager.tessellate() == () and manager.cycles == 0
 
 
+def test_frames_that_follow_each_other_have_one_program(teapot):
+    """Marked again alike, patches take the program of before, the same cycles, and give the same bits."""
+    manager = PatchManager({3: 40}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot[:4]]
+    programs, cycles, points = [], [], []
+    for samples in (4, 4, 4, 3, 4):  # the first one configures the LEE besides
+        for handle in handles:
+            handle.mark(samples)
+        manager.tessellate()
+        programs.append(manager.runs[0].program)
+        cycles.append(manager.cycles)
+        points.append(b"".join(handle.result.points.tobytes() for handle in handles))
+    assert programs[1] is programs[2] is programs[4] and programs[0] is not programs[1] is not programs[3]
+    assert cycles[1] == cycles[2] == cycles[4] < cycles[0]
+    assert points[0] == points[1] == points[2] == points[4] != points[3]
+
+
 def test_several_passes_where_a_module_has_too_many(teapot):
     manager = PatchManager({3: 40}, config=SMALL)
     handles = [manager.add(patch) for patch in teapot[:12]]

@@ -8,8 +8,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import TINY
-from pixelflow.node import Node
-from tessellation.host.timeline import StageSpan, timeline
+from pixelflow.node import Node, StageSpan, timeline
 from tessellation.plan.stages import Stage
 from tessellation.reproduction import ThesisBench
 

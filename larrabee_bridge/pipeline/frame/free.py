@@ -24,6 +24,7 @@ LIGHT: Mapping[str, int] = {
     "gamma of three channels, logarithm and exponential by polynomials of degree 5": 54,
     "one word of colours": 4,
     "texture coordinates": 4,
+    "1 / w in shares of the nearest corner's: a reciprocal of three steps, a product": 8,
 }
 """Vector operations of a program for sixteen vertices that nobody wrote, counted in the host's function for light."""
 _LIGHT_LINES = 8
@@ -78,8 +79,12 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
     )
     if any(front.cut for front in fronts):
         yield FreeWork("pieces of cut triangles", Bound.OPEN, "put back in order, their colours: no program does it")
-    # Places of corners, and at each of them depth, three colours, two texture coordinates where there is a texture.
-    vectors = 6 + 3 * (6 if any(draw.state.texture is not None for draw in run.frame.draws) else 4)
+    # Places of corners; at each of them depth, three colours, 1 / w and two texture coordinates where there are such.
+    textured, deep = (
+        any(getattr(draw.triangles, name) is not None for draw in run.frame.draws)
+        for name in ("coordinates", "nearness")
+    )
+    vectors = 6 + 3 * (4 + 2 * textured + deep)
     near = config.l2_cycles if config.caches else 0
     each = _CORNER_LINES * near + vectors * (LANES * config.gather_line_cycles + 1)
     groups = min(sum(len(raster.planes.cycles) for raster in run.rasters), rounds * (-(-PRIMSET // LANES) + 1))
@@ -99,7 +104,7 @@ def _light(run: LarrabeeRun, parts: int, config: CoreConfig) -> FreeWork:
     operations = sum(LIGHT.values())
     each = operations * config.vector_latency + _LIGHT_LINES * (1 + line_wait(config))
     return FreeWork(
-        "light and texture coordinates",
+        "light, texture coordinates, 1 / w",
         Bound.AT_MOST,
         f"{operations} operations that wait for each other and {_LIGHT_LINES} lines of memory: {each} for 16 of "
         f"{vertices:,} vertices, {parts} cores, one thread of each",

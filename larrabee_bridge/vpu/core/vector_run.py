@@ -96,7 +96,7 @@ class VectorRun(Shown):
                 "",
                 Table(columns, [*figures, *self._shared()]),
                 "",
-                Table((Column("instructions"), Column("count", number), Column("share", verbatim)), mix),
+                Table((Column("instructions"), Column("count", number, bars=True), Column("share", verbatim)), mix),
                 f"share of the vector unit: {self.core.vector_share:.2f}",
                 *words,
                 "",

@@ -12,7 +12,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ from pixelflow.node.replay.saved_run import SavedRun
 from pixelflow.observe.dashboard import DashboardState, Watch, drawing_of, snapshot
 from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import Json, Report, number
+from pixelflow.simd.report import Json, Made, Report, number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -133,11 +133,26 @@ def _shown(
         color = args.color != "never" and not os.environ.get("NO_COLOR")
         _write_svg(args.svg, replace(screen, color=color), drawing, args.height)
         screen.note(f"wrote {args.svg}")
-    elif screen.json:
-        return Report(schema="pixelflow.frame/1", data=values())
-    else:
+    elif screen.format == "text":
         draw_frame(screen, drawing, args.height)
+    figure = Made(lambda: _Frame(_svg(screen, drawing, args.height)))
+    report = Report("pixelflow dash", (drawing.title,), figures=[figure])
+    if screen.format != "text" and args.svg is None:
+        return replace(report, schema="pixelflow.frame/1", data=values() if screen.json else {})
+    screen.write_page(report)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame as a figure of a page: the picture that --svg writes."""
+
+    svg: str
+
+    def html(self) -> str:
+        """Return the picture without what only a file of its own needs."""
+        bare = re.sub(r"<!--.*?-->|\s*xmlns=\"[^\"]*\"", "", self.svg, flags=re.DOTALL)
+        return f"<figure>{bare.strip()}</figure>"
 
 
 def _height(text: str) -> int:
@@ -212,6 +227,12 @@ def _preset_of(saved: SavedRun) -> str:
 
 
 def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:
+    with output_file(path) as stream:
+        stream.write(_svg(screen, drawing, height))
+
+
+def _svg(screen: Screen, drawing: FrameDrawing, height: int) -> str:
+    """Return the frame as a picture."""
     console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
     console.record = True
     picture = drawing.frame(screen.width, height)
@@ -219,9 +240,7 @@ def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) ->
     # A fixed identity: the same frame gives the same bytes.
     text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
     # Whatever the reader's system has: a picture asks nobody else for a font.
-    text = re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
-    with output_file(path) as stream:
-        stream.write(text)
+    return re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
 
 
 class _Colorless:

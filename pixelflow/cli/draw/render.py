@@ -28,7 +28,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import RasterImage, Report
 from tessellation.scenes import PictureOrder, draw_scene, load_scene
 from tessellation.surface.bpt import is_patches
 
@@ -68,7 +68,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)
         picture, report = (resolve_name(drawing.picture) if drawing.picture else draw_scene)(order)
     write_picture(args.output, picture)
-    return watching.completed(report)
+    high, wide = picture.colours.shape[:2]
+    image = RasterImage(wide, high, 3, picture.colours.tobytes(), f"{args.scene}, {wide} x {high}, as drawn")
+    return watching.completed(replace(report, figures=[image, *report.figures]))
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -41,7 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Return the effective configuration or the schema, or report whether a file is in order."""
     if args.action == "schema":
-        screen.print(Fact(json.dumps(json_schema(), indent=2), wrap=False))
+        text = Fact(json.dumps(json_schema(), indent=2), wrap=False)
+        if screen.format in ("markdown", "html"):
+            return Report("JSON Schema of a configuration file", results=[text])
+        screen.print(text)
+        screen.write_page(Report("JSON Schema of a configuration file", results=[text]))
         return 0
     if args.action == "check":
         return _check(screen, args.file)

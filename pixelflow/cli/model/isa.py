@@ -21,6 +21,8 @@ EXAMPLES = (
     "pixelflow isa --md",
 )
 
+_SCHEMA = "pixelflow.isa/1"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the operation and the output form."""
@@ -41,10 +43,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     if args.md:
         with output_file(args.output) as stream:
             stream.write(_markdown(chosen))
+        screen.write_page(instructions_report(chosen, _SCHEMA, None if args.operation else "pixelflow isa OP"))
         return 0
     own = "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
     command = f"pixelflow isa{own} OP" if args.operation is None else None
-    return instructions_report(chosen, "pixelflow.isa/1", command)
+    return instructions_report(chosen, _SCHEMA, command)
 
 
 def _find(known: InstructionSet[Declaration], word: str) -> Declaration:

@@ -13,7 +13,7 @@ from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, as
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import Program
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.report import Fact, Json, Report, counted
+from pixelflow.simd.report import Fact, Json, Part, Report, counted
 
 EXAMPLES = (
     "pixelflow asm vector_add --listing",
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_parameter_option(parser)
 
 
-def run(args: argparse.Namespace, screen: Screen) -> Report:
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Assemble; write what was asked for."""
     refuse_object(args.program)
     target = args.output or _default_output(args, json=screen.json)
@@ -55,15 +55,26 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]
     for warning in warnings:
         screen.note(warning)
-    if target is not None:
-        _write(target, program.to_json())
-    if args.listing is not None:
-        _write(args.listing, listing(program, screen.width if args.listing == STANDARD_STREAM else None))
-    if args.symbols is not None:
-        _write(args.symbols, symbols(program))
-    shown = [] if STANDARD_STREAM in outputs else _summary(args.program, program, warnings, outputs)
+    to_screen: list[Part] = []
+    wide = screen.width if args.listing == STANDARD_STREAM else None
+    texts = (
+        (target, lambda: program.to_json()),
+        (args.listing, lambda: listing(program, wide)),
+        (args.symbols, lambda: symbols(program)),
+    )
+    for path, made in texts:
+        if path == STANDARD_STREAM:
+            to_screen += ["", Fact(made().rstrip("\n"), wrap=False)]
+        if path is not None and (path != STANDARD_STREAM or screen.format == "text"):
+            _write(path, made())
     failure = "" if args.check and warnings else None
-    return Report(parts=shown, schema="pixelflow.asm/1", data=_object(program, warnings, outputs), failure=failure)
+    shown = _summary(args.program, program, warnings, [path for path in outputs if path != STANDARD_STREAM])
+    data = _object(program, warnings, outputs)
+    report = Report(parts=[*shown, *to_screen], schema="pixelflow.asm/1", data=data, failure=failure)
+    if not to_screen or screen.format != "text":
+        return report
+    screen.write_page(report)
+    return int(failure is not None)
 
 
 def _default_output(args: argparse.Namespace, *, json: bool) -> str | None:

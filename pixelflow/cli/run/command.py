@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pixelflow.cli.model.rules import NOT_MODELLED
@@ -21,7 +22,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
 from pixelflow.isa import Program
-from pixelflow.node import Checkpoint, Node, Run, UntimedRun
+from pixelflow.node import Checkpoint, Node, Run, UntimedRun, stage_figures
 from pixelflow.node.account.guesses import guesses, guesses_without_time, set_in_vain, times_set_in_vain
 from pixelflow.node.account.run_report import run_object, run_parts, untimed_object, untimed_parts
 from pixelflow.node.pe_map import REGISTERS, MapView
@@ -34,9 +35,9 @@ from pixelflow.node.pe_report import (
     no_map,
     ranges_table,
 )
-from pixelflow.simd.errors import CycleLimitError
+from pixelflow.simd.errors import CycleLimitError, InputError
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.report import Json, Part, Report, number
+from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, number
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
@@ -126,7 +127,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             watching.shown(drawn.text, rows, account.total_cycles)
     data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
     state, notes = _state_parts(args, screen, node, views, maps, few)
-    report = watching.checked(replace(report, data=data, results=state, notes=(*notes, *report.notes)))
+    figures = (*report.figures, *(Made(partial(_map_picture, node, view)) for view in maps))
+    report = replace(report, data=data, results=state, notes=(*notes, *report.notes), figures=figures)
+    report = watching.checked(report)
     if stopped is not None:  # what there is of the run is shown all the same
         screen.show(report)
         raise stopped
@@ -181,6 +184,7 @@ def _report(args: argparse.Namespace, effective: Effective, account: Run | Untim
         schema="pixelflow.run/1",
         data=run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
+        figures=stage_figures([account]),
         failure=f"expected {number(expected)} cycles, the run took {number(total)}" if missed else None,
     )
 
@@ -285,6 +289,14 @@ def _state_parts(
         parts += ["", *drawn]
         notes += [] if drawn else [no_map(view)]
     return parts, notes
+
+
+def _map_picture(node: Node, view: MapView) -> RasterImage | None:
+    """Return the picture of a map, None where PEs make no plane."""
+    try:
+        return view.drawn(node).picture()
+    except InputError:
+        return None
 
 
 def _state(args: argparse.Namespace, node: Node, views: list[RangeView], few: list[int]) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import Fact, Report
 
 EXAMPLES = (
     "pixelflow asm vector_add -o vector_add.mco",
@@ -39,6 +39,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     if screen.json:
         data = {"program": {"name": program.name, "sha256": program.sha256}, "lines": text.splitlines()}
         return Report(schema="pixelflow.dis/1", data=data)
+    page = Report("pixelflow dis", (args.program,), results=[Fact(text.rstrip("\n"), wrap=False)])
+    if screen.format != "text" and args.output == STANDARD_STREAM:
+        return page
     with output_file(args.output) as stream:
         stream.write(text)
+    screen.write_page(page)
     return 0

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pixelflow.cli.shell.screen import FORMATS
@@ -20,6 +21,7 @@ __all__ = [
     "add_engine_option",
     "count",
     "count_or_zero",
+    "named_files",
     "parsed",
     "screen_width",
 ]
@@ -143,6 +145,8 @@ def add_common_options(parser: argparse.ArgumentParser, *, report: bool = True) 
         help=form or "print one JSON object on standard output, nothing else")  # fmt: skip
     add("--format", choices=FORMATS, default=absent,
         help=form or "form of the report: text (default), json, markdown, html")  # fmt: skip
+    add("--html", metavar="FILE", default=absent,
+        help=form or "write the report as one page too, what --format html prints (.html)")  # fmt: skip
     add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
     add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
     add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")
@@ -166,6 +170,19 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
 
     text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"
     parser.add_argument("--engine", choices=(AUTO, *ENGINES), default=AUTO, help=text)
+
+
+def named_files(parser: Parser, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yield what may be names of files among the values that were given, each with its option; not that of --html."""
+    for action in parser.declared:
+        given = getattr(args, action.dest, None)
+        option = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+        for value in given if isinstance(given, list | tuple) else (given,):
+            if option != "--html" and isinstance(value, str | Path) and str(value):
+                yield option, str(value)
+                yield option, str(value).partition(":")[2] or str(value)  # as in FMT:FILE
+    for below in parser.below.values():
+        yield from named_files(below, args)
 
 
 def count(text: str) -> int:

@@ -12,14 +12,15 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 
-from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError
 
 __all__ = [
     "STANDARD_STREAM",
     "check_drawing",
+    "check_page",
     "check_writable",
     "output_file",
     "refuse_clashes",
@@ -86,6 +87,19 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
         raise
     except OSError as error:
         raise _refusal(Path(path), f"cannot be written: {error.strerror or error}") from error
+
+
+def check_page(path: str, others: Iterable[tuple[str, str]]) -> None:
+    """Raise UsageError or InputError where the page of ``--html`` could not be written; call it before long work.
+
+    ``others`` are the files that the command reads and writes, by option.
+    """
+    if path == STANDARD_STREAM:
+        raise UsageError("--html -", "standard output has the report", "--format html prints the page")
+    if PurePath(path).suffix.lower() not in (".html", ".htm"):
+        raise UsageError("--html", f"{path[:60]!r} is no .html file", "name a file that ends in .html")
+    refuse_clashes([("--html", path)], others)
+    check_writable(path)
 
 
 def check_drawing() -> None:

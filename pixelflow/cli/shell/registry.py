@@ -41,6 +41,9 @@ _ALL = (
     CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
     CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),
     CommandEntry("dash", "show the dashboard of a saved run at any cycle", "dashboard.dash"),
+    CommandEntry(
+        "view", "a page in the browser: patches drawn as they turn, runs explored", "debug.page", report=False
+    ),
     CommandEntry("debug", "look into a run: step, back, stops, PE state", "debug.command", report=False),
     CommandEntry("diff", "what differs between two runs", "debug.diff"),
     CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),

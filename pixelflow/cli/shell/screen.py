@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pixelflow.cli.shell.output import write_stdout
+from pixelflow.cli.shell.output import output_file, write_stdout
 
 if TYPE_CHECKING:
     from pixelflow.simd.report import Part, Report
@@ -31,15 +31,20 @@ class Screen:
     verbose: bool = False
     format: str = "text"
     progress: bool = True
+    html: str | None = None
+    """The file of the page, where one was asked for."""
+    command: str = "pixelflow"
+    """What stands over a page whose report has no title."""
     sink: Callable[[str], object] = write_stdout
     """Takes everything that is shown."""
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> Screen:
+    def of(cls, args: argparse.Namespace, command: str) -> Screen:
         """Return the screen that the common options of ``args`` describe."""
         width = args.width or shutil.get_terminal_size((80, 24)).columns
         color = args.color == "always" or (args.color == "auto" and _terminal_takes_color())
-        return cls(max(20, width), color, args.quiet, args.verbose, args.format, args.progress)
+        return cls(max(20, width), color, args.quiet, args.verbose, args.format, args.progress,
+                   args.html, command)  # fmt: skip
 
     @property
     def json(self) -> bool:
@@ -60,7 +65,10 @@ class Screen:
         self.sink(as_text(parts, self.width, color=self.color))
 
     def show(self, report: Report) -> None:
-        """Print a report in the form that was asked for, then its notes; ``--quiet`` leaves the results."""
+        """Print a report in the form that was asked for, then its notes; ``--quiet`` leaves the results.
+
+        Its page is written where one was asked for.
+        """
         if self.format == "text":
             shown: Sequence[Part] = report.results if self.quiet else report.all_parts
             if shown:
@@ -69,12 +77,27 @@ class Screen:
             from pixelflow.simd.report import json_text
 
             self.sink(json_text(report))
+        elif self.format == "html":
+            self.sink(self._page(report))
         else:
-            from pixelflow.simd.report import html
+            from pixelflow.simd.report.html import markdown
 
-            self.sink(getattr(html, self.format)(report) + "\n")
+            self.sink(markdown(report) + "\n")
+        self.write_page(report)
         for note in report.notes:
             self.note(note)
+
+    def write_page(self, report: Report) -> None:
+        """Write the page of a report where one was asked for; for commands whose output is a text of its own."""
+        if self.html is not None:
+            with output_file(self.html) as stream:
+                stream.write(self._page(report))
+            self.note(f"wrote {self.html}")
+
+    def _page(self, report: Report) -> str:
+        from pixelflow.simd.report.html import page
+
+        return page(report, self.command)
 
 
 def _terminal_takes_color() -> bool:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pixelflow.cli.run.tessellate import PATCHES_HELP
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.sweep.curves import curves_of
 from pixelflow.cli.sweep.points import COLUMNS, Point, measured
 from pixelflow.cli.sweep.subject import SWEPT, Subject
 from pixelflow.cli.sweep.table import SweepTable, check_table_name
@@ -92,24 +93,28 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
             if args.out != STANDARD_STREAM:
                 screen.note(f"the finished points are in {args.out}; the same command goes on from there")
             raise
-    failed = table.failed(mine)
+    failed, names = table.failed(mine), [axis.name for axis in grid.axes]
     if screen.format != "text":
-        return _report(args, table, len(points), failed)
+        return _report(args, names, table, len(points), failed)
     table.print()
+    if screen.html is not None:
+        screen.write_page(_report(args, names, table, len(points), failed))
     if failed:
         screen.note(f"note: {number(failed)} of {counted(len(mine), 'point')} failed; see the column error")
     return 1 if failed else 0
 
 
-def _report(args: argparse.Namespace, table: SweepTable, points: int, failed: int) -> Report:
+def _report(args: argparse.Namespace, axes: Sequence[str], table: SweepTable, points: int, failed: int) -> Report:
     """Return the rows of the table as a report; fails where a point did."""
     columns, rows = table.rows()
+    named = [dict(zip(columns, row, strict=True)) for row in rows]
     return Report(
         f"pixelflow sweep {args.subject}",
         (args.source, counted(points, "point")),
-        [Table([Column(name) for name in columns], rows)],
+        [Table([Column(name, fixed=name in axes) for name in columns], rows)],
         schema="pixelflow.sweep/1",
-        data={"points": points, "failed": failed, "rows": [dict(zip(columns, row, strict=True)) for row in rows]},
+        data={"points": points, "failed": failed, "rows": named},
+        figures=curves_of(named, axes),
         failure=f"{number(failed)} of {counted(points, 'point')} failed; see the column error" if failed else None,
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pixelflow.cli.shell.arguments import Parser
 from pixelflow.cli.sweep.command import add_arguments
+from pixelflow.cli.sweep.curves import curves_of, lines_of
 from pixelflow.cli.sweep.grid import Axis, written_as
 from pixelflow.cli.sweep.points import COLUMNS, Row, measured
 from pixelflow.cli.sweep.subject import Subject
@@ -61,7 +62,7 @@ class Sweep(Shown):
         more = [f"and {counted(left, 'point')} more"] if left else []
         failed = f", {number(len(self.failed))} failed" if self.failed else ""
         title = f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}{failed}"
-        return Report(title, parts=[self._table(shown, first), *more])
+        return Report(title, parts=[self._table(shown, first), *more], figures=curves_of(self.rows, self.axes))
 
     def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
         """Return a figure of one column against an axis, a line for each combination of the others.
@@ -78,18 +79,13 @@ class Sweep(Shown):
             from matplotlib.figure import Figure
         except ImportError:
             raise MissingPackageError("a plot needs matplotlib, which is not installed", "plot") from None
-        others = [name for name in self.axes if name != x]
-        lines: dict[str, list[tuple[object, object]]] = {}
-        for row in self.rows:
-            label = ", ".join(f"{name} = {written_as(row[name])}" for name in others)
-            if row.get(y) is not None:
-                lines.setdefault(label, []).append((row[x], row[y]))
+        lines = lines_of(self.rows, self.axes, x, y)
         figure = Figure(figsize=(5, 3), layout="constrained")
         axes = figure.subplots()
         for label, points in lines.items():
             axes.plot(*zip(*points, strict=True), marker="o", label=label or None)
         axes.set(xlabel=x, ylabel=y)
-        if others:
+        if len(self.axes) > 1:
             axes.legend()
         return figure
 

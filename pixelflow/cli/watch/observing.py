@@ -63,7 +63,7 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
     add("--frame", action="store_true", help="show the dashboard once, at the end")
 
 
-_FILES = ("output", "preview", "markdown", "svg", "figure")
+_FILES = ("output", "preview", "markdown", "svg", "figure", "html")
 """Options of commands that name a file to write besides those of the group ``watch``."""
 
 

@@ -7,6 +7,7 @@ for GTKWave (Edit, Data Format, Translate Filter File).
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options
 from pixelflow.cli.shell.output import STANDARD_STREAM, output_file, refuse_overwrite
@@ -60,6 +61,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     if args.action == "convert":
         return _convert(args)
     _opcodes(args.output)
+    columns = (Column("opcode", fixed=True), Column("instruction"))
+    screen.write_page(Report("opcodes and mnemonics", parts=[Table(columns, list(_by_opcode()))]))
     return 0
 
 
@@ -119,7 +122,11 @@ def _convert(args: argparse.Namespace) -> Report:
 
 
 def _opcodes(output: str) -> None:
-    digits = OPCODE_BITS // 4
     with output_file(output) as stream:
-        for declaration in sorted(INSTRUCTIONS.values(), key=lambda declaration: declaration.opcode):
-            stream.write(f"{declaration.opcode:0{digits}X} {declaration.mnemonic}\n")
+        stream.writelines(f"{opcode} {mnemonic}\n" for opcode, mnemonic in _by_opcode())
+
+
+def _by_opcode() -> Iterator[tuple[str, str]]:
+    digits = OPCODE_BITS // 4
+    for declaration in sorted(INSTRUCTIONS.values(), key=lambda declaration: declaration.opcode):
+        yield f"{declaration.opcode:0{digits}X}", declaration.mnemonic

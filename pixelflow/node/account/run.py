@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
+from pixelflow.node.account.timeline import stage_figures
 from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.simd.report import Report, Shown, Table, overview, plain_table
 
@@ -95,7 +96,7 @@ class Run(Shown):
             ("ended by", self.reason),
             *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
         )
-        return overview(f"run of {self.total_cycles:,} cycles", facts, tables)
+        return overview(f"run of {self.total_cycles:,} cycles", facts, tables, figures=stage_figures((self,)))
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the report, and the cycles of every routine and source line of this stream."""

@@ -142,10 +142,6 @@ class Replay:
         """The state of the node at cycle 0, before its pokes."""
         return self._states[0]
 
-    def kept_before(self, cycle: int) -> int:
-        """Return the last position before a cycle, which is past 0, from which the run can go on at once."""
-        return max(at for at in self._states if at < cycle)
-
     # --- changing ------------------------------------------------------------------------------------------------
 
     def poke(self, poke: Poke) -> int:
@@ -184,10 +180,14 @@ class Replay:
         """Go to a cycle, or to the last position where that comes first; returns the position."""
         if cycle < 0:
             raise InputError(f"cycle {cycle}: a run begins at cycle 0")
-        nearest = max(at for at in self._states if at <= cycle)
+        nearest = self.kept_until(cycle)
         if cycle < self.position or (nearest > self.position and not self._retell):
             self._restore(nearest)
         return self.advance(cycle)
+
+    def kept_until(self, cycle: int) -> int:
+        """Return the last position up to a cycle whose state is kept: from there on it has to be executed."""
+        return max(at for at in self._states if at <= cycle)
 
     def advance(self, cycle: int) -> int:
         """Go forwards to a cycle, executing all that lies between; returns the position."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pixelflow.simd.errors import printable
-from pixelflow.simd.report.model import Column, Fact, Json, Part, Report, Table
+from pixelflow.simd.report.model import Column, Fact, Illustration, Json, Part, Report, Table
 
 __all__ = [
     "counted",
@@ -103,7 +103,7 @@ def shares(
     """Return amounts with their share of ``total`` (None: of their sum); ``foot`` names a last row with the sum."""
     rows = list(values.items() if isinstance(values, Mapping) else values)
     whole = sum(value for _, value in rows) if total is None else total
-    columns = (Column(unit, number), Column("share", verbatim), Column(what))
+    columns = (Column(unit, number, bars=True), Column("share", verbatim), Column(what))
     cells = [(value, share(value, whole), name) for name, value in rows]
     return Table(columns, cells, title, foot=[(whole, share(whole, whole), foot)] if foot else ())
 
@@ -120,10 +120,14 @@ def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], title: str
 
 
 def overview(
-    title: str, pairs: Iterable[tuple[str, str]], tables: Iterable[Table] = (), drawing: Sequence[str] = ()
+    title: str,
+    pairs: Iterable[tuple[str, str]],
+    tables: Iterable[Table] = (),
+    drawing: Sequence[str] = (),
+    figures: Sequence[Illustration] = (),
 ) -> Report:
-    """Return what an object says of itself: facts, those of the tables that have rows, lines of characters."""
+    """Return what an object says of itself: facts, those of the tables that have rows, lines of characters, figures."""
     parts: list[Part] = [*facts(pairs)]
     for table in tables:
         parts += ["", table] if table.rows else []
-    return Report(title, parts=[*parts, *(["", "\n".join(drawing)] if drawing else [])])
+    return Report(title, parts=[*parts, *(["", "\n".join(drawing)] if drawing else [])], figures=figures)

@@ -1,21 +1,58 @@
-"""Reports as HTML and Markdown: a title, facts as a table without heads, tables, and text as paragraphs."""
+"""Reports as HTML and Markdown: a title, figures, facts as a table without heads, tables, and text as paragraphs.
+
+A page is the piece that a notebook shows, with what makes it a document of its own: nothing is loaded by it, and no
+script runs in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from html import escape
 
+from pixelflow import __version__
 from pixelflow.simd.report.forms import printable
-from pixelflow.simd.report.model import Fact, Part, Report, Table
+from pixelflow.simd.report.model import Fact, Json, Part, Report, Table
 from pixelflow.simd.report.text import cell_text
 
-__all__ = ["html", "markdown"]
+__all__ = ["html", "markdown", "page"]
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 2rem auto; max-width: 64rem; padding: 0 1rem; font: 15px/1.45 system-ui, sans-serif;
+  color: light-dark(#1c2024, #e4e6ea); background: light-dark(#ffffff, #16181c); }
+h1 { font-size: 1.25rem; overflow-wrap: anywhere; }
+table { border-collapse: collapse; margin: 0.4rem 0 1.2rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left; vertical-align: top; }
+thead th { border-bottom: 1px solid light-dark(#b8bdc6, #4a4f58); font-weight: 600; }
+tbody tr:hover { background: light-dark(#f0f3f7, #20242a); }
+th { font-weight: 500; }
+pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
+figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
+.failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
+footer { margin-top: 2rem; font-size: 0.8rem; opacity: 0.7; }
+""".strip()
+
+
+def page(report: Report, title: str) -> str:
+    """Return a report as a document; ``title`` is that of one which has none of its own."""
+    name = " · ".join((report.title, *report.subject)) if report.title else title
+    failure = f'<p class="failure">{_html(report.failure)}</p>' if report.failure else ""
+    notes = "".join(f"<p>{_html(note)}</p>" for note in report.notes)
+    foot = " · ".join(["pixelflow-sim " + __version__, *([report.schema] if report.schema else [])])
+    head = (
+        f'<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
+        f'<title>{_html(name)}</title><link rel="icon" href="data:,"/><style>{_STYLE}</style>'
+    )
+    body = f"<h1>{_html(name)}</h1>{failure}{html(replace(report, title=''))}{notes}<footer>{_html(foot)}</footer>"
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
 
 def html(report: Report) -> str:
     """Return a report as a piece of a page."""
     head = _html(" · ".join((report.title, *report.subject)))
     parts = [f"<p><strong>{head}</strong></p>"] if report.title else []
+    parts += (figure.html() for figure in report.figures)
     for facts, part in _shown(report):
         if facts:
             rows = "".join(f"<tr><th>{_html(label)}</th><td>{_html(text)}</td></tr>" for label, text in facts)
@@ -28,18 +65,47 @@ def html(report: Report) -> str:
 def _html_part(part: Part) -> str:
     if isinstance(part, Table):
         heads, rows, numbers = _text_cells(part)
-        styles = [' style="text-align: right"' if n else "" for n in numbers]
-        head = "".join(f"<th>{_html(name)}</th>" for name in heads)
+        lengths = _bar_lengths(part)
+        head = "".join(f"<th{_right(n)}>{_html(name)}</th>" for name, n in zip(heads, numbers, strict=True))
         body = "".join(
-            f"<tr>{''.join(f'<td{s}>{_html(cell)}</td>' for s, cell in zip(styles, row, strict=True))}</tr>"
-            for row in rows
+            f"<tr>{''.join(map(_cell, row, numbers, bars))}</tr>" for row, bars in zip(rows, lengths, strict=True)
         )
         title = f"<p>{_html(part.title)}</p>" if part.title else ""
-        return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f'{title}<div style="overflow-x: auto">{table}</div>'
     text = part if isinstance(part, str) else part.text or ""
     if "\n" in text:
         return f'<pre style="line-height: 1">{_html(text)}</pre>'
     return f"<p>{_html(text.strip())}</p>"
+
+
+def _cell(text: str, number: bool, bar: float) -> str:
+    """Return a cell of a table; ``bar`` is the length of its bar, in per cent of the cell."""
+    if not bar:
+        return f"<td{_right(number)}>{_html(text)}</td>"
+    bars = f"linear-gradient(to left, rgba(76, 139, 200, 0.4) {bar:.1f}%, transparent 0)"
+    style = f"text-align: right; min-width: 7em; border-right: 0.6em solid transparent; background: {bars} padding-box"
+    return f'<td style="{style}">{_html(text)}</td>'
+
+
+def _right(number: bool) -> str:
+    return ' style="text-align: right"' if number else ""
+
+
+def _bar_lengths(table: Table) -> list[list[float]]:
+    """Return how long the bars of all shown cells are, row by row; sums have none."""
+    shown = [at for at, column in enumerate(table.columns) if column.label is not None]
+
+    def lengths(at: int) -> list[float]:
+        values = [_amount(row[at]) if table.columns[at].bars else 0.0 for row in table.rows]
+        most = max(values, default=0.0) or 1.0
+        return [100 * value / most for value in values] + [0.0] * len(table.foot)
+
+    return [list(row) for row in zip(*map(lengths, shown), strict=True)]
+
+
+def _amount(cell: Json) -> float:
+    return max(0.0, float(cell)) if isinstance(cell, int | float) else 0.0
 
 
 def markdown(report: Report) -> str:

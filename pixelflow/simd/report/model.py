@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-__all__ = ["Column", "Fact", "Json", "Part", "Report", "Table"]
+__all__ = ["Column", "Fact", "Illustration", "Json", "Part", "Report", "Table"]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Everything that JSON holds."""
@@ -34,6 +34,8 @@ class Column:
     least: int = 12
     style: str = ""
     """Name of a rich style, for text in colour."""
+    bars: bool = False
+    """Whether a page shows its numbers as bars too, none below 0: the longest is the greatest of them."""
 
     @property
     def heading(self) -> str:
@@ -83,6 +85,14 @@ Part: TypeAlias = str | Fact | Table
 several lines is shown as it is."""
 
 
+class Illustration(Protocol):
+    """What a page and a notebook draw beside the parts of a report."""
+
+    def html(self) -> str:
+        """Return it as a piece of a page; nothing where it cannot be drawn."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a command, a run or an object says: a title with its subject, then parts in their order.
@@ -103,6 +113,8 @@ class Report:
     """What JSON holds besides."""
     notes: Sequence[str] = ()
     """Remarks on the work; not part of JSON."""
+    figures: Sequence[Illustration] = ()
+    """What is drawn of it where there is room for pictures: in a page and in a notebook."""
     failure: str | None = None
     """What was expected and is not so; empty where the parts say it already."""
 

@@ -50,6 +50,29 @@ TABLE = {
         "numpy",
     ),
     "pixelflow.course": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
+    # The page's server is an extra.
+    "pixelflow.view": BASE,
+    "pixelflow.view.server": (*BASE, "starlette", "uvicorn"),
+    "pixelflow.view.explorer": (
+        *BASE,
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.debugger",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "pixelflow.observe",
+        "pixelflow.view",
+        "numpy",
+        "pygments",
+    ),
+    "pixelflow.view.alive": (
+        *BASE,
+        "pixelflow.config",
+        "pixelflow.node",
+        "pixelflow.view",
+        "tessellation",
+        "numpy",
+    ),
     "microcode": (*BASE, "pixelflow.isa"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
@@ -74,7 +97,7 @@ TABLE = {
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The curves are an extra.
-    "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "tessellation", "matplotlib"),
+    "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.

@@ -1,0 +1,128 @@
+"""Hooks of the documents site: what it includes, pictures that commands make, pages of the reference, links.
+
+Nothing is copied: README, guide, tutorial and the READMEs of rooms are pages where they lie in the repository, so that
+their links lead to the same places. A comment `<!-- made: COMMAND -->` in a page of `pages/` is carried out while the
+site is built, and replaced by the command and what it wrote. A link to a file that is no page becomes plain text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import posixpath
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from pixelflow.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = Path(__file__).parent / "pages"
+_DOCUMENTS = ("README.md", "GUIDE.md", "TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
+_ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
+_MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
+_FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_OWN = "docs/pages"
+_PICTURES = (".png", ".svg")
+
+_folder = tempfile.TemporaryDirectory(prefix="pixelflow-site-")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the documents of the repository, what commands make, and the pages of the reference."""
+    for place in documents():
+        files.append(File.generated(config, place, abs_src_path=str(ROOT / place)))
+    for picture in sorted((ROOT / "docs").glob("*.png")):
+        files.append(File.generated(config, f"docs/{picture.name}", abs_src_path=str(picture)))
+    for page in sorted(PAGES.glob("*.md")):
+        for command in commands_in(page.read_text(encoding="utf-8")):
+            carry_out(command)
+            for name in written_by(command):
+                if files.get_file_from_path(f"made/{name}") is None:
+                    files.append(File.generated(config, f"made/{name}", abs_src_path=str(Path(_folder.name) / name)))
+    for name in _faces(config.nav or []):
+        files.append(File.generated(config, f"reference/{name}.md", content=f"# {name}\n\n::: {name}\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put what commands made into a page, and take links away that lead to no page."""
+    markdown = _MADE.sub(lambda found: _shown(found[1]), markdown)
+    parts = _FENCED.split(markdown)
+    return "".join(part if at % 2 else _with_links(part, page.file.src_uri, files) for at, part in enumerate(parts))
+
+
+def documents() -> Iterator[str]:
+    """Yield the places of all documents that the site includes, from the root."""
+    yield from _DOCUMENTS
+    for room in _ROOMS:
+        yield from (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / room).rglob("*.md")))
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the commands that a page has carried out."""
+    return _MADE.findall(text)
+
+
+def written_by(command: str) -> list[str]:
+    """Return the files of a command that a page shows."""
+    return [word for word in shlex.split(command) if word.endswith((*_PICTURES, ".html"))]
+
+
+def carry_out(command: str) -> None:
+    """Carry a command out in the folder of the pictures; raises PluginError where it fails."""
+    told = io.StringIO()
+    with contextlib.chdir(_folder.name), contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        code = main(shlex.split(command)[1:])
+    if code:
+        raise PluginError(f"{command}: exit code {code}\n{told.getvalue()}")
+
+
+def _shown(command: str) -> str:
+    """Return a command as a page shows it, with its pictures, and a link to its report."""
+    lines = ["```sh", command, "```", ""]
+    for name in written_by(command):
+        if name.endswith(_PICTURES):
+            lines += [f"![{command}](made/{name})", ""]
+        else:
+            lines += [f"[The whole report as a page](made/{name})", ""]
+    return "\n".join(lines)
+
+
+def _with_links(text: str, place: str, files: Files) -> str:
+    known = set(documents())
+
+    def kept(found: re.Match[str]) -> str:
+        picture, words, target = found.groups()
+        path, hash_sign, anchor = target.partition("#")
+        if "://" in target or not path:
+            return found[0]
+        begin = posixpath.dirname(place) if place in known else _OWN
+        whole = posixpath.normpath(posixpath.join(begin, path)).removeprefix(f"{_OWN}/")
+        for each in (whole, f"{whole}/README.md"):
+            if files.get_file_from_path(each) is not None:
+                near = posixpath.relpath(each, posixpath.dirname(place) or ".")
+                return f"{picture}[{words}]({near}{hash_sign}{anchor})"
+        return words
+
+    return _LINK.sub(kept, text)
+
+
+def _faces(nav: object) -> Iterator[str]:
+    """Yield the packages that the navigation has a page of reference for."""
+    if isinstance(nav, dict):
+        for value in nav.values():
+            yield from _faces(value)
+    elif isinstance(nav, list):
+        for each in nav:
+            yield from _faces(each)
+    elif isinstance(nav, str) and nav.startswith("reference/"):
+        yield nav.removeprefix("reference/").removesuffix(".md")

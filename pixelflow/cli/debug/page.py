@@ -1,0 +1,166 @@
+"""Open a page in the browser: turn patches that the simulated machines draw, and look into runs.
+
+SUBJECT is a run that was saved with --record (.npz), a program (.mc, .mco or the name of an example), a patch file
+(.bpt) or the name of a model that ships. The page is served to this host alone, at an address with a token that is
+printed; Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from pixelflow.cli.debug.commands import COMMANDS, Debugger
+from pixelflow.cli.run.pe_files import read_memory_file
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, count
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.debugger import DebugSession, views
+from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.simd.dialogue import find_command, refuse
+from pixelflow.simd.report import Fact, as_text
+from pixelflow.view import Desks, DrawingRoom, ExplorerRoom, PageRoom, Telling, require_server, serve
+from tessellation import BUILT_IN, Patch, load
+from tessellation.surface.bpt import is_patches
+
+EXAMPLES = (
+    "pixelflow run triangle --record triangle.npz",
+    "pixelflow view --help",
+)
+
+_FIRST = next(iter(BUILT_IN))
+_PORTS = range(65536)
+_COLUMNS = 76
+"""Of what the debugger says in the page."""
+_CHANGING = ("poke", "unpoke")
+_OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
+"""Options for a program alone."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is shown, the port, and what a program runs with."""
+    add = parser.add_argument
+    patches = f"patches (.bpt, or {', '.join(BUILT_IN)})"
+    add("subject", metavar="SUBJECT", nargs="?", default=None,
+        help=f"saved run (.npz), program (.mc, .mco, example) or {patches} (default: {_FIRST})")  # fmt: skip
+    add("--port", type=_port, default=0, metavar="N", help="port of this host (default: any that is free)")
+    add("--no-open", action="store_true", help="print the address, and open no browser")
+    add("--max-cycles", type=count, metavar="N", help="a cycle limit for a program")
+    add("--memory", metavar="F.npz", help="initial PE memory of a program: array `memory`, or arrays named as ranges")
+    add_config_options(parser)
+    add_parameter_option(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> int:
+    """Serve the page until Ctrl-C."""
+    if screen.json:
+        raise UsageError("--json", "a page is no JSON object", "pixelflow run --json reports a run")
+    require_server()
+    saved = _run_of(args, screen)
+    named = _patches_of(args, screen) if saved is None else None
+
+    def furnish(tell: Telling) -> Iterable[PageRoom]:
+        explorer = ExplorerRoom(saved, _PageDialogue, lambda each: known_of(each.config), tell)
+        return explorer, DrawingRoom(named, explorer.explore)
+
+    def ready(address: str) -> None:
+        where = address if saved is None else f"{address}#run"
+        screen.print(Fact(where, wrap=False))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        screen.note("Ctrl-C ends it")
+        if not args.no_open and _has_display():
+            webbrowser.open(where)
+
+    try:
+        serve(Desks(furnish), args.port, ready)
+    except KeyboardInterrupt:
+        screen.note("ended")
+    return 0
+
+
+class _PageDialogue:
+    """The debugger in a run, as the page knows it."""
+
+    def __init__(self, replay: Replay, say: Callable[[str], object]) -> None:
+        self._session = DebugSession(replay)
+        self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
+
+    def carry_out(self, text: str) -> None:
+        """Carry out a command of the debugger, but for those that make another run of this one."""
+        command, _ = find_command(COMMANDS, text)
+        if command.name in _CHANGING:
+            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
+        self._debugger.carry_out(text)
+
+    def goto(self, cycle: int) -> None:
+        """Go to a cycle without a word."""
+        self._session.goto(cycle)
+
+    def interrupt(self) -> None:
+        """Ask a long movement to end."""
+        self._debugger.interrupt()
+
+    def where(self) -> str:
+        """Return the cycle, and what each stream does."""
+        return as_text([*views.position(_COLUMNS, self._session)], _COLUMNS)
+
+    def calls(self) -> str:
+        """Return calls and open loops."""
+        return as_text([*views.stack(_COLUMNS, self._session, list(self._session.replay.streams))], _COLUMNS)
+
+    def stops(self) -> str:
+        """Return the stops."""
+        return as_text([*views.stops(_COLUMNS, self._session)], _COLUMNS)
+
+
+def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence[Patch]] | None:
+    """Return the patches that are to be drawn at first, by their name; None where none are named."""
+    if args.subject is None:
+        return None
+    file = load(args.subject)
+    for note in file.notes:
+        screen.note(f"note: {file.name}: {note}")
+    return PurePath(args.subject).stem, file.patches
+
+
+def _run_of(args: argparse.Namespace, screen: Screen) -> SavedRun | None:
+    """Return the run that is to be looked into, None where patches are to be drawn."""
+    subject = args.subject
+    saved = subject is not None and PurePath(subject).suffix == ".npz"
+    if subject is None or saved or is_patches(subject):
+        for name in _OF_PROGRAMS:
+            if getattr(args, name):
+                what = "a saved run has its own" if saved else "patches have no"
+                raise UsageError(f"--{name.replace('_', '-')}", f"{what} {name.replace('_', ' ')}")
+        return SavedRun.load(subject) if saved else None
+    if subject == STANDARD_STREAM:
+        raise UsageError("-", "a page takes no standard input", "name a file")
+    effective = configuration(args, screen)
+    program = read_program(subject, args.parameters, target_on(effective.config))
+    node = Node(effective.config)
+    node.load(program)
+    if args.memory is not None:
+        read_memory_file(args.memory, node, program)
+    begun = SavedRun.of(Replay(node, program, max_cycles=args.max_cycles), args.command_line)
+    return replace(begun, file=PurePath(subject).name)
+
+
+def _port(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else -1
+    if value not in _PORTS:
+        raise argparse.ArgumentTypeError(f"expected a port, 0 to {_PORTS[-1]}, found {text[:40]!r}")
+    return value
+
+
+def _has_display() -> bool:
+    """Whether a browser would open a window: none that takes over the terminal is started."""
+    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -1,0 +1,224 @@
+"""Figures that stand in a report's page and notebook cell: stages in time, curves; drawn as SVG, without a library.
+
+Each is data and the one drawing of it. Text takes the colour of what is around it, so that a figure is read on a light
+and on a dark page; colours of spans and lines have about the same contrast on both. Nothing in it is loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from pixelflow.simd.report.forms import number, printable
+from pixelflow.simd.report.model import Illustration
+
+__all__ = ["Curves", "Made", "TimeSpan", "Timeline"]
+
+_COLOURS = (
+    "#4c8bc8", "#d98032", "#5aa469", "#c85c6a", "#9a7fd1", "#a8894f", "#3fa3a3", "#c77bb0", "#7d8ca3", "#b3a12f",
+)  # fmt: skip
+_WIDTH, _LEFT, _RIGHT = 960, 150, 40
+_LANE, _BAR, _TICKS, _LEGEND = 30, 22, 34, 18
+_LEAST_WIDTH = 3
+"""What is narrower than so many points is no stage that somebody sees."""
+_CURVES_HEIGHT = 260
+_LETTER = 6.6
+"""About how wide a letter of a figure is."""
+_GREY = "#8a8f98"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Something that lasts from ``start`` up to, but not including, ``end``, in ``wait`` of which it waited."""
+
+    name: str
+    start: int
+    end: int
+    wait: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What went on beside each other: lanes by name, each with its spans in the order of time."""
+
+    title: str
+    lanes: Sequence[tuple[str, Sequence[TimeSpan]]]
+    unit: str = "cycles"
+
+    def html(self) -> str:
+        """Return the lanes below each other on one scale; spans that are too short to be seen are drawn as one."""
+        end = max((span.end for _, spans in self.lanes for span in spans), default=0)
+        if not end:
+            return ""
+        scale = (_WIDTH - _LEFT - _RIGHT) / end
+        lanes = [(name, list(_joined(spans, _LEAST_WIDTH / scale))) for name, spans in self.lanes]
+        names = list(dict.fromkeys(span.name for _, spans in lanes for span in spans))
+        colours = {name: _COLOURS[at % len(_COLOURS)] for at, name in enumerate(names)}
+        drawn = [_axis(end, scale, _LANE * len(lanes) + 4, self.unit)]
+        for at, (name, spans) in enumerate(lanes):
+            top = _LANE * at + 4
+            drawn.append(_text(_LEFT - 8, top + 15, name, anchor="end"))
+            drawn += (self._bar(span, top, scale, colours[span.name]) for span in spans)
+        below = _LANE * len(lanes) + _TICKS
+        keys, height = _legend([(name, colours[name]) for name in names], below + 14)
+        waits = any(span.wait for _, spans in lanes for span in spans)
+        caption = f"{self.title}; the strip below a stage: which share of it is waiting" if waits else self.title
+        return _figure(caption, below + height, [*drawn, *keys])
+
+    def _bar(self, span: TimeSpan, top: float, scale: float, colour: str) -> str:
+        left, width = _LEFT + span.start * scale, max(0.5, (span.end - span.start) * scale)
+        length = span.end - span.start
+        waiting = f", {number(span.wait)} of them waiting" if span.wait else ""
+        told = f"{span.name}: {number(length)} {self.unit}, from {number(span.start)}{waiting}"
+        inside = ""
+        if len(span.name) * _LETTER + 6 < width:
+            inside = _text(left + width / 2, top + 14, span.name, anchor="middle", fill="#ffffff")
+        strip = _box(left, top + _BAR - 3, width * span.wait / length, 3, _GREY) if span.wait else ""
+        return _box(left, top, width, _BAR - 4, colour, told) + strip + inside
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Lines of points (x, y) by name, with what both axes are."""
+
+    title: str
+    x: str
+    y: str
+    lines: Sequence[tuple[str, Sequence[tuple[float, float]]]]
+
+    def html(self) -> str:
+        """Return the lines over one pair of axes, the one upwards from 0; nothing where there is no point."""
+        points = [point for _, line in self.lines for point in line]
+        if not points:
+            return ""
+        lowest, highest = min(x for x, _ in points), max(x for x, _ in points)
+        ticks = _steps(0, max(max(y for _, y in points), 0) or 1)
+        bottom, high = _CURVES_HEIGHT - 40, _CURVES_HEIGHT - 60
+        across, up = (_WIDTH - _LEFT - _RIGHT) / ((highest - lowest) or 1), high / ticks[-1]
+
+        def place(x: float, y: float) -> tuple[float, float]:
+            return _LEFT + (x - lowest) * across, bottom - y * up
+
+        drawn = [_line(_LEFT, bottom - tick * up, _WIDTH - _RIGHT, bottom - tick * up) for tick in ticks]
+        drawn += (_text(_LEFT - 8, bottom - tick * up + 4, number(_whole(tick)), anchor="end") for tick in ticks)
+        for x in sorted({x for x, _ in points}) if len({x for x, _ in points}) <= 12 else _steps(lowest, highest):
+            drawn.append(_text(place(x, 0)[0], bottom + 16, number(_whole(x)), anchor="middle"))
+        drawn.append(_text((_WIDTH + _LEFT - _RIGHT) / 2, bottom + 32, self.x, anchor="middle"))
+        drawn.append(_text(_LEFT - 8, 12, self.y, anchor="end"))
+        named = []
+        for at, (name, line) in enumerate(self.lines):
+            colour = _COLOURS[at % len(_COLOURS)]
+            path = " ".join(f"{left:.1f},{top:.1f}" for left, top in (place(*point) for point in line))
+            drawn.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+            for x, y in line:
+                left, top = place(x, y)
+                told = f"{name + ': ' if name else ''}{self.x} {number(_whole(x))}, {self.y} {number(_whole(y))}"
+                place_of = f'cx="{_short(left)}" cy="{_short(top)}" r="3.5" fill="{colour}"'
+                drawn.append(f"<circle {place_of}><title>{_safe(told)}</title></circle>")
+            named += [(name, colour)] if name else []
+        keys, height = _legend(named, _CURVES_HEIGHT + 8)
+        return _figure(self.title, _CURVES_HEIGHT + height, [*drawn, *keys])
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A figure that is made when somebody looks at it, as a picture that takes its time."""
+
+    make: Callable[[], Illustration | None]
+
+    def html(self) -> str:
+        """Return what is made, as a piece of a page; nothing where there is nothing to see."""
+        made = self.make()
+        return "" if made is None else made.html()
+
+
+def _joined(spans: Sequence[TimeSpan], least: float) -> Iterator[TimeSpan]:
+    """Yield spans, those that follow each other and are shorter than ``least`` as one."""
+    short: list[TimeSpan] = []
+
+    def together() -> Iterator[TimeSpan]:
+        if short:
+            name = short[0].name if len(short) == 1 else "(short stages)"
+            yield TimeSpan(name, short[0].start, short[-1].end, sum(span.wait for span in short))
+            short.clear()
+
+    for span in spans:
+        if short and (span.start != short[-1].end or short[-1].end - short[0].start >= least):
+            yield from together()
+        if span.end - span.start < least:
+            short.append(span)
+        else:
+            yield from together()
+            yield span
+    yield from together()
+
+
+def _steps(first: float, last: float) -> list[float]:
+    """Return round numbers from at most ``first`` to at least ``last``, about five of them."""
+    rough = (last - first or 1) / 5
+    ten = 10 ** math.floor(math.log10(rough))
+    step = next(step * ten for step in (1, 2, 5, 10) if step * ten >= rough)
+    return [step * at for at in range(math.floor(first / step), math.ceil(last / step) + 1)]
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else value
+
+
+def _axis(end: int, scale: float, top: float, unit: str) -> str:
+    ticks = [tick for tick in _steps(0, end) if tick <= end]
+    marks = (_line(_LEFT + tick * scale, 0, _LEFT + tick * scale, top + 2) for tick in ticks)
+    texts = (
+        _text(
+            _LEFT + tick * scale, top + 15, number(_whole(tick)) + (f" {unit}" if tick == ticks[-1] else ""), "middle"
+        )
+        for tick in ticks
+    )
+    return "".join((*marks, *texts))
+
+
+def _legend(named: Sequence[tuple[str, str]], top: float) -> tuple[list[str], float]:
+    """Return the names with their colours, in lines, and how high these are."""
+    drawn, left, line = [], float(_LEFT), 0
+    for name, colour in named:
+        width = 24 + _LETTER * len(name)
+        if left > _LEFT and left + width > _WIDTH - 4:
+            left, line = float(_LEFT), line + 1
+        drawn.append(_box(left, top + line * _LEGEND - 9, 10, 10, colour))
+        drawn.append(_text(left + 14, top + line * _LEGEND, name))
+        left += width
+    return drawn, (line + 1) * _LEGEND if named else 0
+
+
+def _box(left: float, top: float, width: float, height: float, colour: str, told: str = "") -> str:
+    place = f'x="{_short(left)}" y="{_short(top)}" width="{_short(width)}" height="{_short(height)}"'
+    title = f"<title>{_safe(told)}</title>" if told else ""
+    return f'<rect {place} fill="{colour}">{title}</rect>'
+
+
+def _line(left: float, top: float, right: float, bottom: float) -> str:
+    place = f'x1="{_short(left)}" y1="{_short(top)}" x2="{_short(right)}" y2="{_short(bottom)}"'
+    return f'<line {place} stroke="currentColor" stroke-opacity="0.25"/>'
+
+
+def _text(left: float, top: float, text: str, anchor: str = "", fill: str = "") -> str:
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    colour = f' fill="{fill}"' if fill else ""
+    return f'<text x="{_short(left)}" y="{_short(top)}"{where}{colour}>{_safe(text)}</text>'
+
+
+def _short(value: float) -> str:
+    return f"{round(value, 1):g}"
+
+
+def _figure(caption: str, height: float, drawn: Sequence[str]) -> str:
+    view = f'viewBox="0 0 {_WIDTH} {_short(height)}" fill="currentColor" role="img" aria-label="{_safe(caption)}"'
+    style = f"width: 100%; max-width: {_WIDTH}px; height: auto; font: 11px sans-serif"
+    image = f'<svg {view} style="{style}">{"".join(drawn)}</svg>'
+    return f'<figure style="margin: 1em 0">{image}<figcaption>{_safe(caption)}</figcaption></figure>'
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))

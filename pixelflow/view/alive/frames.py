@@ -1,0 +1,197 @@
+"""Frames: patches tessellated by a node that keeps them, and drawn by a machine, with what each step took."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelflow.config import THESIS
+from pixelflow.node import Node
+from pixelflow.simd.drawing import Frame, Picture
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Json
+from pixelflow.simd.telling import Telling
+from tessellation import Method, Patch, PatchManager, PatchSamples, build_mesh
+from tessellation.host.session import PassBegins
+from tessellation.microprogram.libraries import library_for
+from tessellation.picture import BACKGROUND, View
+from tessellation.rendering import plain_triangles, render_on_nodes
+from tessellation.scenes import Body, draws_of
+
+__all__ = ["PIXELFLOW", "DrawnPatches", "FrameMaker", "FrameOrder", "StepAccount"]
+
+PIXELFLOW = "pixelflow"
+"""The machine whose node tessellates for every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameOrder:
+    """How a frame is made: samples along u and along v, ways of the tessellation, who draws, and from where."""
+
+    samples: int
+    schedule: str
+    library: str | None
+    machine: str
+    view: View
+    flat: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepAccount:
+    """What one machine did for a frame: cycles, those of each stage, and at which clock."""
+
+    who: str
+    clock_mhz: float
+    cycles: int
+    stages: Mapping[str, int]
+    whose: str = ""
+    """What cycles by stage are added up over, where that is not the one machine."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Time at the clock."""
+        return self.cycles / self.clock_mhz / 1e3
+
+    def head(self) -> dict[str, Json]:
+        """Return it as a page shows it."""
+        stages: list[Json] = [[name, cycles] for name, cycles in self.stages.items() if cycles]
+        about: dict[str, Json] = {"who": self.who, "clock_mhz": self.clock_mhz, "cycles": self.cycles}
+        return {**about, "stages": stages, "whose": self.whose}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnPatches:
+    """A frame, and what it took: on the machines, step by step, and here (seconds of the host)."""
+
+    picture: Picture
+    tessellation: StepAccount
+    drawing: StepAccount
+    samples: int
+    triangles: int
+    notes: tuple[str, ...]
+    """What is counted, what not, and where that comes from."""
+    library: str
+    engine: str
+    seconds: Mapping[str, float]
+
+    @property
+    def milliseconds(self) -> float:
+        """Machine time: the tessellation on its node, then the picture."""
+        return self.tessellation.milliseconds + self.drawing.milliseconds
+
+    def head(self) -> dict[str, Json]:
+        """Return the account as a page shows it."""
+        return {
+            "steps": [self.tessellation.head(), self.drawing.head()],
+            "machine_ms": self.milliseconds,
+            "host_seconds": dict(self.seconds),
+            "samples": self.samples,
+            "triangles": self.triangles,
+            "library": self.library,
+            "engine": self.engine,
+            "notes": list(self.notes),
+        }
+
+
+class FrameMaker:
+    """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
+
+    def __init__(self, name: str, patches: Sequence[Patch]) -> None:
+        self.name = name
+        self.patches = tuple(patches)
+        self._manager: PatchManager | None = None
+        self._made: tuple[str, str] | None = None
+        """Schedule and library of the node that is kept."""
+
+    def draw(self, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
+        """Tessellate all patches and draw them; ``telling`` may raise what is to end the work.
+
+        ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
+        cannot do.
+        """
+        begin = time.perf_counter()
+        manager = self._kept(order)
+        for handle in manager.handles:
+            handle.mark(order.samples)
+
+        def tell(step: PassBegins) -> None:
+            telling(str(step))
+
+        handles = manager.tessellate(tell)
+        tessellated = time.perf_counter()
+        found: list[PatchSamples] = [each.result for each in handles if each.result is not None]
+        mesh = build_mesh(found, weld=True)
+        points, normals = (np.asarray(values, np.float64) for values in (mesh.points, mesh.normals))
+        body = Body(self.name, points, normals, np.asarray(mesh.triangles, np.int64), flat=order.flat)
+        view = order.view
+        frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
+        ready = time.perf_counter()
+        draw = _by_pixelflow if order.machine == PIXELFLOW else _by_another
+        picture, drawing, notes = draw(frame, order.machine, telling, watch)
+        ended = time.perf_counter()
+        stages: Counter[str] = Counter()
+        for run in manager.runs:
+            stages.update(run.by_stage)
+        session = manager.session
+        return DrawnPatches(
+            picture,
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages),
+            drawing,
+            sum(each.samples**2 for each in found),
+            len(mesh.triangles),
+            (*session.method.not_counted, *notes),
+            session.library.name,
+            session.node.engine,
+            {"tessellation": tessellated - begin, "camera and light": ready - tessellated, "drawing": ended - ready},
+        )
+
+    def _kept(self, order: FrameOrder) -> PatchManager:
+        """Return the manager with all patches in texture memory, another one where the ways have changed."""
+        method = Method(schedule=order.schedule)
+        library = library_for(order.library, self.patches, finite=method.shares_columns).name
+        if self._manager is None or self._made != (order.schedule, library):
+            maximum: dict[int | tuple[int, int], int] = {}
+            for patch in self.patches:
+                maximum[patch.degrees] = maximum.get(patch.degrees, 0) + 1
+            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method)
+            for patch in self.patches:
+                self._manager.add(patch)
+            self._made = order.schedule, library
+        return self._manager
+
+
+_Drawing = tuple[Picture, StepAccount, Sequence[str]]
+
+
+def _by_pixelflow(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+    """Draw on one node, region by region."""
+
+    def tell(line: str) -> None:
+        telling(line)
+
+    composed = render_on_nodes(
+        plain_triangles(frame), frame.width, frame.height, 1, background=frame.background, progress=tell, watch=watch
+    )
+    (node,) = composed.nodes
+    account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
+    notes = (
+        f"regions: {len(node.regions)} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
+        "not counted: camera, light, regions and instructions: work of the GPs; pixels to the frame buffer",
+    )
+    return composed.picture, account, notes
+
+
+def _by_another(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+    """Draw on another machine, as it is by default."""
+    record = machine_named(machine)
+    if record.draw is None or watch is not None:
+        raise InputError(Fault(f"runs of {record.title} are not looked into here"))
+    drawn = record.draw(frame, progress=telling)
+    account = StepAccount(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
+    notes = [f"{name}: {text}" for name, text in drawn.facts]
+    return drawn.picture, account, [*notes, f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else notes

@@ -1,0 +1,120 @@
+// The link to the server: questions with their answers over one web socket, which comes back when it breaks.
+
+const NAME = "pixelflow.page";
+const ELSEWHERE = 4409, TOO_MANY = 4429;
+
+/** An answer that says what is wrong. */
+export class Refused extends Error {}
+
+function newName() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((each) => each.toString(16).padStart(2, "0")).join("");
+}
+
+export class Link extends EventTarget {
+  #socket = null;
+  #number = 0;
+  #waiting = new Map();
+  #pause = 200;
+
+  constructor() {
+    super();
+    if (!sessionStorage.getItem(NAME)) sessionStorage.setItem(NAME, newName());
+    this.#connect();
+  }
+
+  /** Ask; returns {head, body}, null where a later question has taken the place of this one. */
+  ask(what, fields = {}) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Refused("the server does not answer"));
+    const id = ++this.#number;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.#socket.send(JSON.stringify({ id, do: what, ...fields }));
+    this.#busy();
+    return answer;
+  }
+
+  #connect() {
+    const address = new URL("socket", location.href);
+    address.protocol = "ws:";
+    address.hash = "";
+    address.searchParams.set("page", sessionStorage.getItem(NAME));
+    const socket = (this.#socket = new WebSocket(address));
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => { this.#pause = 200; this.#say("open", "connected"); this.dispatchEvent(new Event("open")); };
+    socket.onmessage = (message) => this.#take(message.data);
+    socket.onclose = (event) => this.#closed(event);
+  }
+
+  #take(data) {
+    const length = new DataView(data).getUint32(0, true);
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    const body = data.slice(4 + length);
+    if (head.tell) {
+      this.dispatchEvent(new CustomEvent(head.tell, { detail: head }));
+      return;
+    }
+    const waiting = this.#waiting.get(head.id);
+    this.#waiting.delete(head.id);
+    this.#busy();
+    if (!waiting) return;
+    if (head.superseded) waiting.resolve(null);
+    else if (head.error) waiting.reject(new Refused(head.error));
+    else waiting.resolve({ head, body });
+  }
+
+  #closed(event) {
+    for (const each of this.#waiting.values()) each.reject(new Refused("the server does not answer"));
+    this.#waiting.clear();
+    this.#say("closed", event.reason || "not connected");
+    if (event.code === TOO_MANY) this.#pause = 5000;
+    if (event.code === ELSEWHERE) sessionStorage.setItem(NAME, newName());
+    setTimeout(() => this.#connect(), this.#pause);
+    this.#pause = Math.min(5000, this.#pause * 2);
+  }
+
+  #busy() {
+    const open = this.#socket?.readyState === WebSocket.OPEN;
+    if (open) this.#say(this.#waiting.size ? "busy" : "open", "connected");
+  }
+
+  #say(state, text) {
+    this.dispatchEvent(new CustomEvent("state", { detail: { state, text } }));
+  }
+}
+
+/** Keeps one question under way: of those that are asked meanwhile the last one follows. */
+export class Latest {
+  #ask; #under = false; #next = null;
+  constructor(ask) { this.#ask = ask; }
+  put(value) {
+    this.#next = { value };
+    if (!this.#under) this.#go();
+  }
+  async #go() {
+    this.#under = true;
+    while (this.#next) {
+      const { value } = this.#next;
+      this.#next = null;
+      try { await this.#ask(value); } catch (error) { if (!(error instanceof Refused)) throw error; }
+    }
+    this.#under = false;
+  }
+}
+
+export const figure = (value, digits = 0) => value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+
+/** Make an element: attributes, then children, which are text unless they are elements. */
+export function made(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "class") element.className = value; else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Note how long something took, for whoever looks at the browser's measures. */
+export function measured(name, since) {
+  performance.measure(name, { start: since, end: performance.now() });
+  if (performance.getEntriesByName(name).length > 2000) performance.clearMeasures(name);
+}

@@ -1,0 +1,165 @@
+"""Levels of detail: a trace as columns from which any window is drawn in so many pixels, however long the run is.
+
+Spans of a row do not overlap, so the cycles that are covered before a cycle are a sum that is looked up: each pixel
+says exactly how much of it was busy, and how much of it was waited. Where a window holds few spans they are given
+themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.trace.model import WAITS, Counter, Label, Span, Spans, Trace, Track, TrackKind
+
+__all__ = ["CounterLevels", "Levels", "SpanLevels"]
+
+_DEEPEST = 8
+"""Rows of nested routines, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLevels:
+    """The spans of one row: int64 columns in the order of their starts."""
+
+    track: str
+    depth: int
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    waits: NDArray[np.bool_]
+    """Whether a span is of waiting."""
+
+    @cached_property
+    def _covered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Cycles of spans before each one: busy and waiting."""
+        lengths = self.ends - self.starts
+        busy, waiting = np.where(self.waits, 0, lengths), np.where(self.waits, lengths, 0)
+        return _sums(busy), _sums(waiting)
+
+    def covered(self, cycles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how many cycles before each of ``cycles`` are busy, and are of waiting: float64[2, cycle]."""
+        if not len(self.starts):
+            return np.zeros((2, len(cycles)))
+        last = np.searchsorted(self.starts, cycles, side="right") - 1
+        known = np.maximum(last, 0)
+        inside = np.clip(cycles - self.starts[known], 0, self.ends[known] - self.starts[known])
+        waits = self.waits[known]
+        sums = [before[known] + np.where(waits == of, inside, 0) for of, before in enumerate(self._covered)]
+        return np.where(last >= 0, np.stack(sums), 0.0)
+
+    def shares(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return which share of the time between neighbours of ``edges`` is busy, and waiting: float64[2, edge - 1]."""
+        return np.diff(self.covered(edges), axis=1) / np.diff(edges)
+
+    def within(self, begin: int, end: int) -> slice:
+        """Return which spans lie in a window, those that its ends cut among them."""
+        first = int(np.searchsorted(self.starts, begin, side="right")) - 1
+        first = max(0, first)
+        while first < len(self.ends) and self.ends[first] <= begin and self.starts[first] < begin:
+            first += 1
+        return slice(first, int(np.searchsorted(self.starts, end, side="left")))
+
+    def cycles_of_labels(self, begin: int, end: int, labels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the busy and the waiting cycles of each label in a window."""
+        part = self.within(begin, end)
+        lengths = np.minimum(self.ends[part], end) - np.maximum(self.starts[part], begin)
+        found = []
+        for of in (False, True):
+            weights = np.where(self.waits[part] == of, np.maximum(lengths, 0), 0)
+            found.append(np.bincount(self.labels[part], weights, labels).astype(np.float64))
+        return found[0], found[1]
+
+    def at(self, cycle: int) -> int | None:
+        """Return the number of the span that covers a cycle, None where none does."""
+        row = int(np.searchsorted(self.starts, cycle, side="right")) - 1
+        while row >= 0 and self.starts[row] == self.ends[row]:  # instructions of no cycle
+            row -= 1
+        return row if row >= 0 and self.ends[row] > cycle else None
+
+
+@dataclass(frozen=True, eq=False)
+class CounterLevels:
+    """A number over time: its values from each of ``cycles`` on."""
+
+    track: str
+    unit: str
+    cycles: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+    def extremes(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least and the greatest value between neighbours of ``edges``; 0 before the first value."""
+        values = np.concatenate(([0], self.values, self.values[-1:] if len(self.values) else [0]))
+        first = np.searchsorted(self.cycles, edges[:-1], side="right")
+        last = np.searchsorted(self.cycles, edges[1:], side="left")
+        bounds = np.stack([first, np.maximum(last, first) + 1], axis=1).reshape(-1)
+        return np.minimum.reduceat(values, bounds)[::2], np.maximum.reduceat(values, bounds)[::2]
+
+    def at(self, cycle: int) -> int:
+        """Return the value in a cycle."""
+        row = int(np.searchsorted(self.cycles, cycle, side="right")) - 1
+        return int(self.values[row]) if row >= 0 else 0
+
+
+class Levels:
+    """A trace as it was at one time: copies, so that it may go on while others look at these."""
+
+    def __init__(self, trace: Trace, known: int) -> None:
+        self.known = known
+        """The cycle up to which the run has been traced."""
+        self.labels = trace.labels
+        """By number; labels are only added."""
+        count = len(trace.labels)
+        waits = np.fromiter((label.category in WAITS for label in trace.labels[:count]), np.bool_, count)
+        depths = np.fromiter((_depth(label) for label in trace.labels[:count]), np.int64, count)
+        self.rows: list[SpanLevels | CounterLevels] = []
+        """As they stand below each other."""
+        for track in trace.tracks:
+            if track.kind is TrackKind.RUNS:
+                continue
+            if track in trace.spans:
+                self.rows += _span_rows(track, trace.spans[track], waits, depths)
+            else:
+                self.rows.append(_counter_row(track, trace.counters[track]))
+
+    def row(self, number: int) -> SpanLevels | CounterLevels | None:
+        """Return a row by its number, None where there is none."""
+        return self.rows[number] if number < len(self.rows) else None
+
+    def span(self, row: SpanLevels, number: int) -> Span:
+        """Return a span with its label."""
+        return Span(int(row.starts[number]), int(row.ends[number]), self.labels[int(row.labels[number])])
+
+
+def _depth(label: Label) -> int:
+    depth = label.arg("depth")
+    return min(depth, _DEEPEST) if isinstance(depth, int) else 0
+
+
+def _span_rows(
+    track: Track, spans: Spans, waits: NDArray[np.bool_], depths: NDArray[np.int64]
+) -> list[SpanLevels | CounterLevels]:
+    """Return the rows of a track: nested routines lie below each other."""
+    starts, ends, labels = (np.array(column, np.int64) for column in (spans.starts, spans.ends, spans.labels))
+    if track.kind is not TrackKind.ROUTINES:
+        return [SpanLevels(track.name, 0, starts, ends, labels, waits[labels])]
+    depth_of = depths[labels]
+    found: list[SpanLevels | CounterLevels] = []
+    for number, depth in enumerate(np.unique(depth_of).tolist()):
+        chosen = depth_of == depth
+        some = labels[chosen]
+        found.append(SpanLevels(track.name, number, starts[chosen], ends[chosen], some, waits[some]))
+    return found
+
+
+def _counter_row(track: Track, counter: Counter) -> CounterLevels:
+    return CounterLevels(
+        track.name, counter.unit, np.array(counter.cycles, np.int64), np.array(counter.values, np.int64)
+    )
+
+
+def _sums(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths[:-1], dtype=np.int64))) if len(lengths) else lengths

@@ -1,0 +1,94 @@
+"""Do the tutorials of the site run, does the site build without a warning, and is its tracked picture what is drawn?"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pixelflow.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "pages"
+TUTORIALS = ("teacher", "architect", "pim")
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_tutorial_runs(name: str, tmp_path: Path) -> None:
+    """In a process of its own, where an instruction may be added."""
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 3 and sum(block.count("assert ") for block in blocks) >= 3
+    (tmp_path / "page.py").write_text("\n".join(blocks), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(
+        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_the_commands_of_the_course_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exercise that nobody has solved yet does not pass."""
+    monkeypatch.chdir(tmp_path)
+    text = (PAGES / "teacher.md").read_text(encoding="utf-8")
+    commands = [
+        line for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.M) for line in block.splitlines()
+    ]
+    assert len(commands) >= 4
+    for command in commands:
+        assert main(command.split()[1:]) == command.startswith("pixelflow grade"), command
+
+
+def test_what_the_site_includes_is_there() -> None:
+    """Every page of the navigation is a document, a page of its own, or a package with a reference."""
+    named = re.findall(r": ([\w./-]+\.md)$", (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(named) > 30
+    for name in named:
+        package = name.removeprefix("reference/").removesuffix(".md").replace(".", "/")
+        found = (ROOT / name, PAGES / name, ROOT / package / "__init__.py")
+        assert any(each.exists() for each in found), name
+
+
+def test_the_readme_begins_with_its_picture() -> None:
+    head = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:6]
+    assert any(re.fullmatch(r"!\[[^]]{20,}\]\(docs/teapot\.png\)", line) for line in head)
+    picture = (ROOT / "docs" / "teapot.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n") and len(picture) < 60_000
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_is_what_the_array_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pixel for pixel: another release of a library may pack them into other bytes."""
+    image = pytest.importorskip("PIL.Image", reason="the picture is a PNG (extra `image`)")
+    (command,) = re.findall(r"<!-- picture: pixelflow (render [^\n]*) -->", (ROOT / "README.md").read_text())
+    monkeypatch.chdir(tmp_path)
+    assert main([*command.split(), "-q"]) == 0
+    drawn, tracked = (np.asarray(image.open(path).convert("RGB")) for path in ("teapot.png", ROOT / "docs/teapot.png"))
+    assert np.array_equal(drawn, tracked)
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    for package in ("material", "mkdocstrings", "matplotlib", "PIL"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"the site needs {package}: pip install '.[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", "docs/mkdocs.yml", "-d", str(tmp_path)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    found = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
+    assert found.returncode == 0 and "WARNING" not in found.stderr, found.stderr
+    pages = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.html")}
+    assert {"index.html", "story.html", "architect.html", "reference/pixelflow.node.html", "made/teapot.html"} <= pages
+    story = (tmp_path / "story.html").read_text(encoding="utf-8")
+    made = re.findall(r'src="(made/[^"]+)"', story)
+    assert len(made) >= 8 and all((tmp_path / each).stat().st_size > 1000 for each in made)
+    for page in pages:
+        loaded = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(https?:[^"]+)"', (tmp_path / page).read_text())
+        assert loaded == [], page
+    reference = (tmp_path / "reference" / "pixelflow.node.html").read_text(encoding="utf-8")
+    assert "The account of one run of one stream." in reference

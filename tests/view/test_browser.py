@@ -1,0 +1,278 @@
+"""Does the page do in a real browser what it says: turned, dragged, clicked, typed at, loaded again, opened twice?"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pixelflow.node import SavedRun
+from pixelflow.simd.drawing import draw
+from tessellation import format_bpt, load, tessellate
+from tessellation.picture import BACKGROUND, View, lit_triangles
+from tests.view.conftest import served
+
+END = 17_238
+"""Cycles of the saved run, which `pixelflow run texture_copy` prints too."""
+TRACED = f"#timeline[data-known='{END}']"
+PIXELS = """() => {
+  const canvas = document.getElementById("picture");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let text = "";
+  for (let at = 0; at < data.length; at += 4) text += String.fromCharCode(data[at], data[at + 1], data[at + 2]);
+  return btoa(text);
+}"""
+
+
+def until(page, expression: str, seconds: float = 60) -> None:
+    """Wait until an expression is true; Playwright's own way evaluates it where the page's policy forbids that."""
+    limit = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < limit, f"still not: {expression}"
+        page.wait_for_timeout(30)
+
+
+def cycle_of(page) -> int:
+    return int(page.locator("#timeline").get_attribute("data-cycle"))
+
+
+def window_of(page) -> list[int]:
+    return [int(each) for each in page.locator("#timeline").get_attribute("data-window").split(":")]
+
+
+def stands_at(page, cycle: int) -> None:
+    page.wait_for_selector(f"#timeline[data-cycle='{cycle}']")
+
+
+def carried_out(page, command: str) -> None:
+    page.locator("#text").fill(command)
+    page.locator("#text").press("Enter")
+
+
+def test_a_run_is_stepped_through(page_of_run: str, recorded: Path, opened) -> None:
+    page = opened(page_of_run)
+    page.wait_for_selector(TRACED)
+    assert window_of(page) == [0, END]
+    page.get_by_role("button", name="step", exact=True).click()
+    stands_at(page, SavedRun.load(recorded).replay().step())
+    page.locator("#cycle").fill("3,000")
+    page.get_by_role("button", name="run to").click()
+    stands_at(page, 3000)
+    assert "cycle 3,000" in page.locator("#where").text_content()
+    page.reload()
+    stands_at(page, 3000)
+    assert page.locator(".row.here").count() >= 1
+
+
+@pytest.mark.slow
+def test_a_run_is_explored(page_of_run: str, opened) -> None:
+    page = opened(page_of_run)
+    page.wait_for_selector(TRACED)
+    timeline = page.locator("#timeline")
+    box = timeline.bounding_box()
+
+    timeline.focus()
+    for _ in range(6):
+        page.keyboard.press("+")
+    until(page, "document.getElementById('timeline').dataset.window !== '0:17238'")
+    page.wait_for_timeout(200)
+    begin, end = window_of(page)
+    assert end - begin == pytest.approx(END * 0.7**6, abs=6)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(200)
+    assert window_of(page)[0] > begin
+
+    before = window_of(page)
+    page.mouse.move(box["x"] + 800, box["y"] + 60)
+    page.mouse.down()
+    for step in range(1, 21):
+        page.mouse.move(box["x"] + 800 - 20 * step, box["y"] + 60)
+    page.mouse.up()
+    page.wait_for_timeout(200)
+    after = window_of(page)
+    assert after[0] > before[0] and after[1] - after[0] == before[1] - before[0]
+    assert page.evaluate("performance.getEntriesByName('drag-to-picture').length") > 5
+
+    page.mouse.click(box["x"] + 700, box["y"] + 60)
+    until(page, "Number(document.getElementById('timeline').dataset.cycle) > 0")
+    inside = cycle_of(page)
+    begin, end = window_of(page)
+    assert begin < inside < end
+    page.mouse.move(box["x"] + 650, box["y"] + 32)
+    until(page, "document.getElementById('hover').textContent.includes('eigc')")
+    timeline.focus()
+    page.keyboard.press("Home")
+    page.wait_for_selector("#timeline[data-window='0:17238']")
+
+    carried_out(page, "break stage read")
+    until(page, "document.getElementById('stops').textContent.includes('stage read')")
+    carried_out(page, "goto 0")
+    stands_at(page, 0)
+    page.get_by_role("button", name="continue").click()
+    until(page, "document.getElementById('said').textContent.includes('begins stage read')")
+    assert 2000 < cycle_of(page) < 4000
+    carried_out(page, "flurb")
+    until(page, "document.getElementById('said').textContent.includes('unknown command')")
+
+    page.wait_for_selector("#listing[data-heat='0:17238']")
+    carried_out(page, "goto 5000")
+    stands_at(page, 5000)
+    page.locator(".row.here .heat").filter(has_text="14,345").first.wait_for()  # as `run` prints: read, wait sem 1
+
+
+@pytest.mark.slow
+def test_pes_are_looked_at(page_of_run: str, opened) -> None:
+    page = opened(page_of_run)
+    page.wait_for_selector(TRACED)
+    carried_out(page, "end")
+    stands_at(page, END)
+    page.locator("#what").fill("byte 320")
+    page.locator("#what").press("Enter")
+    page.wait_for_selector("#map[data-what='byte 320']")
+    assert "byte 320: black" in page.locator("#map-caption").text_content()
+    chosen = page.locator("#map")
+    chosen.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    until(page, "document.getElementById('element').textContent.includes('at x 2, y 1')")
+    page.locator(".memory button[data-at='352']").click()
+    until(page, "document.getElementById('decoded').textContent.startsWith('byte 352 (output port)')")
+    page.keyboard.press("ArrowRight")
+    until(page, "document.getElementById('decoded').textContent.startsWith('byte 353 (output port)')")
+    page.locator("#what").fill("nix")
+    page.locator("#what").press("Enter")
+    page.wait_for_selector("#map-caption.error")
+
+
+@pytest.mark.slow
+def test_two_pages_at_once_have_their_own_runs(page_of_run: str, opened) -> None:
+    first, second = (opened(page_of_run) for _ in range(2))
+    for page in (first, second):
+        page.wait_for_selector(TRACED)
+    for cycle in (100, 200, 300):
+        carried_out(first, f"goto {cycle}")
+        carried_out(second, f"goto {cycle + 7}")
+    stands_at(first, 300)
+    stands_at(second, 307)
+    twin = first.context.new_page()  # a copy of a tab brings the copy of its name along
+    name = first.evaluate("sessionStorage.getItem('pixelflow.page')")
+    twin.add_init_script(
+        f"sessionStorage.getItem('pixelflow.page') ?? sessionStorage.setItem('pixelflow.page', '{name}')"
+    )
+    twin.goto(page_of_run)
+    stands_at(twin, 300)
+    until(first, f"sessionStorage.getItem('pixelflow.page') !== '{name}'")
+
+
+@pytest.fixture(scope="module")
+def page_of_patches(require_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served("enneper", folder=tmp_path_factory.mktemp("patches")) as (address, _):
+        yield address
+
+
+def frames(page) -> int:
+    return int(page.locator("#picture").get_attribute("data-frames") or 0)
+
+
+def drawn_again(page, act) -> None:
+    before = frames(page)
+    act()
+    until(page, f"Number(document.getElementById('picture').dataset.frames) > {before}")
+
+
+def chosen(page, **values: str) -> None:
+    for name, value in values.items():
+        field = page.locator(f"#choices [name={name}]")
+        if field.evaluate("element => element.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+            field.blur()
+
+
+@pytest.mark.slow
+def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches: str, opened, tmp_path: Path) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    drawn_again(page, lambda: chosen(page, samples="3"))
+    drawn_again(page, lambda: chosen(page, size="160x120"))
+    page.wait_for_selector("#link[data-state='open']", timeout=60_000)
+    page.locator("#picture").focus()
+    drawn_again(page, lambda: page.keyboard.press("ArrowRight"))
+    page.wait_for_selector("#link[data-state='open']", timeout=60_000)
+    view = page.evaluate("JSON.parse(sessionStorage.getItem('pixelflow.view'))")
+    assert view["azimuth"] == 304  # -62 and 6 more
+    mesh = tessellate(load("enneper").patches, 3).mesh(weld=True)
+    seen = View(**view, width=160, height=120)
+    triangles = lit_triangles(mesh.points, mesh.normals, mesh.triangles, seen)
+    assert base64.b64decode(page.evaluate(PIXELS)) == draw(triangles, 160, 120, BACKGROUND).colours.tobytes()
+    assert "machine time of a picture" in page.locator("#figures").text_content()
+    assert page.locator("#stages table").count() == 2
+
+    box = page.locator("#picture").bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    drawn_again(page, lambda: page.mouse.move(box["x"] + 260, box["y"] + 120, steps=4))
+    page.mouse.up()
+    assert page.evaluate("JSON.parse(sessionStorage.getItem('pixelflow.view')).azimuth") == 274
+
+    (tmp_path / "two.bpt").write_text(format_bpt(load("teapot").patches[:2]))
+    page.locator("#file").set_input_files(tmp_path / "two.bpt")
+    until(page, "document.querySelector('#choices [name=model]').value === 'dropped'")
+    until(page, "document.getElementById('figures').textContent.includes('samples, triangles18, 16')")
+    (tmp_path / "bad.bpt").write_text("1\n3 3\nno numbers")
+    page.locator("#file").set_input_files(tmp_path / "bad.bpt")
+    page.wait_for_selector("#frame-error:not([hidden])")
+    assert "bad.bpt" in page.locator("#frame-error").text_content()
+
+
+@pytest.mark.slow
+def test_a_picture_is_looked_into(page_of_patches: str, opened) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    chosen(page, samples="2", size="160x120")
+    page.get_by_role("button", name="Look into region").click()
+    until(page, "document.getElementById('run-name').textContent.startsWith('region 0,0')")
+    page.get_by_role("button", name="step", exact=True).click()
+    until(page, "Number(document.getElementById('timeline').dataset.cycle) > 0")
+    page.get_by_role("tab", name="Machine").click()
+    assert page.locator("#picture").is_visible() and not page.locator("#timeline").is_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width, height", [(1280, 720), (390, 844)])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_it_fits_the_screen_and_takes_its_colours(
+    page_of_run: str, opened, width: int, height: int, colours: str
+) -> None:
+    page = opened(page_of_run, width=width, height=height, colours=colours)
+    page.wait_for_selector(TRACED)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(255, 255, 255)" if colours == "light" else "rgb(20, 23, 28)")
+    page.locator("#theme").select_option("dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
+    page.locator("#tab-run").focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#tab-alive").get_attribute("aria-selected") == "true"
+    assert page.evaluate("document.activeElement.id") == "tab-alive"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    unnamed = """[...document.querySelectorAll("button, input, select, canvas, [role=tab]")].filter((each) =>
+      !(each.labels?.length || each.textContent.trim() || each.getAttribute("aria-label"))).length"""
+    assert page.evaluate(unnamed) == 0
+
+
+@pytest.mark.slow
+def test_the_page_says_when_the_server_has_gone(recorded: Path, tmp_path: Path, browser) -> None:
+    context = browser.new_context()
+    with served(str(recorded), folder=tmp_path) as (address, process):
+        page = context.new_page()
+        page.goto(address)
+        page.wait_for_selector(TRACED)
+        process.terminate()
+        assert process.wait(20) is not None
+        page.wait_for_selector("#link[data-state='closed']")
+    context.close()

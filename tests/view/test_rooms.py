@@ -1,0 +1,166 @@
+"""Does the page get what the machine holds: positions, maps, PEs, the debugger's words, pictures?"""
+
+from __future__ import annotations
+
+import json
+import queue
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pixelflow.cli.debug.page import _PageDialogue
+from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.node import SavedRun
+from pixelflow.simd.drawing import draw
+from pixelflow.view import DrawingRoom, ExplorerRoom
+from pixelflow.view.server.desks import Desk
+from tessellation import format_bpt, load, tessellate
+from tessellation.picture import BACKGROUND, View, lit_triangles
+
+Asking = Callable[..., tuple[dict, bytes]]
+
+
+def asking(desk: Desk) -> Asking:
+    answers: queue.Queue[bytes] = queue.Queue()
+
+    def ask(what: str, /, **fields: object) -> tuple[dict, bytes]:
+        desk.ask(json.dumps({"id": 1, "do": what, **fields}), answers.put)
+        message = answers.get(timeout=60)
+        length = int.from_bytes(message[:4], "little")
+        return json.loads(message[4 : 4 + length]), message[4 + length :]
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def desk(recorded: Path) -> Iterator[Desk]:
+    def furnish(tell):
+        explorer = ExplorerRoom(SavedRun.load(recorded), _PageDialogue, lambda run: known_of(run.config), tell)
+        return explorer, DrawingRoom(None, explorer.explore)
+
+    found = Desk(furnish)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def ask(desk: Desk) -> Asking:
+    found = asking(desk)
+    found("run.open")
+    return found
+
+
+@pytest.fixture(scope="module")
+def replay(recorded: Path):
+    return SavedRun.load(recorded).replay()
+
+
+@pytest.mark.parametrize("cycle", [3000, 1, 17_236, 17_215])
+def test_a_cycle_shows_the_state_of_that_cycle(ask: Asking, replay, cycle: int) -> None:
+    replay.goto(cycle)
+    node = replay.node
+    state, _ = ask("run.goto", cycle=cycle)
+    assert state["cycle"] == cycle
+    for name, what in (("R", node.register("R")), ("byte 353", node.read_memory(353)[0])):
+        head, shades = ask("run.map", what=name)
+        x, y = node.coordinates()
+        plane = np.zeros((head["height"], head["width"]))
+        plane[y, x] = what
+        span = max(1, int(what.max()) - int(what.min()))
+        expected = np.rint((plane - int(what.min())) * 255 / span)
+        assert (np.frombuffer(shades, np.uint8).reshape(plane.shape) == expected).all()
+    head, shades = ask("run.map", what="enable")
+    assert shades.count(255) == node.flag("E").sum() and shades.count(0) == 8192 - node.flag("E").sum()
+    head, memory = ask("run.element", x=77, y=33)
+    assert memory == node.memory[:, head["lane"]].tobytes()
+    assert head["registers"]["R"] == node.register("R")[head["lane"]]
+    assert head["flags"]["E"] == node.flag("E")[head["lane"]]
+    at = [int(each[head["lane"]]) for each in node.coordinates()]
+    assert at == [77, 33]
+
+
+def test_the_buttons_are_the_debugger_s_commands(ask: Asking, replay) -> None:
+    ask("run.goto", cycle=2)
+    replay.goto(2)
+    for command, move in (("step", replay.step), ("step", replay.step), ("back", replay.back)):
+        state, _ = ask("run.command", text=command)
+        move()
+        assert state["cycle"] == replay.position
+    state, _ = ask("run.command", text="break sem 1")
+    assert "stop 1: sem 1" in state["said"] or "sem 1" in state["stops"]
+    state, _ = ask("run.command", text="continue")
+    assert "sem 1" in state["said"] and state["cycle"] > 2
+    ask("run.command", text="delete all")
+    state, _ = ask("run.command", text="print R pe 5")
+    assert "R" in state["said"]
+
+
+@pytest.mark.parametrize(
+    "what, fields, complaint",
+    [
+        ("run.command", {"text": "flurb"}, "unknown command 'flurb'"),
+        ("run.command", {"text": " "}, "a command is missing"),
+        ("run.command", {"text": "poke R = 1"}, "another run"),
+        ("run.map", {"what": "byte 500"}, "outside the PE"),
+        ("run.map", {"what": "enabel"}, "did you mean enable?"),
+        ("run.element", {"x": 128, "y": 0}, "there is no PE at x 128"),
+        ("run.window", {"begin": 9, "end": 9, "width": 9}, "no window"),
+        ("draw.frame", {"model": "kettle"}, "models: teapot, enneper"),
+        ("draw.patches", {"name": "a.bpt", "text": "1\n2"}, "a.bpt"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_reason(ask: Asking, what: str, fields: dict, complaint: str) -> None:
+    head, body = ask(what, **fields)
+    assert complaint in head["error"] and not body
+
+
+def test_a_frame_is_what_the_machines_make_bit_by_bit(ask: Asking) -> None:
+    """The node that keeps its patches, and the picture, against a fresh tessellation and 64-bit integers."""
+    chosen = {"model": "enneper", "samples": 3, "size": "160x120", "azimuth": 33.5, "elevation": 10, "zoom": 1.5}
+    for _ in range(2):
+        head, pixels = ask("draw.frame", **chosen)
+    fresh = tessellate(load("enneper").patches, 3)
+    mesh = fresh.mesh(weld=True)
+    view = View(azimuth=33.5, elevation=10, zoom=1.5, width=160, height=120)
+    expected = draw(lit_triangles(mesh.points, mesh.normals, mesh.triangles, view), 160, 120, BACKGROUND)
+    assert pixels == expected.colours.tobytes()
+    tessellation, drawing = head["steps"]
+    # The configuration of the LEE is left out when the node has it already.
+    assert tessellation["cycles"] == sum(cycles for _, cycles in tessellation["stages"]) < fresh.cycles
+    assert drawing["cycles"] == sum(cycles for _, cycles in drawing["stages"])
+    assert head["machine_ms"] == pytest.approx((tessellation["cycles"] + drawing["cycles"]) / 1e5)
+
+
+def test_a_patch_file_is_dropped_and_drawn(ask: Asking) -> None:
+    text = format_bpt(load("enneper").patches[:2])
+    head, _ = ask("draw.patches", name="two.bpt", text=text)
+    assert (head["model"], head["patches"]) == ("dropped", 2)
+    head, pixels = ask("draw.frame", model="dropped", samples=2, size="160x120")
+    assert head["triangles"] == 4 and len(pixels) == 160 * 120 * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", ["larrabee", "attila", "gen6"])
+def test_other_machines_draw_the_same_patches(ask: Asking, machine: str) -> None:
+    chosen = {"model": "enneper", "samples": 3, "size": "160x120"}
+    _, expected = ask("draw.frame", **chosen)
+    head, pixels = ask("draw.frame", machine=machine, **chosen)
+    apart = np.frombuffer(pixels, np.uint8) != np.frombuffer(expected, np.uint8)
+    assert head["steps"][1]["cycles"] > 0
+    assert apart.mean() < (0.05 if any(note.startswith("pixels:") for note in head["notes"]) else 1e-9)
+
+
+@pytest.mark.slow
+def test_a_frame_is_looked_into(desk: Desk) -> None:
+    """The tessellation, and a region, of what is drawn are runs; the explorer has their cycles."""
+    ask = asking(desk)
+    chosen = {"model": "enneper", "samples": 3, "size": "160x120"}
+    frame, _ = ask("draw.frame", **chosen)
+    head, _ = ask("draw.record", **chosen, **{"pass": 2})
+    assert head["run"] == "region 128,0"
+    head, _ = ask("run.open")
+    assert head["run"] == "region 128,0" and 0 < head["end"] < frame["steps"][1]["cycles"]
+    head, _ = ask("draw.record", **chosen, **{"pass": 99})
+    assert "regions: 1 to 4" in head["error"]

@@ -1,0 +1,217 @@
+"""Is the page safe and sound: who is let in, what is handed out, and how does it all end?"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from pixelflow.cli.main import main
+from tests.view.conftest import ROOT, served
+
+NAME = "a" * 32
+
+
+def fetched(address: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Ask for a path as it is written, with these headers."""
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection.putrequest("GET", path, skip_host="Host" in headers)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    connection.close()
+    return found
+
+
+@pytest.fixture
+def connect(require_server: None):
+    from websockets.sync.client import connect as open_socket
+
+    def opened(address: str, page: str = NAME, origin: str | None = None):
+        parts = urlsplit(address)
+        return open_socket(
+            f"ws://{parts.netloc}{parts.path}socket?page={page}",
+            origin=origin or f"http://{parts.netloc}",
+            max_size=None,
+        )
+
+    return opened
+
+
+def exchanged(link, what: str, **fields: object) -> dict:
+    number = random.randrange(1 << 30)
+    link.send(json.dumps({"id": number, "do": what, **fields}))
+    while True:
+        message = link.recv(30)
+        head = json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
+        if head.get("id") == number:
+            return head
+
+
+def test_files_come_with_the_token_alone(page_of_run: str) -> None:
+    path = urlsplit(page_of_run).path
+    status, headers, content = fetched(page_of_run, path)
+    assert status == 200 and b"<title>pixelflow view" in content
+    assert "default-src 'none'" in headers["content-security-policy"] and headers["x-content-type-options"] == "nosniff"
+    assert fetched(page_of_run, path + "main.js")[1]["content-type"].startswith("text/javascript")
+    assert fetched(page_of_run, "/")[0] == 404
+    wrong = path[:-2] + ("a" if path[-2] != "a" else "b") + "/"
+    assert fetched(page_of_run, wrong)[0] == 403
+    assert fetched(page_of_run, wrong + "main.js")[0] == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../pyproject.toml", "..%2fpyproject.toml", "%2e%2e/%2e%2e/pyproject.toml", "/etc/passwd", "%2fetc%2fpasswd",
+     "assets/main.js", "main.js/", "..", "main.js%00.css", "__init__.py", "C:%5cwindows"],
+)  # fmt: skip
+def test_no_other_file_is_reached(page_of_run: str, name: str) -> None:
+    status, _, content = fetched(page_of_run, urlsplit(page_of_run).path + name)
+    assert status in (400, 403, 404, 307) and b"[project]" not in content and b"root:" not in content
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example"}, {"Host": "evil.example:80"}, {"Origin": "http://evil.example"}]
+)
+def test_other_hosts_and_origins_are_refused(page_of_run: str, headers: dict[str, str]) -> None:
+    assert fetched(page_of_run, urlsplit(page_of_run).path, **headers)[0] == 403
+
+
+def test_only_this_host_is_listened_to(page_of_run: str) -> None:
+    port = urlsplit(page_of_run).port
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
+    for address in others:
+        with socket.socket() as tried:
+            tried.settimeout(2)
+            assert tried.connect_ex((address, port)) != 0
+
+
+def test_a_socket_wants_token_origin_and_name(page_of_run: str, connect) -> None:
+    from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+    parts = urlsplit(page_of_run)
+    for address, origin in (
+        (f"{parts.scheme}://{parts.netloc}/wrong/", None),
+        (page_of_run, "http://evil.example"),
+        (page_of_run, "null"),
+    ):
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(address, origin=origin)
+    with connect(page_of_run, page="short") as link, pytest.raises(ConnectionClosed, match="4400"):
+        link.recv(10)
+
+
+def test_a_message_that_is_too_long_ends_the_conversation_and_no_other(page_of_run: str, connect) -> None:
+    from websockets.exceptions import ConnectionClosed
+
+    with connect(page_of_run) as link, connect(page_of_run, page="b" * 32) as other:
+        with pytest.raises(ConnectionClosed):
+            link.send("x" * ((4 << 20) + 1))
+            link.recv(30)
+        assert exchanged(other, "draw.offers")["models"] == ["teapot", "enneper"]
+
+
+def test_a_page_that_comes_again_finds_its_run(page_of_run: str, connect) -> None:
+    with connect(page_of_run, page="c" * 32) as link:
+        exchanged(link, "run.open")
+        assert exchanged(link, "run.goto", cycle=1234)["cycle"] == 1234
+    with connect(page_of_run, page="c" * 32) as link:
+        exchanged(link, "run.open")
+        assert exchanged(link, "run.state")["cycle"] == 1234
+    with connect(page_of_run, page="d" * 32) as link:
+        exchanged(link, "run.open")
+        assert exchanged(link, "run.state")["cycle"] == 0
+
+
+def noise(generator: random.Random) -> str | bytes:
+    """Return a message that is wrong in one way or another, or right by chance."""
+    names = ["run.open", "run.state", "run.window", "run.map", "run.rows", "run.heat", "run.place", "draw.frame", "x"]
+    values = [None, True, -1, 0, 5, 1 << 40, 1 << 70, 1.5, 1e308, "", "R", "x" * 999, [], {}, [[[]]], {"id": {}}]
+    fields = ["id", "do", "cycle", "begin", "end", "width", "what", "first", "count", "row", "x", "y", "size", "model"]
+    match generator.randrange(4):
+        case 0:
+            return generator.randbytes(generator.randrange(60))
+        case 1:
+            return "".join(chr(generator.choice([34, 91, 93, 123, 125, 58, 0, 0x2028, 0x1F600])) for _ in range(40))
+        case _:
+            message = {generator.choice(fields): generator.choice(values) for _ in range(generator.randrange(7))}
+            chosen = {"id": generator.choice([1, 2, "1", None, -1]), "do": generator.choice(names)}
+            return json.dumps({**chosen, **message})
+
+
+def test_noise_does_no_harm(page_of_run: str, connect) -> None:
+    generator = random.Random(1)
+    with connect(page_of_run, page="e" * 32) as link:
+        exchanged(link, "run.open")
+        for _ in range(15):
+            for _ in range(20):
+                link.send(noise(generator))
+            assert exchanged(link, "run.place", row=0, cycle=1)["cycle"] == 1
+        assert exchanged(link, "run.goto", cycle=77)["cycle"] == 77
+
+
+@pytest.mark.parametrize(
+    "words, code, complaint",
+    [
+        (["view", "nix.npz"], 3, "nix.npz"),
+        (["view", "kettle"], 3, "kettle"),
+        (["view", "nix.bpt"], 3, "nix.bpt"),
+        (["view", "--port", "70000"], 2, "expected a port, 0 to 65535, found '70000'"),
+        (["view", "teapot", "--max-cycles", "9"], 2, "patches have no max cycles"),
+        (["view", "-"], 2, "takes no standard input"),
+        (["view", "--format", "json"], 2, "a page is no JSON object"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(
+    words: list[str], code: int, complaint: str, capsys: pytest.CaptureFixture[str], require_server: None
+) -> None:
+    assert main(words) == code
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_port_that_others_have_is_refused(page_of_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--no-open", "--port", str(urlsplit(page_of_run).port)]) == 2
+    assert "the port cannot be had" in capsys.readouterr().err
+
+
+def test_without_the_libraries_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pixelflow.view.server.serving.find_spec", lambda name: None)
+    assert main(["view", "--no-open"]) == 3
+    assert "pip install 'pixelflow-sim[view]'" in capsys.readouterr().err
+
+
+def test_help_and_the_room_load_no_server() -> None:
+    code = (
+        "import sys, pixelflow.cli.debug.page; print(sorted({'uvicorn', 'starlette', 'websockets'} & {*sys.modules}))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_while_it_draws_and_runs(
+    tmp_path: Path, recorded: Path, connect, number: signal.Signals
+) -> None:
+    """A picture of 640x480 takes seconds: it is given up, as is the trace of the run."""
+    with served(str(recorded), folder=tmp_path) as (address, process):
+        with connect(address) as link:
+            link.send(json.dumps({"id": 1, "do": "draw.frame", "model": "teapot", "samples": 16, "size": "640x480"}))
+            link.send(json.dumps({"id": 2, "do": "run.open"}))
+            link.recv(30)
+            process.send_signal(number)
+            assert process.wait(20) == (0 if number == signal.SIGINT else -signal.SIGTERM)
+        log = (tmp_path / "view.log").read_text(encoding="utf-8")
+        assert "Traceback" not in log and "rror" not in log
