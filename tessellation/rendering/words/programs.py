@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from microcode import Builder, Mem, Program
@@ -56,7 +55,7 @@ def setup_program(places: WordPlaces, width: int, height: int) -> Program:
         "WIDTH": width, "HEIGHT": height,
         "CORNERS": places.work, "COEF": places.coefficients, "SCRATCH": places.scratch,
     }  # fmt: skip
-    builder.source(f"{_included('setup.mc', given)}setup\n")
+    builder.include(str(_SOURCES / "setup.mc"), **given)
     return builder.build()
 
 
@@ -67,12 +66,7 @@ def region_words_program(places: WordPlaces, areas: Areas) -> Program:
     given = {
         "COEF": places.coefficients, "HERE": places.scratch, "SCRATCH": places.region_scratch, "COUNT": size_step(),
     }  # fmt: skip
-    builder.source(f"{_included('here.mc', given)}in_region\n")
+    builder.include(str(_SOURCES / "here.mc"), **given)
     emit_records(builder, places, areas, SEND_STAGE)
-    builder.source(f'{_included("here.mc", given)}MARK "next region"\nCALL next\n')
+    builder.include(str(_SOURCES / "onward.mc"), COEF=places.coefficients, MORE=places.scratch + 34)
     return builder.build()
-
-
-def _included(name: str, given: Mapping[str, int]) -> str:
-    values = ", ".join(f"{key} = {value}" for key, value in given.items())
-    return f'include "{_SOURCES / name}" with {values}\n'
