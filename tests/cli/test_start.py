@@ -89,7 +89,7 @@ def test_every_command_has_help(pixelflow, name: str) -> None:
     result = pixelflow(name, "--help")
     assert result.code == 0
     assert f"usage: pixelflow {name}" in result.out
-    assert ("--json" in result.out) == (name not in ("debug", "completion")), "two have no report"
+    assert ("--json" in result.out) == (name not in ("debug", "completion", "view")), "three have no report"
 
 
 USAGE_ERRORS = [
