@@ -65,7 +65,10 @@ RELATIVE = {
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
-LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area", "rays_on_cores"}
+LARGE = {
+    *("immediate_over_binned", "ratio_by_depth", "spread_by_area", "rays_on_cores", "applications_on_cores"),
+    *("scene_that_is_traced", "layers_in_lists", "samples_in_shadow"),
+}
 """Those whose screens, or trees, are no scene's, and large."""
 
 
