@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.evidence.study import FLIGHT, sampling
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.study.sampling import FLIGHT, sampling
 from pixelflow.config import THESIS
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import json_text

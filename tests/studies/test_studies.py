@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pixelflow.cli.evidence.study import picture
+from pixelflow.cli.study.passes import picture
 from pixelflow.config import THESIS, leaves, load_config
 from pixelflow.isa import Family
 from pixelflow.node import guesses

@@ -33,7 +33,7 @@ class CommandEntry:
 
 _ALL = (
     CommandEntry("verify", "reproduce the thesis's tables: published, formula, measured", "evidence.verify"),
-    CommandEntry("study", "what guesses, schedules and instruction supply are worth", "evidence.study"),
+    CommandEntry("study", "what guesses, schedules and instruction supply are worth", "study.command"),
     CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles", "run.tessellate"),
     CommandEntry("serve", "tessellate on one node for others on the network", "run.serve"),
     CommandEntry("render", "draw a scene, a mesh or patches on a machine; write a picture", "draw.render"),
