@@ -34,6 +34,6 @@ COMMANDS = MachineCommands(
         "pixelflow render teapot --samples 4 --size 256x192 -o teapot.png",
         "pixelflow render enneper --samples 5 --size 128x96 --flat --nodes 2 -o out.png",
         "pixelflow render enneper --samples 4 --size 96x64 --projection emc -o out.png",
-        "pixelflow render teapot --samples 4 --size 320x240 --projection emc-words -o words.png",
+        "pixelflow render enneper --size 96x64 --projection emc-words -o words.png",
     ),
 )

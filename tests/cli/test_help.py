@@ -23,6 +23,7 @@ LONG = {
     "pixelflow larrabee kernels matrix-product fourier",
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    "pixelflow study labour --samples 16 --gps 2",
     "pixelflow bench engine --rounds 1 --markdown",
     "pixelflow bench attila --rounds 1",
     "pixelflow bench larrabee --rounds 1",

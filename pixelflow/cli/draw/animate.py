@@ -27,7 +27,7 @@ from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene
 
 EXAMPLES = (
     "pixelflow animate flight --frames 0,59 --size 64x48 -o flight.gif",
-    "pixelflow animate flight --frames 40-41 --size 64x48 --schedule shared-columns --results after -o out.png",
+    "pixelflow animate flight --frames 40-41 --size 64x48 --results after -o o.png",
 )
 
 _MOST_MS = 60_000

@@ -35,7 +35,7 @@ PATCHES_HELP = f"patch file (.bpt), or a built-in model: {', '.join(BUILT_IN)}"
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
     "pixelflow tessellate enneper --samples 7 --weld -o enneper.ply",
-    "pixelflow tessellate teapot --tolerance 4 --camera azimuth=-40,zoom=2 --one-sided --schedule shared-columns",
+    "pixelflow tessellate teapot --tolerance 4 --camera zoom=2 --one-sided",
     "pixelflow tessellate teapot --schedule shared-columns --samples 4 --json",
 )
 
