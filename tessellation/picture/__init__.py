@@ -1,6 +1,6 @@
 """From a mesh to the screen on the host: camera, light, mesh files, orders; the preview is in `preview.py`."""
 
-from tessellation.picture.camera import Camera, Standpoint, View, frame, unit
+from tessellation.picture.camera import CAMERA_RANGES, Camera, Standpoint, View, frame, unit
 from tessellation.picture.clip_space import Offset, clip_matrix, widened_for_floats
 from tessellation.picture.lighting import CLAY, FILL, GAMMA, KEY, LIGHT, check_mesh, facets, lit_corners, lit_triangles
 from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
@@ -8,6 +8,7 @@ from tessellation.picture.order import BACKGROUND, SAMPLES, SIZE, UPS, PictureOr
 
 __all__ = [
     "BACKGROUND",
+    "CAMERA_RANGES",
     "CLAY",
     "FILL",
     "GAMMA",

@@ -8,7 +8,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["Camera", "Standpoint", "View", "axes_along", "frame", "unit"]
+__all__ = ["CAMERA_RANGES", "Camera", "Standpoint", "View", "axes_along", "frame", "unit"]
 
 _WIDE, _HIGH = 0.86, 0.80
 """The share of the picture that a model's outline may fill across and down."""
@@ -17,6 +17,10 @@ _FILLED = 0.9
 """The steps have come to an end where the outline fills this much of its share; when they converge, it fills all."""
 _NEAR = 0.05
 """The least distance of the eye, in extents of the model, where its outline alone would let the eye touch it."""
+
+
+CAMERA_RANGES = {"azimuth": (-360, 360), "elevation": (-89, 89), "field_of_view": (1, 120), "zoom": (0.1, 20)}
+"""What is said of a camera, at the beginning or at a frame, and from where to where: degrees, and zoom."""
 
 
 @dataclass(frozen=True, slots=True)

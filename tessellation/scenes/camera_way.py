@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pixelflow.simd.errors import Fault, Place
-from tessellation.picture import View
+from tessellation.picture import CAMERA_RANGES, View
 from tessellation.scenes.kinds import check, number, whole
 
 __all__ = ["CAMERA", "MOST_FRAMES", "CameraKey", "camera_way", "view_at"]
@@ -16,12 +16,7 @@ __all__ = ["CAMERA", "MOST_FRAMES", "CameraKey", "camera_way", "view_at"]
 MOST_FRAMES = 10_000
 """A scene has no more frames."""
 
-CAMERA = {
-    "azimuth": number(-360, 360),
-    "elevation": number(-89, 89),
-    "field_of_view": number(1, 120),
-    "zoom": number(0.1, 20),
-}
+CAMERA = {name: number(low, high) for name, (low, high) in CAMERA_RANGES.items()}
 """What is said of a camera, at the beginning or at a frame."""
 
 

@@ -14,24 +14,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pixelflow.simd.drawing import State
-from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.manager import PatchManager
 from tessellation.host.tessellator import Tessellation
 from tessellation.microprogram.method import Method
-from tessellation.picture import SceneSource, Standpoint, View
-from tessellation.sampling.bound import by_counts
-from tessellation.sampling.choice import SampleChoice, Sampling, SeenPatches, choose
+from tessellation.picture import SceneSource, Standpoint
+from tessellation.sampling.before import outline_of
+from tessellation.sampling.choice import SampleChoice, Sampling, SeenPatches
 from tessellation.sampling.seen import outward
 from tessellation.scenes.world import Body, Placed, Placing, upright
 from tessellation.surface.mesh import build_mesh
 from tessellation.surface.patch import Patch
-from tessellation.surface.reference import evaluate
 from tessellation.surface.samples import PatchSamples
 
-__all__ = ["SampledBodies", "SampledCopy", "choose_before", "copies_of"]
-
-_OUTLINE = 16
-"""Samples along a side of the evaluation that the camera is placed by."""
+__all__ = ["SampledBodies", "SampledCopy", "copies_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +51,7 @@ def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[Sa
     """Return a body's copies, or itself where it is alone."""
     if placed.up == "y":
         patches = [Patch(upright(patch.points.astype(np.float64))) for patch in patches]
-    outline = _outline(patches)
+    outline = outline_of(patches)
     if not placed.places:
         return [SampledCopy(placed, state, tuple(patches), outline)]
     found = []
@@ -65,28 +60,6 @@ def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[Sa
         moved = tuple(Patch(placing.applied(patch.points.astype(np.float64))) for patch in patches)
         found.append(SampledCopy(placed, state, moved, placing.applied(outline)))
     return found
-
-
-def choose_before(patches: Sequence[Patch], view: View, sampling: Sampling, *, one_sided: bool = False) -> SampleChoice:
-    """Return the choice for patches before a camera that has all of them in its picture, but for its zoom.
-
-    Raises InputError for patches without extent, for a ``one_sided`` surface with one side only, and where nothing is
-    seen.
-    """
-    outline = _outline(patches)
-    if not np.ptp(outline, axis=0).any():
-        raise InputError(Fault("there is nothing to see: all samples are one point"))
-    choice = choose(patches, Standpoint.of(outline, view), sampling, outward(patches) if one_sided else None)
-    if not choice.kept:
-        raise InputError(Fault("no patch is seen: all are outside or face away", hint="take another camera"))
-    return choice
-
-
-def _outline(patches: Sequence[Patch]) -> np.ndarray:
-    return np.concatenate([
-        evaluate(np.stack([patches[number].points for number in numbers]), _OUTLINE).points.reshape(-1, 3)
-        for numbers in by_counts(patches).values()
-    ])  # fmt: skip
 
 
 class SampledBodies:

@@ -20,6 +20,7 @@ LINES = {
     "tessellate": "tessellate enneper --samples 4 --preset tiny",
     "serve": "serve teapot --samples 4",
     "render": "render enneper --samples 2 --size 32x24 -o drawn.png",
+    "animate": "animate flight --frames 40 --size 32x24 -o flight.png",
     "compare": "compare enneper --samples 2 --size 32x24",
     "larrabee": "larrabee isa vcompressd",
     "run": "run texture_copy --profile --show-map enable",
@@ -38,7 +39,7 @@ LINES = {
     "config": "config show",
     "about": "about --model",
 }
-LONG = {"study", "compare", "serve", "bench"}
+LONG = {"study", "animate", "compare", "serve", "bench"}
 FAILS = {"grade"}
 """An exercise that nobody has solved: its page says so, and the exit code too."""
 

@@ -24,9 +24,15 @@ from tests.documents.figures import (
 from tests.documents.printed import differences, output_of, printed_blocks
 
 BLOCKS = list(printed_blocks())
+LONG = {"pixelflow study sensitivity", "pixelflow study schedules --inputs full"}
+"""Commands that take more than a few seconds; tests of the studies execute the same in part."""
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.document}: {block.command[10:50]}")
+@pytest.mark.parametrize(
+    "block",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each.command in LONG)) for each in BLOCKS],
+    ids=[f"{each.document}: {each.command[10:50]}" for each in BLOCKS],
+)
 def test_a_printed_block_is_what_its_command_prints(block) -> None:
     assert len(block.lines) > 3
     assert differences(block.lines, output_of(block.command)) == []

@@ -35,6 +35,7 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 LONG = {
     "pixelflow verify 6",
+    "pixelflow render bunny --size 160x120 -o bunny.png",
     "pixelflow verify larrabee --class M",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",

@@ -206,7 +206,7 @@ def png() -> bytes:
 def textured(path: Path) -> None:
     from tessellation.scenes.load import SceneFile, _texture
 
-    _texture(path.name, SceneFile(folder=path.parent))
+    _texture(path.name, SceneFile(folder=path.parent), mipmaps=False)
 
 
 def sweep_table(path: Path) -> None:

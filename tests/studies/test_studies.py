@@ -168,6 +168,7 @@ def test_scattered_patches_cost_the_addresses_alone(schedule: str) -> None:
     assert more == 0 if schedule == "thesis" else 512 * 12 - 50 < more < 512 * 12 + 50
 
 
+@pytest.mark.slow
 def test_a_faster_path_never_takes_longer_and_a_fast_one_costs_the_first_words() -> None:
     report = as_json(supply_report(THESIS, (100, 800, 3200), picture("a picture"), nothing))
     found = report["supply"]

@@ -28,7 +28,7 @@ from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import FORMER_NAMES, LIBRARIES
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
-from tessellation.scenes.sampled import choose_before
+from tessellation.sampling.before import choose_before
 
 PATCHES_HELP = f"patch file (.bpt), or a built-in model: {', '.join(BUILT_IN)}"
 

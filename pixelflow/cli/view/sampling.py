@@ -8,9 +8,8 @@ import math
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.view.size import picture_size
 from pixelflow.simd.errors import nearest
-from tessellation.picture import SIZE, View
+from tessellation.picture import CAMERA_RANGES, SIZE, View
 from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, TOLERANCES, Sampling
-from tessellation.scenes.camera_way import CAMERA
 
 __all__ = ["add_camera_options", "add_view_options", "check_view_options", "sampling_of", "view_of"]
 
@@ -72,13 +71,14 @@ def _camera(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in text.split(","):
         name, _, word = part.partition("=")
-        if name not in CAMERA:
-            near = nearest(name, CAMERA)
-            hint = f"did you mean {near}?" if near else f"allowed: {', '.join(CAMERA)}"
+        if name not in CAMERA_RANGES:
+            near = nearest(name, CAMERA_RANGES)
+            hint = f"did you mean {near}?" if near else f"allowed: {', '.join(CAMERA_RANGES)}"
             raise argparse.ArgumentTypeError(f"{name[:40]!r} is nothing of a camera; {hint}")
         value = _number(word)
-        if name in found or not CAMERA[name].holds(value):
-            expected = "one of each" if name in found else CAMERA[name].text
+        low, high = CAMERA_RANGES[name]
+        if name in found or not low <= value <= high:
+            expected = "one of each" if name in found else f"a number from {low} to {high}"
             raise argparse.ArgumentTypeError(f"{name}: expected {expected}; found {word[:40]!r}")
         found[name] = value
     return found
