@@ -18,6 +18,7 @@ EXPECTED = {"pixelflow grade sides.mc": 1, "pixelflow grade sides.mc --save-data
 LONG = {
     "pixelflow verify 6",
     "pixelflow verify --strict 3 table4",
+    "pixelflow animate flight --frames 40-41 --size 64x48 --results after -o o.png",
     "pixelflow verify attila registers setup",
     "pixelflow verify larrabee 6.4 table1 gather-gain",
     "pixelflow larrabee claims --only 6.4 table1 gather-gain",

@@ -210,6 +210,20 @@ def test_a_full_disk_behind_standard_output() -> None:
     assert b"Traceback" not in result.stderr
 
 
+def wait_for_cpu(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until a process has used so much CPU time: its run has begun, however busy the machine is."""
+    place = Path(f"/proc/{process.pid}/stat")
+    if not place.exists():
+        time.sleep(4 * seconds)
+        return
+    while process.poll() is None and _cpu_ticks(place) < seconds * os.sysconf("SC_CLK_TCK"):
+        time.sleep(0.05)
+
+
+def _cpu_ticks(place: Path) -> int:
+    return sum(map(int, place.read_text().rpartition(")")[2].split()[11:13]))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
@@ -219,7 +233,7 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
     )
-    time.sleep(2)
+    wait_for_cpu(process, 1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert process.returncode == 130

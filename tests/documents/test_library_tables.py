@@ -221,7 +221,9 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("mark", TABLES)
+@pytest.mark.parametrize(
+    "mark", [pytest.param(each, marks=[pytest.mark.slow] * (each == "longer-mantissas")) for each in TABLES]
+)
 def test_the_table_is_what_is_executed(mark: str) -> None:
     document, made = TABLES[mark]
     lines = made()

@@ -35,6 +35,8 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 LONG = {
     "pixelflow verify 6",
+    "pixelflow verify 6 7 12 figure13 --timing-only --quiet --figure curves.png",
+    "pixelflow isa --machine gen6 pln",
     "pixelflow render bunny --size 160x120 -o bunny.png",
     "pixelflow verify larrabee --class M",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",

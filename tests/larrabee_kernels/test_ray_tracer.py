@@ -86,6 +86,7 @@ def test_cycles_are_those_of_the_tiles() -> None:
     assert found.run.issuing < 1 and found.run.flops_per_cycle < 32
 
 
+@pytest.mark.slow
 def test_engines_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = knot_on_floor(12, 4)
     rows, compiled = (trace(mesh, size=32, engine=engine) for engine in ("rows", "auto"))

@@ -78,6 +78,7 @@ def by_way(scene: str) -> dict[str, tuple[Animation, list[Scene], list[Picture]]
     return {way: animated(scene, (0, 3), way) for way in RETURNS}
 
 
+@pytest.mark.slow
 def test_every_way_draws_what_the_frames_are(by_way) -> None:
     for animation, scenes, pictures in by_way.values():
         assert [each.number for each in animation.frames] == [0, 3] and len(pictures) == 2
@@ -87,6 +88,7 @@ def test_every_way_draws_what_the_frames_are(by_way) -> None:
             assert made.samples == frame.choice.total
 
 
+@pytest.mark.slow
 def test_samples_that_return_beside_drawing_have_the_bits_of_those_that_are_read_at_once(by_way) -> None:
     direct = by_way["direct"][1]
     for way in ("beside", "after"):
@@ -96,6 +98,7 @@ def test_samples_that_return_beside_drawing_have_the_bits_of_those_that_are_read
                 assert mine.normals.tobytes() == theirs.normals.tobytes()
 
 
+@pytest.mark.slow
 def test_the_paths_are_busy_with_all_results_whichever_way(by_way) -> None:
     rate = THESIS.gni.gp_memory_mb_per_second / THESIS.clock_mhz
     expected = {0: 0.0, 1: 0.0}
@@ -111,6 +114,7 @@ def test_the_paths_are_busy_with_all_results_whichever_way(by_way) -> None:
     assert by_way["direct"][0].path_cycles == 0
 
 
+@pytest.mark.slow
 def test_coarse_grain_hides_the_path_beside_scan_conversion_and_nothing_else(by_way) -> None:
     beside, after, direct = (by_way[way][0] for way in RETURNS)
     assert 0 < beside.hidden <= beside.path_cycles and after.hidden == direct.hidden == 0
@@ -127,6 +131,7 @@ def test_coarse_grain_hides_the_path_beside_scan_conversion_and_nothing_else(by_
     assert not any(each.left or each.carrying for each in after.frames)
 
 
+@pytest.mark.slow
 def test_the_report_adds_up(by_way, scene: str) -> None:
 
     animation = by_way["beside"][0]
@@ -146,6 +151,7 @@ def test_the_report_adds_up(by_way, scene: str) -> None:
     assert shares[-1][2] == round(samples * 282 / 240e6 * 100e6 / 2)
 
 
+@pytest.mark.slow
 def test_the_command_writes_every_frame(by_way, scene: str, tmp_path: Path, capsys) -> None:
     image = pytest.importorskip("PIL.Image", reason="pillow (extra: image) is not installed")
     target = tmp_path / "a.png"

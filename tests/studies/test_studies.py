@@ -67,6 +67,7 @@ def test_every_guess_has_other_values_or_is_a_limit() -> None:
             assert value not in about.moved, key
 
 
+@pytest.mark.slow
 def test_every_guess_is_in_the_table_or_named_below_it() -> None:
     moved = {key for key, about, _, _ in leaves(THESIS) if about.standing in GUESSED and about.moved}
     found = sensitivity()
@@ -75,6 +76,7 @@ def test_every_guess_is_in_the_table_or_named_below_it() -> None:
     assert not changed & set(found["without_change"])
 
 
+@pytest.mark.slow
 def test_the_picture_is_named_and_what_no_workload_uses_is_set_apart() -> None:
     shown = " ".join(as_text(sensitivity_shown().results, 200).split())
     assert "picture: one region" in shown and "picture, 1 region" in shown and "{" not in shown
@@ -83,12 +85,14 @@ def test_the_picture_is_named_and_what_no_workload_uses_is_set_apart() -> None:
     assert set(unused) < set(sensitivity()["without_change"])
 
 
+@pytest.mark.slow
 def test_the_largest_change_is_first() -> None:
     names = ("thesis", "tuned", "shared", "picture")
     sizes = [max(abs(each[name]) for name in names if each[name] is not None) for each in sensitivity()["changes"]]
     assert sizes == sorted(sizes, reverse=True) and sizes[-1] > 0
 
 
+@pytest.mark.slow
 def test_changes_of_instructions_are_as_many_as_were_executed() -> None:
     """Steps of multiplications and starts of routines stand where nothing waits: each is a cycle of the pass."""
     cycles = plain().cycles
@@ -100,6 +104,7 @@ def test_changes_of_instructions_are_as_many_as_were_executed() -> None:
     assert 0 <= 100 * starts / cycles - change("extra.start", "1")["thesis"] < 0.02
 
 
+@pytest.mark.slow
 def test_four_more_cycles_a_patch_are_two_percent() -> None:
     assert change("table 3", "16 cycles")["thesis"] == pytest.approx(100 * 4 * 512 / plain().cycles)
     assert change("table 3", "16 cycles")["shared"] is None

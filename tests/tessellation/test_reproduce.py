@@ -194,7 +194,7 @@ def test_a_single_cycle_of_a_pass_counts(cycles, bench, monkeypatch):
     assert off(PAPER.rows("table 12", bench)) == NETS
 
 
-@pytest.mark.parametrize("port_bytes", [2, 4])
+@pytest.mark.parametrize("port_bytes", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_prediction_holds_on_another_machine(port_bytes):
     """With wider ports the transfers are shorter; no figure of the prediction was taken from a pass."""
     tasic = replace(THESIS.tasic, port_bytes_per_cycle=port_bytes, read_overhead_cycles=3)
