@@ -45,6 +45,7 @@ def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, fi
     assert pixelflow("bench", what, "--rounds", "1", "-q").err == ""
 
 
+@pytest.mark.slow
 def test_fresh_processes_are_timed_beside_the_shortest(pixelflow) -> None:
     found = json.loads(pixelflow("bench", "startup", "--rounds", "1", "--json").out)["startup"]
     text = json.dumps(found)

@@ -35,6 +35,7 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 LONG = {
     "pixelflow verify 6",
+    "pixelflow tessellate teapot --samples 4,8,16 --library plain --weld -o mixed.ply",
     "pixelflow verify 6 7 12 figure13 --timing-only --quiet --figure curves.png",
     "pixelflow isa --machine gen6 pln",
     "pixelflow render bunny --size 160x120 -o bunny.png",
