@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from microcode.language.data import DataKind
@@ -15,6 +16,7 @@ from microcode.language.source import Line
 from microcode.language.values import LabelReference, Range, Value, Written
 from microcode.linking.layout import MemoryLayout
 from microcode.linking.operands import OperandError, converted
+from microcode.linking.rounds import Rounds
 from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
@@ -57,15 +59,29 @@ class Draft:
 
     def _emit(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, depth: int) -> None:
         line = self._line_number if self._line is not None else self._caller_line(depth)
+        section = self._section
+        section.instructions.append(self._instruction(section, mnemonic, operands, gated))
+        section.lines.append(line)
+
+    def _instruction(self, section: Section, mnemonic: str, operands: tuple[Written, ...], gated: bool) -> Instruction:
         key = (mnemonic, gated, operands)
         instruction = self._known.get(key)
-        section = self._section
         if instruction is None:
             instruction = self._make(mnemonic, operands, gated, section)
             if not self.target.label_positions[mnemonic]:
                 self._known[key] = instruction
-        section.instructions.append(instruction)
-        section.lines.append(line)
+        return instruction
+
+    def rounds(self, count: int) -> Rounds:
+        """Add ``count`` rounds of instructions here, and return them: what each round does is emitted to them.
+
+        It is as if every round had been emitted here by itself, in less time.
+        """
+        section = self._section
+        found = Rounds(count, partial(self._instruction, section), self._caller_line)
+        section.instructions.append(found)
+        section.lines.append(-1)
+        return found
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:

@@ -146,8 +146,9 @@ class Run(Shown):
     def by_family(self) -> dict[Family, int]:
         """Cycles per instruction family, in the order of `Family`."""
         totals: Counter[Family] = Counter()
-        for instruction, cycles in zip(self.program.instructions, self._spent, strict=True):
-            totals[instruction.declaration.family] += cycles
+        families = self.program.by_kind.each(lambda each: each.declaration.family)
+        for family, cycles in zip(families, self._spent, strict=True):
+            totals[family] += cycles
         return {family: totals[family] for family in Family if totals[family]}
 
     @cached_property

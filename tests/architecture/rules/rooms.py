@@ -36,6 +36,8 @@ TABLE = {
     # The figures are an extra.
     "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
     "pixelflow.simd.boxes": BASE,
+    # Columns of instructions.
+    "pixelflow.simd.isa.kinds": (*BASE, "numpy"),
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
@@ -74,6 +76,7 @@ TABLE = {
         "numpy",
     ),
     "microcode": (*BASE, "pixelflow.isa"),
+    "microcode.linking.rounds": (*BASE, "microcode", "pixelflow.isa", "numpy"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
         *BASE,
