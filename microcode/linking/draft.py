@@ -26,6 +26,9 @@ from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
 
+_KEPT = 1 << 15
+"""Instructions that are remembered by how they were written."""
+
 
 class Draft:
     """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
@@ -49,7 +52,8 @@ class Draft:
         self._numbers: dict[int, tuple[Line, int]] = {}
         """For each object that is a line: it, which keeps it, and its number in ``lines``."""
         self._callers: dict[tuple[str, int], int] = {}
-        self._known: dict[tuple[str, bool, tuple[Written, ...]], Instruction] = {}
+        self._named: dict[tuple[object, ...], Instruction] = {}
+        """Instructions whose operands are numbered in this program, by how they were written."""
 
     # --- instructions --------------------------------------------------------------------------------------------
 
@@ -64,12 +68,16 @@ class Draft:
         section.lines.append(line)
 
     def _instruction(self, section: Section, mnemonic: str, operands: tuple[Written, ...], gated: bool) -> Instruction:
-        key = (mnemonic, gated, operands)
-        instruction = self._known.get(key)
+        # With their types: 1 is equal to True, and only one of them is allowed.
+        key = (mnemonic, gated, operands, *map(type, operands))
+        known = self.target.made if mnemonic in self.target.in_every_program else self._named
+        instruction = known.get(key)
         if instruction is None:
             instruction = self._make(mnemonic, operands, gated, section)
+            if len(known) >= _KEPT:
+                known.clear()
             if not self.target.label_positions[mnemonic]:
-                self._known[key] = instruction
+                known[key] = instruction
         return instruction
 
     def rounds(self, count: int) -> Rounds:

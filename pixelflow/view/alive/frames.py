@@ -11,6 +11,7 @@ import numpy as np
 
 from pixelflow.config import THESIS
 from pixelflow.node import Node
+from pixelflow.node.parts.kernels import MACRO
 from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import machine_named
@@ -158,7 +159,7 @@ class FrameMaker:
             maximum: dict[int | tuple[int, int], int] = {}
             for patch in self.patches:
                 maximum[patch.degrees] = maximum.get(patch.degrees, 0) + 1
-            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method)
+            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method, engine=MACRO)
             for patch in self.patches:
                 self._manager.add(patch)
             self._made = order.schedule, library

@@ -18,8 +18,9 @@ from pixelflow.simd.lanes.form import Op, Part
 
 __all__ = ["CompiledTemplate", "LazyParts", "filled", "template_of"]
 
-_TRIALS = tuple(tuple((trial << 60) + (index << 50) + 12345 for index in range(1, 9)) for trial in (1, 2))
-"""Two sets of numbers that nothing else is equal to."""
+_TRIAL = tuple([0x123456789ABCDE00 + 0x1357 * index for index in range(1, 9)])
+_TRIALS = _TRIAL, tuple([~number for number in _TRIAL])
+"""Two sets of numbers that nothing else is equal to, and that differ in every bit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
