@@ -55,6 +55,9 @@ TABLE = {
     # The page's server is an extra.
     "pixelflow.view": BASE,
     "pixelflow.view.server": (*BASE, "starlette", "uvicorn"),
+    # The widget is an extra.
+    "pixelflow.view.notebook": (*BASE, "pixelflow.view"),
+    "pixelflow.view.notebook.widget": (*BASE, "pixelflow.view", "anywidget", "traitlets"),
     "pixelflow.view.explorer": (
         *BASE,
         "microcode",
