@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical, Texel
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.transfer import BlockAccess
 
@@ -53,6 +53,7 @@ __all__ = [
     "RunEnergy",
     "SavedRun",
     "StageSpan",
+    "Texel",
     "UntimedRun",
     "Upcoming",
     "WordUse",

@@ -13,7 +13,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
-from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.caching import CachingSession, KeptResults, new_session
 from tessellation.host.drawn import shaded
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session, check_nets
@@ -51,8 +51,8 @@ class Tessellation(Shown):
     took passes of shared columns with floats, which are counted."""
     loads: tuple[Run, ...] = ()
     """The machine's account of the load of the database from the GPs, once a session."""
-    caches: tuple[Run, ...] = ()
-    """The machine's accounts of keeping the results of each pass in texture memory, where the method wants that."""
+    kept: KeptResults | None = None
+    """What it took to keep the results of each pass in texture memory, where the method wants that."""
     recalls: tuple[Run, ...] = ()
     """And of bringing them back: ``patches`` then holds what came back."""
 
@@ -239,7 +239,7 @@ def tessellate(
         ledger=ledger,
         wall_seconds=time.perf_counter() - begin,
         loads=tuple(result.load for result in results if result.load is not None),
-        caches=session.stores if recalled else (),
+        kept=session.kept if isinstance(session, CachingSession) else None,
         recalls=tuple(result.run for result in recalled),
     )
 
