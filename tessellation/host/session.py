@@ -11,7 +11,7 @@ import numpy as np
 from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Node, Run
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, InternalError
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
@@ -156,6 +156,17 @@ class Session:
         """Return what lies where a picture is, in one module: uint8[row, column, rgba]."""
         space = self.database.space
         return self.node.texture_memory[module].read(space.map.to_physical(space.linear(held.place)))
+
+    def check_held(self, held: HeldTexture, texels: np.ndarray) -> None:
+        """Raise InternalError where a picture is no longer what was laid there, in any module."""
+        for module in range(self.config.array.modules):
+            wrong = np.argwhere((self.texels(held, module) != texels).any(axis=-1))
+            if len(wrong):
+                row, column = wrong[0].tolist()
+                raise InternalError(
+                    f"texture {held.name}: {len(wrong)} texels of module {module} are not what was laid there, "
+                    f"the first in row {row}, column {column}"
+                )
 
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.

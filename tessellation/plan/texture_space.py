@@ -164,6 +164,17 @@ class TextureSpace:
         """Return the bytes that somebody has in a module."""
         return int((self._owners[module] == owner).sum()) * self.unit
 
+    @property
+    def modules(self) -> int:
+        """Modules, each with a memory of its own."""
+        return len(self._owners)
+
+    def part(self, rows: int, columns: int) -> str:
+        """Return how many texels a letter of a map of so many rows and columns stands for."""
+        down, across = self._places.shape
+        high, wide = down // min(rows, down) * self._tile[0], across // min(columns, across) * self._tile[1]
+        return f"{wide}x{high}"
+
     def largest_square(self, module: int) -> int:
         """Return the texels along a side of the largest free square, a power of two on a boundary of that; 0 if none.
 

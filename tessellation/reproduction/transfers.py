@@ -208,7 +208,7 @@ _WRITES_OF_EMC = 192
 
 
 def appendix_b(bench: ThesisBench) -> list[Row]:
-    """The three ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
+    """The ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
     writes = _WRITES_OF_EMC
     fast = caching_cycles(writes, alternate=True)
     rows = []
