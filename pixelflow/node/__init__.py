@@ -6,7 +6,7 @@ Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` p
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pixelflow.node.account.run import RoutineUse, Run
+from pixelflow.node.account.run import RoutineUse, Run, stages_of
 from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical, Texel
@@ -63,6 +63,7 @@ __all__ = [
     "sdram_distances",
     "set_in_vain",
     "stage_figures",
+    "stages_of",
     "supply_of",
     "timeline",
     "words_of",

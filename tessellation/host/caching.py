@@ -18,7 +18,7 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.session import PassBegins, PassResult, Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, emit_return
-from tessellation.microprogram.keeping import Kept, recall_builder, store_program
+from tessellation.microprogram.keeping import KeptPass, recall_builder, store_program
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.plan.result_area import FAR_WAYS, ResultArea
@@ -107,8 +107,8 @@ class CachingSession(Session):
         """Return the passes, each of which writes what the one before has left, where that is wanted and has room."""
         areas = [self._area(number) for number in range(len(plans))]
         found = [
-            replace(plan, keeps=Kept(plans[number - 1].memory, areas[number - 1]))
-            if number and self.method.kept_beside and Kept.fits(plan.memory)
+            replace(plan, keeps=KeptPass(plans[number - 1].memory, areas[number - 1]))
+            if number and self.method.kept_beside and KeptPass.fits(plan.memory)
             else plan
             for number, plan in enumerate(plans)
         ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
 from tessellation.host.caching import CachingSession, KeptResults, new_session
@@ -96,10 +95,8 @@ class Tessellation(Shown):
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage over all passes, in the order in which the stages first run."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return {stage.value: total[stage.value] for stage in Stage if total[stage.value]}
+        total = stages_of(self.runs)
+        return {stage.value: total[stage.value] for stage in Stage if total.get(stage.value)}
 
     @property
     def load_cycles(self) -> int:

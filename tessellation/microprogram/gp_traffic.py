@@ -21,17 +21,14 @@ from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
-__all__ = ["RESULTS", "RESULT_BYTES", "Returned", "emit_return", "load", "received"]
+__all__ = ["RESULT_BYTES", "Returned", "emit_return", "load", "received"]
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
-
-RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXES)
-"""The ranges of PE memory that a PE sends, in this order."""
 
 _BUFFERS = 2
 """Passes whose results have room in GP memory."""

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from microcode import Builder, Mem, Program
-from tessellation.microprogram.gp_traffic import RESULTS
 from tessellation.microprogram.ports import emit_copy
-from tessellation.plan.memory_map import AVAILABLE, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import AVAILABLE, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.result_area import ResultArea
 from tessellation.plan.stages import Stage
 
-__all__ = ["Chance", "Keeping", "Kept", "recall_builder", "store_program"]
+__all__ = ["Chance", "Keeping", "KeptPass", "recall_builder", "store_program"]
 
 _DATA_BYTES, _SPARE_BYTES = 32, 8
 _DATA = AVAILABLE - _DATA_BYTES - _SPARE_BYTES
@@ -48,7 +47,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPass:
     """What a pass writes for the one before it: where that has left its results, and the area that takes them."""
 
     memory: MemoryMap
@@ -63,7 +62,7 @@ class Kept:
 class Keeping:
     """The writes of kept results beside a pass: none, unless there is something to keep."""
 
-    def __init__(self, kept: Kept | None = None) -> None:
+    def __init__(self, kept: KeptPass | None = None) -> None:
         self._kept = kept
         self._left = [] if kept is None else list(enumerate(_PARTS[kept.area.way]))
         self._under_way = False

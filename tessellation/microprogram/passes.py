@@ -10,8 +10,8 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Cell
 from tessellation.microprogram.control_points import ControlPointSource, LeeControlPoints
 from tessellation.microprogram.fixed.sums import emit_fixed_sums
-from tessellation.microprogram.gp_traffic import RESULTS, emit_return
-from tessellation.microprogram.keeping import Chance, Keeping, Kept
+from tessellation.microprogram.gp_traffic import emit_return
+from tessellation.microprogram.keeping import Chance, Keeping, KeptPass
 from tessellation.microprogram.kernels import (
     Evaluation,
     emit_addresses,
@@ -42,7 +42,7 @@ from tessellation.microprogram.write_back import WriteBack, WrittenFloat, Writte
 from tessellation.plan.columns import SHARE_BYTES, point_reads, reads_of
 from tessellation.plan.fixed import fixed_bytes, fixed_transfers
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, MemoryMap
+from tessellation.plan.memory_map import AXES, RESULTS, MemoryMap
 from tessellation.plan.precision import stored_patterns
 from tessellation.plan.schedule import point_batches
 from tessellation.plan.stages import Stage
@@ -87,7 +87,7 @@ class Plan:
     """Whether the results have left at the end of the pass; else they do during the next."""
     fixed: bool = False
     """Whether its sums are in fixed point."""
-    keeps: Kept | None = None
+    keeps: KeptPass | None = None
     """What this pass writes to texture memory of the one before it."""
     taken: bool = False
     """Whether somebody else takes the results away once the pass has ended."""

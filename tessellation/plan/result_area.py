@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pixelflow.config import NodeConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, Cell
 
-__all__ = ["FAR_WAYS", "Piece", "ResultArea"]
+__all__ = ["FAR_WAYS", "CellRun", "ResultArea"]
 
 FAR_WAYS = ("alternate", "split")
 """Ways in which EMCs take turns between the banks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CellRun:
     """Neighbouring cells of every SDRAM of a module: the number of the first one, and how many bytes of each SDRAM."""
 
     first: int
@@ -59,13 +59,13 @@ class ResultArea:
         """Return where the third words begin, with sets of 4 + 2: past all modules' first sets."""
         return self.first + 16 * self.columns + 16 * (self.modules - 1)
 
-    def pieces(self, module: int) -> tuple[Piece, ...]:
+    def pieces(self, module: int) -> tuple[CellRun, ...]:
         """Return what it takes in a module, in each of its banks."""
         if self.way == "split":
-            pairs = Piece(self.first + 32 * module, 16 * self.columns)
-            return pairs, Piece(self.single + 16 * module, 8 * self.columns)
+            pairs = CellRun(self.first + 32 * module, 16 * self.columns)
+            return pairs, CellRun(self.single + 16 * module, 8 * self.columns)
         each = 32 if self.both_banks else 64
-        return (Piece(self.first + 64 * module, each * self.columns),)
+        return (CellRun(self.first + 64 * module, each * self.columns),)
 
     @property
     def cells(self) -> int:
