@@ -224,6 +224,8 @@ class PatchManager:
             ledger=ledger,
             refused=refused if session.method.fixed_sums else {},
             loads=self.loads,
+            kept=session.kept if isinstance(session, CachingSession) else None,
+            space=session.database.space,
         )
 
     @property

@@ -23,7 +23,7 @@ def texture_facts(result: Tessellation) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if result.kept is not None:
         found += [("kept in texture", text) for text in _kept_texts(result.kept)]
-        found += [("read back", _alone(result.recalls))]
+        found += [("read back", _alone(result.recalls))] if result.recalls else []
     for held in result.textures:
         size = f"{held.place.columns}x{held.place.rows}"
         found.append((f"texture {held.name}", f"{size} texels, {held.place.text}; unchanged in every module"))
