@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.session import PassBegins, Session
@@ -62,10 +61,8 @@ class Projected:
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage over all passes, in their order."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return {stage.value: total[stage.value] for stage in ProjectionStage}
+        total = stages_of(self.runs)
+        return {stage.value: total.get(stage.value, 0) for stage in ProjectionStage}
 
     @property
     def vertices(self) -> np.ndarray:

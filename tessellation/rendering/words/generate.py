@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run, stages_of
 from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
 from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import Tessellation, tessellate
@@ -96,10 +95,7 @@ class InstructionWords:
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage, in the order in which they first came."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return dict(total)
+        return stages_of(self.runs)
 
     @property
     def accepted(self) -> int:

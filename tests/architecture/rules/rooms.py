@@ -100,14 +100,14 @@ TABLE = {
         "numpy",
     ),
     "tessellation.scenes": (*BASE, "pixelflow.config", "tessellation", "numpy"),
-    # The reader of textures is an extra.
-    "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The curves are an extra.
     "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    # The reader of textures is an extra.
+    "tessellation.picture.texels": (*BASE, "numpy", "PIL"),
     "pim_kernels": (
         *BASE,
         "microcode",
