@@ -6,6 +6,7 @@ from larrabee_bridge.kernels.compressed import compressed_study
 from larrabee_bridge.kernels.dense.cubes import cubes_study
 from larrabee_bridge.kernels.dense.filters import linear_study, median_study
 from larrabee_bridge.kernels.dense.fourier import fourier_study
+from larrabee_bridge.kernels.dense.portfolio import portfolio_study
 from larrabee_bridge.kernels.dense.product import product_study
 from larrabee_bridge.kernels.physics.cloth import cloth_study
 from larrabee_bridge.kernels.physics.convex import gjk_study
@@ -36,11 +37,6 @@ STUDIES = (
     KernelStudy("median-filter", "the median of three by three", "6.4, Fig. 20", median_study),
     KernelStudy("marching-cubes", "the surface where a volume passes a level", "6.4, Fig. 20", cubes_study),
     KernelStudy("fourier", "a transform of two dimensions", "Fig. 20", fourier_study),
-    KernelStudy(
-        "portfolio",
-        "portfolio management in double precision",
-        "Fig. 20",
-        refused="needs eight lanes of 64 bits (pd, pq), which this model of the instruction set has not",
-    ),
+    KernelStudy("portfolio", "shares of assets by an interior point, in lanes of 64 bits", "Fig. 20", portfolio_study),
 )
 """All of them."""

@@ -174,7 +174,7 @@ CLAIMS = (
     Claim("applications-scaling", "Fig. 20",
         "Image processing, physical simulation and other applications scale with cores.",
         P, "a chart",
-        "our programs: a matrix product, two filters, marching cubes, Fourier transforms; locks of 100 cycles, no "
-        "bandwidth; neither their applications nor the portfolio kernel, which needs lanes of 64 bits"),
+        "our programs: a matrix product, two filters, marching cubes, Fourier transforms, portfolios; locks of 100 "
+        "cycles, no bandwidth; not their applications, which are not public"),
 )  # fmt: skip
 """In the order of the paper."""

@@ -120,9 +120,9 @@ def run_kernels(args: argparse.Namespace, screen: Screen) -> Report:
     with Progress(screen, len(chosen)) as progress:
         for study in progress.over(chosen):
             progress.doing(study.name)
-            result = study.study(config, progress.doing) if study.study else None
+            result = study.study(config, progress.doing)
             found.append((study, result))
-            if args.pictures is not None and result is not None and result.picture is not None:
+            if args.pictures is not None and result.picture is not None:
                 path = str(Path(args.pictures) / f"{study.name}.png")
                 rows, columns, _ = result.picture.shape
                 write_picture(path, replace(Picture.empty(columns, rows), colours=result.picture))
