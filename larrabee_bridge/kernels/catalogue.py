@@ -12,6 +12,7 @@ from larrabee_bridge.kernels.physics.cloth import cloth_study
 from larrabee_bridge.kernels.physics.convex import gjk_study
 from larrabee_bridge.kernels.physics.overlaps import sweep_study
 from larrabee_bridge.kernels.physics.particles import particles_study
+from larrabee_bridge.kernels.pictures.fog import fog_study
 from larrabee_bridge.kernels.pictures.shadows import shadow_study
 from larrabee_bridge.kernels.pictures.tones import tones_study
 from larrabee_bridge.kernels.pictures.transparency import transparency_study
@@ -23,6 +24,7 @@ __all__ = ["STUDIES"]
 STUDIES = (
     KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
     KernelStudy("transparency", "layers in lists without a limit, sorted", "6.2, Fig. 15", transparency_study),
+    KernelStudy("fog", "fog between sorted layers", "6.2, Fig. 15", fog_study),
     KernelStudy("shadow-map", "shadows exact at samples, binned by the light", "6.3, Fig. 16", shadow_study),
     KernelStudy("tones", "a curve over tiles that are in the cache", "6.3", tones_study),
     KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
