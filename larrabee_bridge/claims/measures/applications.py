@@ -13,11 +13,13 @@ from pixelflow.evidence import Measured
 
 __all__ = [
     "applications_on_cores",
+    "fog_between_layers",
     "layers_in_lists",
     "physics_on_cores",
     "rays_on_cores",
     "samples_in_shadow",
     "scene_that_is_traced",
+    "tones_in_tiles",
 ]
 
 _CORES = (8, 16, 24, 32, 40, 48)
@@ -50,6 +52,16 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
 def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
     """Draw layers of glass and compare pixels."""
     return _compared(bench, "transparency")
+
+
+def fog_between_layers(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw panes with fog between them and compare pixels."""
+    return _compared(bench, "fog")
+
+
+def tones_in_tiles(bench: SceneBench, printed: Printed) -> Measured:
+    """Bring a picture through a curve while its tiles are there, and compare channels."""
+    return _compared(bench, "tones")
 
 
 def samples_in_shadow(bench: SceneBench, printed: Printed) -> Measured:

@@ -109,10 +109,10 @@ def fog_study(config: CoreConfig | None, progress: Callable[[str], None] | None)
         work=f"{_PANES} panes of glass that cross each other before a wall, {frame.width}x{frame.height}; fog that "
         f"leaves {fog.left(np.array([FAR]))[0]:.0%} of light from the farthest depth; the back end, all before it is "
         "the host's",
-        reference=f"float64; rounding to bytes may be {bound.max():.2f} steps off at most, and "
-        f"{int((off > bound).sum())} pixels are further off",
-        error=float(off.max()),
-        error_of="steps of 255",
+        reference=f"float64, from which no pixel is further than {off.max():.2f} steps of 255, where rounding to bytes "
+        f"may do {bound.max():.2f} at most",
+        error=float((off > bound).sum()),
+        error_of="pixels further off than rounding allows",
         unit="layer of 4x4",
         units=quads,
         phases=(back_end_run(found),),
