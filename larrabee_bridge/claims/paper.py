@@ -24,7 +24,7 @@ _VOLUME_SIZE = (256, 192)
 _LONG = (
     *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
     *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
-    *("transparency", "shadow-map", "physics", "ray-scene", "ray-scaling", "applications-scaling"),
+    *("transparency", "fog", "tones", "shadow-map", "physics", "ray-scene", "ray-scaling", "applications-scaling"),
 )
 
 
@@ -85,6 +85,8 @@ PAPER = Paper(
         "gather-gain": architecture.gain_of_gather,
         "ray-triangle": architecture.rays_and_a_triangle,
         "transparency": applications.layers_in_lists,
+        "fog": applications.fog_between_layers,
+        "tones": applications.tones_in_tiles,
         "shadow-map": applications.samples_in_shadow,
         "physics": applications.physics_on_cores,
         "ray-scene": applications.scene_that_is_traced,

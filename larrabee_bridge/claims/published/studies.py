@@ -131,6 +131,18 @@ CLAIMS = (
         "8, 17, 24 and 40 layers of glass over each other, in each cell of the screen in another order of depth; "
         "pixels that differ from 64-bit integers, sorted by numpy",
         expected={"differing": 0}),
+    Claim("fog", "6.2, Fig. 15",
+        "What lies between such layers, as fog does, takes part before they are blended.",
+        R, "no figure",
+        "24 panes of glass that cross each other, with fog between them and to the eye; pixels that are further from "
+        "float64 than rounding to bytes allows",
+        expected={"differing": 0}),
+    Claim("tones", "6.3",
+        "Colours that are drawn may be read again while their tile is in the cache.",
+        R, "no figure",
+        "a curve of tones that a picture of a knot goes through in its tiles: steps of a channel that it differs by "
+        "from float64",
+        expected={"differing": 0}),
     Claim("shadow-map", "6.3, Fig. 16",
         "Shadows are worked out at the samples of the eye, in lists of the light's view, and not at texels of a map.",
         R, "no figure",
@@ -174,7 +186,7 @@ CLAIMS = (
     Claim("applications-scaling", "Fig. 20",
         "Image processing, physical simulation and other applications scale with cores.",
         P, "a chart",
-        "our programs: a matrix product, two filters, marching cubes, Fourier transforms; locks of 100 cycles, no "
-        "bandwidth; neither their applications nor the portfolio kernel, which needs lanes of 64 bits"),
+        "our programs: a matrix product, two filters, marching cubes, Fourier transforms, portfolios; locks of 100 "
+        "cycles, no bandwidth; not their applications, which are not public"),
 )  # fmt: skip
 """In the order of the paper."""
