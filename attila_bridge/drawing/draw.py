@@ -8,6 +8,7 @@ import numpy as np
 
 from attila_bridge.drawing.busy import CLIENTS
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
+from attila_bridge.drawing.grounds import COUNTED, LEFT_OUT, grounds_of_gpu
 from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
@@ -51,6 +52,9 @@ def draw_on_attila(
             ("not counted", "what the host does before the command processor reads; bytes of uploads"),
         ),
         own_arithmetic=DIFFERS,
+        free=LEFT_OUT,
+        grounds=grounds_of_gpu(config),
+        counted=COUNTED,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.frame.free import left_out
+from larrabee_bridge.pipeline.frame.grounds import counted_by_cores, grounds_of_cores
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
@@ -117,6 +118,8 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
         free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
+        grounds=grounds_of_cores(run, core_mhz),
+        counted=counted_by_cores(run, free_setup=not any(fronts)),
     )
 
 

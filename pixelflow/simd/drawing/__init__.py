@@ -23,6 +23,7 @@ from pixelflow.simd.drawing.frame import (
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
+from pixelflow.simd.drawing.grounds import FigureStanding, Ground, HowCounted, Origin, Work, ground_of
 from pixelflow.simd.drawing.interpolation import (
     COLOUR_STEPS,
     DIVISOR,
@@ -75,10 +76,14 @@ __all__ = [
     "Draw",
     "DrawnFrame",
     "Edges",
+    "FigureStanding",
     "Frame",
     "Framebuffer",
     "FreeWork",
+    "Ground",
+    "HowCounted",
     "Interpolation",
+    "Origin",
     "Picture",
     "PictureDifference",
     "Planes",
@@ -90,6 +95,7 @@ __all__ = [
     "StencilStep",
     "StencilTest",
     "Texture",
+    "Work",
     "coordinate_bits",
     "covered",
     "covered_samples",
@@ -98,6 +104,7 @@ __all__ = [
     "draw_frame",
     "edges_of",
     "first_samples",
+    "ground_of",
     "layers_of",
     "nearest",
     "perspective",
