@@ -113,7 +113,7 @@ def draw_on_pixelflow(
         lane_bits=PE_BITS,
         free=_left_out(len(triangles), reached, words, parts, single, config),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
-        counted=counted_by_nodes(composed=composed.time is not None, fed=config.igc.supply > 0),
+        counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
 
 

@@ -13,6 +13,7 @@ from gen6_bridge.drawing.grounds import grounds_of_units
 from gen6_bridge.time import EuConfig
 from pixelflow.simd.comparison import comparison_object, comparison_parts
 from pixelflow.simd.comparison.fairness import uneven
+from pixelflow.simd.comparison.illustrations import pictures_of
 from pixelflow.simd.comparison.scorecard import FIGURES, formula_amount, scorecard_object, standing_of
 from pixelflow.simd.config.constants import constants_of
 from pixelflow.simd.config.param import param
@@ -29,7 +30,7 @@ from pixelflow.simd.drawing import (
     ground_of,
 )
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import as_text
+from pixelflow.simd.report import RasterImage, as_text
 from pixelflow.simd.units import Constant, Standing
 from tessellation.scenes import sized
 
@@ -164,6 +165,20 @@ def test_the_report_keeps_within_the_screen(drawn: Comparison, width: int) -> No
     lines = as_text(list(comparison_parts(drawn)), width).splitlines()
     assert max(map(len, lines)) <= width
     assert any(line.split()[:1] == ["scorecard"] for line in lines)
+
+
+def test_a_map_shows_the_pixels_that_are_off(drawn: Comparison) -> None:
+    """Only ATTILA may draw other pixels here; of its map as many are not black as its report counts."""
+    whole, *maps = pictures_of(drawn)
+    assert isinstance(whole, RasterImage) and (whole.width, whole.height, whole.channels) == (48, 32, 3)
+    off = {
+        side.machine: (apart.colours, apart.depths)
+        for side, apart in zip(drawn.sides, drawn.differences, strict=True)
+        if apart.colours or apart.depths
+    }
+    assert set(off) == {"ATTILA"} and len(maps) == 1 and isinstance(maps[0], RasterImage)
+    shades = list(maps[0].data)
+    assert shades.count(255) == off["ATTILA"][0] and sum(shade > 0 for shade in shades) >= max(off["ATTILA"])
 
 
 def test_subsets_have_the_same_standings(drawn: Comparison) -> None:

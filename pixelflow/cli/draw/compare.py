@@ -2,7 +2,8 @@
 
 SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
 ships here (listed below). Patches that are named themselves are also tessellated by machines that can. Every pixel is
-compared with the one that 64-bit integers draw.
+compared with the one that 64-bit integers draw, and every figure says whether it was executed, is a formula, or rests
+on rates that somebody invented. A machine that refuses the scene is left out with its reason.
 """
 
 from __future__ import annotations
@@ -33,11 +34,16 @@ from pixelflow.simd.comparison import Beside, comparison_object, comparison_part
 from pixelflow.simd.comparison.dashboard import dashboard_parts
 from pixelflow.simd.comparison.figure import save_figure, save_grid
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
+from pixelflow.simd.comparison.illustrations import grid_curves, pictures_of
 from pixelflow.simd.drawing import Comparison
 from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
 
-EXAMPLES = ("pixelflow compare enneper --samples 4 --size 96x64", *examples_for("compare"))
+EXAMPLES = (
+    "pixelflow compare enneper --samples 4 --size 96x64",
+    "pixelflow compare enneper --samples 2 --machine all --sizes 32x24,64x48",
+    *examples_for("compare"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +136,7 @@ def _in_sizes(
             "engine": args.engine,
             "sizes": grid_object(points, "size"),
         },
+        figures=list(grid_curves(points)),
         failure=None if not any(each.found.wrong for each in points) else WRONG,
     )
 
@@ -160,5 +167,6 @@ def _report(
             **{key: None if each is None else each.data for key, each in besides.items()},
             **comparison_object(found),
         },
+        figures=list(pictures_of(found)),
         failure=None if not found.wrong else WRONG,
     )

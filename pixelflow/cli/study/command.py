@@ -30,6 +30,7 @@ EXAMPLES = (
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
+    "pixelflow study machines --scenes layers --size 32x24 --machine gen6",
     *examples_for("study", PIXELFLOW),
 )
 

@@ -50,7 +50,7 @@ def grounds_of_nodes(used: Guesses, config: NodeConfig, *, composed: bool) -> Ma
     }
 
 
-def counted_by_nodes(*, composed: bool, fed: bool) -> Mapping[Work, HowCounted]:
+def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Work, HowCounted]:
     """Return how the cycles of nodes have the work of a picture; ``fed`` where words come at a rate."""
     return {
         Work.VERTICES: HowCounted.FREE,
@@ -61,7 +61,8 @@ def counted_by_nodes(*, composed: bool, fed: bool) -> Mapping[Work, HowCounted]:
         Work.COLOURS: HowCounted.PROGRAM,
         Work.TEXELS: HowCounted.PROGRAM,
         Work.BLENDING: HowCounted.PROGRAM,
-        Work.MEMORY: HowCounted.NONE,
+        # Pixels are in the memory of PEs; what is in texture memory is waited for.
+        Work.MEMORY: HowCounted.UNITS if any(key.startswith("sdram.") for key in used.values) else HowCounted.NONE,
         Work.FEED: HowCounted.UNITS if fed else HowCounted.FREE,
         Work.OUTPUT: HowCounted.FORMULA if composed else HowCounted.FREE,
         Work.COMMANDS: HowCounted.FREE,
