@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from attila_bridge.drawing.run import CLOCK_MHZ, FORMULAS, PHASES
 from attila_bridge.time.config import AttilaConfig
 from pixelflow.simd.config.constants import constants_of, named
-from pixelflow.simd.drawing import FreeWork, Ground, HowCounted, Work
-from pixelflow.simd.drawing.drawn import Bound
+from pixelflow.simd.drawing import Bound, FreeWork, Ground, HowCounted, Work
 from pixelflow.simd.units import Constant, Standing
 
 __all__ = ["COUNTED", "LEFT_OUT", "grounds_of_gpu"]

@@ -1,15 +1,21 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
-from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import (
+from pixelflow.simd.drawing.account import (
     ALL_PARTS,
     Bound,
     Comparison,
     DrawnFrame,
+    FigureStanding,
     FreeWork,
+    Ground,
+    HowCounted,
+    Origin,
     Picture,
     PictureDifference,
+    Work,
+    ground_of,
 )
+from pixelflow.simd.drawing.clip_space import perspective
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -23,7 +29,6 @@ from pixelflow.simd.drawing.frame import (
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
-from pixelflow.simd.drawing.grounds import FigureStanding, Ground, HowCounted, Origin, Work, ground_of
 from pixelflow.simd.drawing.interpolation import (
     COLOUR_STEPS,
     DIVISOR,

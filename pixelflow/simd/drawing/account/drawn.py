@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.drawing.grounds import Ground, HowCounted, Work
+from pixelflow.simd.drawing.account.grounds import Ground, HowCounted, Work
 from pixelflow.simd.drawing.triangles import FAR
 from pixelflow.simd.units import Constant
 
