@@ -95,6 +95,7 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         free=tuple(left_out(account)),
         grounds=grounds_of_units(account.config),
         counted=counted_by_units(account.config, shaded=account.vertices > 0),
+        timeline=(("the longest unit", tuple(account.spans)),),
     )
 
 

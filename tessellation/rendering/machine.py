@@ -15,7 +15,7 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import number
+from pixelflow.simd.report import TimeSpan, number
 from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
@@ -113,8 +113,18 @@ def draw_on_pixelflow(
         lane_bits=PE_BITS,
         free=_left_out(len(triangles), reached, words, parts, single, config),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
+        timeline=() if composed.time else _timeline(drawn[0]),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
+
+
+def _timeline(node: Rendering) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return when a node alone draws which region."""
+    spans, begin = list[TimeSpan](), 0
+    for each in node.regions:
+        spans.append(TimeSpan(f"region at {each.left}, {each.top}", begin, begin + each.run.cycles))
+        begin += each.run.cycles
+    return (("node", tuple(spans)),)
 
 
 def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:

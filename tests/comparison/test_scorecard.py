@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 
@@ -13,7 +14,7 @@ from gen6_bridge.drawing.grounds import grounds_of_units
 from gen6_bridge.time import EuConfig
 from pixelflow.simd.comparison import comparison_object, comparison_parts
 from pixelflow.simd.comparison.fairness import uneven
-from pixelflow.simd.comparison.illustrations import pictures_of
+from pixelflow.simd.comparison.illustrations import pictures_of, timelines_of
 from pixelflow.simd.comparison.scorecard import FIGURES, formula_amount, scorecard_object, standing_of
 from pixelflow.simd.config.constants import constants_of
 from pixelflow.simd.config.param import param
@@ -30,7 +31,7 @@ from pixelflow.simd.drawing import (
     ground_of,
 )
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import RasterImage, as_text
+from pixelflow.simd.report import RasterImage, Timeline, as_text
 from pixelflow.simd.units import Constant, Standing
 from tessellation.scenes import sized
 
@@ -179,6 +180,23 @@ def test_a_map_shows_the_pixels_that_are_off(drawn: Comparison) -> None:
     assert set(off) == {"ATTILA"} and len(maps) == 1 and isinstance(maps[0], RasterImage)
     shades = list(maps[0].data)
     assert shades.count(255) == off["ATTILA"][0] and sum(shade > 0 for shade in shades) >= max(off["ATTILA"])
+
+
+def test_timelines_are_those_of_the_cycles(drawn: Comparison) -> None:
+    """Parts do one thing after the other; the last one ends the picture, but for the cycle in which ATTILA stops."""
+    for side in drawn.sides:
+        assert side.timeline, side.machine
+        for _, spans in side.timeline:
+            assert all(one.end <= other.start for one, other in pairwise(spans)), side.machine
+        last = max(span.end for _, spans in side.timeline for span in spans)
+        assert side.cycles - (side.machine == "ATTILA") <= last <= side.cycles, side.machine
+    common, *own = timelines_of(drawn)
+    assert isinstance(common, Timeline) and len(own) == len(drawn.sides)
+    ends: dict[str, int] = {}
+    for name, spans in common.lanes:
+        machine = name.partition(",")[0]
+        ends[machine] = max(ends.get(machine, 0), *(span.end for span in spans))
+    assert ends == {side.machine: pytest.approx(side.milliseconds * 1e6, abs=2) for side in drawn.sides}
 
 
 def test_subsets_have_the_same_standings(drawn: Comparison) -> None:

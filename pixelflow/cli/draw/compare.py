@@ -34,7 +34,7 @@ from pixelflow.simd.comparison import Beside, comparison_object, comparison_part
 from pixelflow.simd.comparison.dashboard import dashboard_parts
 from pixelflow.simd.comparison.figure import save_figure, save_grid
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
-from pixelflow.simd.comparison.illustrations import grid_curves, pictures_of
+from pixelflow.simd.comparison.illustrations import grid_curves, pictures_of, timelines_of
 from pixelflow.simd.drawing import Comparison
 from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
@@ -167,6 +167,6 @@ def _report(
             **{key: None if each is None else each.data for key, each in besides.items()},
             **comparison_object(found),
         },
-        figures=list(pictures_of(found)),
+        figures=[*pictures_of(found), *timelines_of(found)],
         failure=None if not found.wrong else WRONG,
     )

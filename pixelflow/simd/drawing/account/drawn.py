@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelflow.simd.drawing.account.grounds import Ground, HowCounted, Work
 from pixelflow.simd.drawing.triangles import FAR
+from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.units import Constant
 
 __all__ = ["ALL_PARTS", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
@@ -103,6 +104,8 @@ class DrawnFrame:
     """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
     counted: Mapping[Work, HowCounted] = field(default_factory=dict)
     """How the cycles have the work of a picture."""
+    timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
+    """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
 
     @property
     def milliseconds(self) -> float:
