@@ -2,7 +2,7 @@
 
 from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, SceneFile, parse_scene, read_scene
+from tessellation.scenes.file import BACKGROUND, MESHES, QUESTIONS, SCENES, SIZE, SceneFile, parse_scene, read_scene
 from tessellation.scenes.load import PreparedScene, Scene, files_of, frames_of, load_scene, prepare_scene
 from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
 from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
@@ -10,6 +10,7 @@ from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinate
 __all__ = [
     "BACKGROUND",
     "MESHES",
+    "QUESTIONS",
     "SCENES",
     "SIZE",
     "Body",

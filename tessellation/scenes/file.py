@@ -78,6 +78,7 @@ __all__ = [
     "FAMILIES",
     "MESHES",
     "MOST_TRIANGLES",
+    "QUESTIONS",
     "SCENES",
     "SIZE",
     "Generated",
@@ -94,7 +95,10 @@ _DATA = shipped("tessellation.scenes", "data")
 MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
 """Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""
 
-SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))}
+QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.toml"))}
+"""Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
+
+SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))} | QUESTIONS
 """Scene files that ship here by name."""
 
 _LARGEST_SIDE = 4096

@@ -111,7 +111,8 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     from tessellation.scenes import load
 
     monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
-    assert main([command, *words, "-o", str(tmp_path / "x.png")]) == 3
+    alone = ["--machine", "pixelflow"] * (command == "compare")  # beside others it is left out, with its reason
+    assert main([command, *words, *alone, "-o", str(tmp_path / "x.png")]) == 3
     assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
