@@ -101,6 +101,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.tolerance is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.view is not None:
+            raise InputError(Fault("a scene file says itself where its camera is", Place(name), "[camera] in the file"))
         if how.up != "z":
             raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
@@ -120,7 +122,7 @@ def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
     sampling = None if samples is None or how.tolerance is None else Sampling(how.tolerance, how.counts)
     samples = samples if sampling is None else None
     body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up, sampling, how.one_sided)
-    return SceneFile(bodies=(body,), folder=Path())
+    return SceneFile(view=how.view or View(), bodies=(body,), folder=Path())
 
 
 class PreparedScene:
@@ -171,7 +173,7 @@ class PreparedScene:
         return replace(self._described.view_at(frame), width=width, height=height)
 
     def standpoint(self, frame: int = 0) -> Standpoint:
-        """Return where the camera of a frame stands: before the surfaces themselves, whatever their samples are."""
+        """Return where the camera of a frame stands, which samples have no part in: it sees the surfaces themselves."""
         outlines = [
             each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
         ]  # fmt: skip
