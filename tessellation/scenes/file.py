@@ -216,7 +216,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
             faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
             parts[key] = kind()
-    camera: dict[str, Any] = dict(camera_start(parts["camera"], name, faults))
+    camera = dict(camera_start(parts["camera"], name, faults))
     keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, name, faults)
     bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
     generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
