@@ -34,7 +34,7 @@ Meaning = Callable[[Algebra[Any, Any]], None]
 """A function over the algebra of any engine, whatever its words and bits are."""
 Action = Any
 """Whatever the engine's `prepare` returns; opaque to everyone else."""
-Template = Any
+Template = Action
 """Whatever the engine's `template` returns; likewise."""
 Numbered = Callable[[Sequence[int]], Meaning]
 """From a few numbers, which `affine` alone is given, to a meaning."""

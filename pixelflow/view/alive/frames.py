@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS
-from pixelflow.node import Node
+from pixelflow.node import Node, stages_of
 from pixelflow.node.parts.kernels import MACRO
 from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
@@ -135,13 +134,10 @@ class FrameMaker:
         draw = _by_pixelflow if order.machine == PIXELFLOW else _by_another
         picture, drawing, notes = draw(frame, order.machine, telling, watch)
         ended = time.perf_counter()
-        stages: Counter[str] = Counter()
-        for run in manager.runs:
-            stages.update(run.by_stage)
         session = manager.session
         return DrawnPatches(
             picture,
-            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages),
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages_of(manager.runs)),
             drawing,
             sum(each.samples**2 for each in found),
             len(mesh.triangles),

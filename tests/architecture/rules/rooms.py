@@ -32,6 +32,7 @@ TABLE = {
     "pixelflow.simd.files": (*BASE, "numpy"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
+    "pixelflow.simd.comparison.illustrations": (*BASE, "numpy"),
     "pixelflow.simd.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
@@ -100,14 +101,14 @@ TABLE = {
         "numpy",
     ),
     "tessellation.scenes": (*BASE, "pixelflow.config", "tessellation", "numpy"),
-    # The reader of textures is an extra.
-    "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The curves are an extra.
     "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    # The reader of textures is an extra.
+    "tessellation.picture.texels": (*BASE, "numpy", "PIL"),
     "pim_kernels": (
         *BASE,
         "microcode",

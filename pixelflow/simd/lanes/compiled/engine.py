@@ -318,7 +318,7 @@ class CompiledEngine(Engine):
     def vector_operations(self, action: CompiledAction) -> int:
         """Return how many vector instructions carry a fused chain out on one tile, where all masks are full.
 
-        Counted from the text of the native code (`llvm.limit`), which is made for this.
+        HowCounted from the text of the native code (`llvm.limit`), which is made for this.
         """
         from pixelflow.simd.lanes.compiled.llvm.limit import vector_operations
 
