@@ -193,8 +193,9 @@ def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
-        for instruction, executed, cycles in zip(run.program.instructions, run.executed, run.cycles_each, strict=True):
-            totals[instruction.declaration.family.value] += executed if cycles else 0
+        families = run.program.by_kind.each(lambda each: each.declaration.family.value)
+        for family, executed, cycles in zip(families, run.executed, run.cycles_each, strict=True):
+            totals[family] += executed if cycles else 0
     return {name: count for name, count in totals.items() if count}
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pixelflow.cli.shell.arguments import UsageError, parsed
 from pixelflow.cli.shell.engines import engine_of
@@ -95,7 +95,7 @@ def add_sides_option(parser: argparse.ArgumentParser, machines: Mapping[str, Mac
 
 def told_sides(
     args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Told]:
     """Return what each machine that was chosen is told, by name, each once; ``default`` where none was.
 
     Raises UsageError for options of machines that were not. The engine of ``args`` is then that of lanes.
@@ -103,10 +103,10 @@ def told_sides(
     wanted = list(args.machines) if ALL in (args.sides or ()) else args.sides or default
     args.sides = list(dict.fromkeys(wanted))
     refuse_options_of_others(args, args.sides)
-    words = {name: dict(told(args, name)) for name in args.sides}
+    words = {name: told(args, name) for name in args.sides}
     args.engine = engine_of(args, screen)
     if PIXELFLOW in words:
-        words[PIXELFLOW] |= {"config": config, "engine": args.engine}
+        words[PIXELFLOW] = {**words[PIXELFLOW], "config": config, "engine": args.engine}
     return words
 
 

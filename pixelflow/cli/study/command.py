@@ -2,7 +2,8 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate; these are executed at that moment, timing only. labour is the
+supply lets the instructions' words come at a rate. caching keeps results in texture memory, after the passes and
+beside them; all these are executed at that moment, timing only. labour is the
 division of labour between EMCs and GPs, executed in full. triangle-sizes draws triangles of one size on several
 machines, size by size; machines draws scenes of several kinds on every machine that draws them. sampling puts patches
 sampled by view beside all sampled alike, executed with data.
@@ -19,7 +20,7 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.study.labour import LABOUR
 from pixelflow.cli.study.machines import MACHINES
-from pixelflow.cli.study.passes import SCHEDULES, SENSITIVITY, SUPPLY
+from pixelflow.cli.study.passes import CACHING, SCHEDULES, SENSITIVITY, SUPPLY
 from pixelflow.cli.study.sampling import SAMPLING
 from pixelflow.cli.study.sizes import TRIANGLE_SIZES
 from pixelflow.simd.machine import commands_of_machines
@@ -34,7 +35,9 @@ EXAMPLES = (
     *examples_for("study", PIXELFLOW),
 )
 
-_STUDIES = {each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, SAMPLING, LABOUR, TRIANGLE_SIZES, MACHINES)}
+_STUDIES = {
+    each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, CACHING, SAMPLING, LABOUR, TRIANGLE_SIZES, MACHINES)
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
