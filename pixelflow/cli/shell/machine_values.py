@@ -93,9 +93,7 @@ def add_sides_option(parser: argparse.ArgumentParser, machines: Mapping[str, Mac
         help=f"a machine to compare, {', '.join(machines)}, or {ALL} (repeatable; default: {default})")  # fmt: skip
 
 
-def told_sides(
-    args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]
-) -> dict[str, Told]:
+def told_sides(args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]) -> dict[str, Told]:
     """Return what each machine that was chosen is told, by name, each once; ``default`` where none was.
 
     Raises UsageError for options of machines that were not. The engine of ``args`` is then that of lanes.
