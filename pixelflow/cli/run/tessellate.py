@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
+from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, check_trims, method_of
 from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
@@ -81,6 +81,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     check_view_options(args)
     view, sampling = view_of(args), sampling_of(args)
     file = load_patches(args.patches, screen)
+    check_trims(args, file.patches)
     patches, counts = file.patches, sample_counts(args, len(file.patches))
     choice = choose_before(patches, view, sampling, one_sided=args.one_sided) if sampling else None
     if choice is not None:
