@@ -48,7 +48,7 @@ class Trims:
         """Emit the count: 3 cycles, 10 a trimmed patch and 16 a segment that a row of samples meets; all PEs are
         enabled after.
 
-        Samples on the side u = 1 that lie on such a segment take 14 more.
+        Samples on the side u = 1 that lie on such a segment take 12 more.
         """
         if not self.polygons:
             return

@@ -105,7 +105,7 @@ class TrimSection:
             loops.append(self._loop(len(loops) + 1))
         if count is not None and count != len(loops):
             message = f"patch {self._patch}: the trim says {count} loop{'s' * (count != 1)} and has {len(loops)}"
-            self.fault(message, head, 1, self._hint())
+            self.fault(message, head, 1, self._hint() or "each begins with a line loop")
         self._leave_rest()
         if self._faults:
             return None
@@ -136,7 +136,12 @@ class TrimSection:
 
     def _count(self, line: PatchLine, keyword: str, noun: str) -> int | None:
         """Return the number in a line ``trim 2`` or ``loop 4``."""
-        if len(line.words) != 2 or not WHOLE.match(line.words[1]) or not 1 <= int(line.words[1]) <= _MOST:
+        if (
+            line.words[0] != keyword
+            or len(line.words) != 2
+            or not WHOLE.match(line.words[1])
+            or not 1 <= int(line.words[1]) <= _MOST
+        ):
             self.fault(f"expected {keyword} and the number of {noun}", line, hint=f"allowed: 1 to {_MOST:,}")
             return None
         return int(line.words[1])
@@ -154,7 +159,7 @@ class TrimSection:
         self.places.append(lines)
         if count is not None and count != len(pieces):
             message = f"loop {number} of patch {self._patch} says {count} piece{'s' * (count != 1)}"
-            self.fault(f"{message} and has {len(pieces)}", head, 1, self._hint())
+            self.fault(f"{message} and has {len(pieces)}", head, 1, self._hint() or "each is a line curve or rational")
         found = [piece for piece in pieces if piece is not None]
         if self._faults > before or not found:
             return None
