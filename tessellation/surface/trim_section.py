@@ -136,15 +136,12 @@ class TrimSection:
 
     def _count(self, line: PatchLine, keyword: str, noun: str) -> int | None:
         """Return the number in a line ``trim 2`` or ``loop 4``."""
-        if (
-            line.words[0] != keyword
-            or len(line.words) != 2
-            or not WHOLE.match(line.words[1])
-            or not 1 <= int(line.words[1]) <= _MOST
-        ):
+        words = line.words
+        number = int(words[1]) if words[0] == keyword and len(words) == 2 and WHOLE.match(words[1]) else 0
+        if not 1 <= number <= _MOST:
             self.fault(f"expected {keyword} and the number of {noun}", line, hint=f"allowed: 1 to {_MOST:,}")
             return None
-        return int(line.words[1])
+        return number
 
     def _loop(self, number: int) -> TrimLoop | None:
         head, before = self._lines[self.at], self._faults

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,10 +20,10 @@ def plane() -> Patch:
 
 
 @pytest.fixture(scope="session")
-def shaped(plane: Patch) -> dict[int, Tessellation]:
-    """The plane with each trim, on the array: at 7 and at 16 samples a side."""
+def shaped(plane: Patch) -> Callable[[int], Tessellation]:
+    """The plane with each trim, on the array, at so many samples a side."""
     patches = [Patch(plane.points, trim) for trim in SHAPES.values()]
-    return {k: tessellate(patches, k) for k in (7, 16)}
+    return cache(lambda k: tessellate(patches, k))
 
 
 @pytest.fixture(scope="session")

@@ -143,7 +143,12 @@ def test_who_does_not_draw_them(rosette: tuple[Patch, ...]) -> None:
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The mesh, the cycles of the trim, and what is not counted."""
     monkeypatch.chdir(tmp_path)
-    assert main(["tessellate", "rosette", "--samples", "4", "--weld", "-o", "out.obj", "--json"]) == 0
+    assert (
+        main(
+            ["tessellate", "rosette", "--samples", "4", "--trim-tolerance", "0.02", "--weld", "-o", "out.obj", "--json"]
+        )
+        == 0
+    )
     report = json.loads(capsys.readouterr().out)
     trims = report["trims"]
     assert (trims["patches"], trims["loops"], trims["curves"]) == (4, 8, 32)
@@ -153,8 +158,6 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert sum(line.startswith("f ") for line in lines) == report["mesh"]["triangles"]
     points = np.array([line.split()[1:] for line in lines if line.startswith("v ")], float)
     assert np.isfinite(points).all()
-    assert main(["tessellate", "rosette", "--samples", "4", "--trim-tolerance", "0.05"]) == 0
-    assert "8 loops of 4 patches" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -56,10 +57,10 @@ def euler(mesh: Mesh) -> int:
     return len(mesh.points) - len(np.unique(np.sort(sides, axis=1), axis=0)) + len(mesh.triangles)
 
 
-@pytest.mark.parametrize("k", [7, 16])
-def test_areas(shaped: dict[int, Tessellation], k: int) -> None:
+@pytest.mark.parametrize("k", [16, pytest.param(7, marks=pytest.mark.slow)])
+def test_areas(shaped: Callable[[int], Tessellation], k: int) -> None:
     """As large as a polygon library and Green's theorem say, within the bound times the length of the curves."""
-    for (name, trim), samples in zip(SHAPES.items(), shaped[k].patches, strict=True):
+    for (name, trim), samples in zip(SHAPES.items(), shaped(k).patches, strict=True):
         mesh = build_mesh([samples], weld=True)
         assert check(mesh).clean, name
         segments = trimmed(samples.patch)
@@ -125,7 +126,7 @@ def nearest(points: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("share", [0.001, 0.02])
+@pytest.mark.parametrize("share", [0.001, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_borders_lie_at_their_curves(teapot: tuple[Patch, ...], share: float) -> None:
     """In space, from curve to triangles and back, within the derived bound, which is within the tolerance."""
     worst = 0.0
@@ -191,7 +192,7 @@ def _random_trim(seed: int) -> Trim:
     return Trim(tuple(loops))
 
 
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 300), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 300), marks=pytest.mark.slow)], ids=["few", "many"])
 def test_random_trims(plane: Patch, seeds: range) -> None:
     """Loops at random: closed, every triangle upwards, and as large as a library of polygons says."""
     for seed in seeds:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import shapely
@@ -10,26 +12,28 @@ from pixelflow.config import TINY
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, PatchServer, Tessellation, tessellate
 from tessellation.plan.stages import Stage
+from tessellation.reports.trims import trim_account
 from tessellation.surface.patch import trimmed
 from tessellation.surface.samples import OUTSIDE
 from tessellation.surface.trims.parity import crossings, parity
+from tests.documents.marks import table_after
 from tests.trimming.exact import outline, region, upward
 from tests.trimming.shapes import SHAPES
 
 
-@pytest.mark.parametrize("k", [7, 16])
-def test_samples_are_inside_as_fractions_say(shaped: dict[int, Tessellation], k: int) -> None:
+@pytest.mark.parametrize("k", [16, pytest.param(7, marks=pytest.mark.slow)])
+def test_samples_are_inside_as_fractions_say(shaped: Callable[[int], Tessellation], k: int) -> None:
     """All samples, also those on curves: a ray in the other direction, without the formula that is broadcast."""
-    for name, found in zip(SHAPES, shaped[k].patches, strict=True):
+    for name, found in zip(SHAPES, shaped(k).patches, strict=True):
         polygon = trimmed(found.patch)
         assert polygon is not None
         np.testing.assert_array_equal(found.inside, upward(polygon, k), err_msg=name)
 
 
-def test_samples_are_inside_as_a_library_of_polygons_says(shaped: dict[int, Tessellation]) -> None:
+def test_samples_are_inside_as_a_library_of_polygons_says(shaped: Callable[[int], Tessellation]) -> None:
     """Against the curves themselves: samples nearer than segments may be off, and those on a curve, have a rule."""
     near = total = 0
-    for (name, trim), found in zip(SHAPES.items(), shaped[16].patches, strict=True):
+    for (name, trim), found in zip(SHAPES.items(), shaped(16).patches, strict=True):
         at = np.arange(16) / 15
         points = shapely.points(*(axis.reshape(-1) for axis in np.meshgrid(at, at, indexing="ij")))
         polygon = trimmed(found.patch)
@@ -60,9 +64,9 @@ def test_cycles(rosette: tuple[Patch, ...], schedule: str) -> None:
 def test_whole_patches_beside_trimmed_ones(rosette: tuple[Patch, ...]) -> None:
     """They keep all samples, and passes without a trim take what they took before there were any."""
     whole = Patch(rosette[0].points)
-    found = tessellate([whole, rosette[1], whole], [5, 16, 3])
+    found = tessellate([whole, rosette[1], whole], [3, 8, 2], config=TINY)
     assert found.patches[0].inside.all() and found.patches[2].inside.all() and not found.patches[1].inside.all()
-    assert Stage.TRIM.value not in tessellate([whole], 4).cycles_by_stage
+    assert Stage.TRIM.value not in tessellate([whole], 4, config=TINY).cycles_by_stage
 
 
 @pytest.mark.parametrize("engine", sorted(available()))
@@ -120,3 +124,20 @@ def test_a_larger_tolerance_broadcasts_less(rosette: tuple[Patch, ...]) -> None:
         for share in (0.001, 0.02, 0.1)
     ]
     assert cycles == sorted(cycles, reverse=True) and cycles[0] > cycles[2]
+
+
+def test_the_table_of_the_readme_is_what_is_executed(rosette: tuple[Patch, ...]) -> None:
+    _, _, *printed = table_after("tessellation/README.md", "read by: tests/trimming/test_parity.py")
+    whole = [Patch(patch.points) for patch in rosette]
+    for line in printed:
+        schedule, samples, *figures = (cell.strip() for cell in line.strip("|").split("|"))
+        method, k = Method(schedule=schedule), int(samples)
+        found, plain = tessellate(rosette, k, method=method), tessellate(whole, k, method=method)
+        account = trim_account(found.patches, found.mesh(weld=True), found.config)
+        assert account is not None
+        trim = found.cycles_by_stage[Stage.TRIM.value]
+        more = found.cycles - plain.cycles
+        counts = (account.outside, account.segments, account.broadcast, trim, more, found.cycles)
+        assert figures == [f"{count:,}" for count in counts]
+        if k == 8:
+            assert (account.points, account.gp_cycles) == (728, 42_770)
