@@ -14,9 +14,9 @@ from pixelflow.config import TINY
 from tessellation import Mesh, Method, Patch, Tessellation, build_mesh, check, tessellate
 from tessellation.surface.patch import trimmed
 from tessellation.surface.reference import surface_at
-from tessellation.surface.trims.curves import Trim
+from tessellation.surface.trims.curves import Trim, TrimLoop
 from tests.tessellation.models import ideal_samples
-from tests.trimming.exact import dense, green, region
+from tests.trimming.exact import dense, green, region, upward
 from tests.trimming.shapes import SHAPES, circle, polygon, square
 
 
@@ -24,7 +24,7 @@ def area(mesh: Mesh) -> float:
     """Return the area of a mesh in the plane of x and y; each triangle must face upwards."""
     a, b, c = (mesh.points[mesh.triangles[:, corner], :2].astype(np.float64) for corner in range(3))
     twice = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-    assert (twice > -1e-9).all()
+    assert (twice > -1e-7).all()  # corners are rounded to binary32
     return float(twice.sum()) / 2
 
 
@@ -206,3 +206,42 @@ def test_random_trims(plane: Patch, seeds: range) -> None:
         mesh = build_mesh([samples], weld=True)
         assert check(mesh).clean
         assert area(mesh) == pytest.approx(region(trim).area, abs=10 * segments.spread + 1e-6), seed
+
+
+def _clipped_trim(seed: int) -> tuple[Trim, shapely.Geometry, int] | None:
+    """Return random triangles to pentagons, joined and cut by the square, with corners on a grid of n x n."""
+    generator = np.random.default_rng(seed)
+    n = int(generator.choice([4, 6, 8, 12, 15, 16, 30]))
+    whole: shapely.Geometry = shapely.Polygon()
+    for _ in range(generator.integers(1, 6)):
+        other = shapely.Polygon(generator.integers(-2, n + 3, (generator.integers(3, 6), 2)) / n).buffer(0)
+        whole = whole.symmetric_difference(other) if generator.random() < 0.5 else whole.union(other)
+    whole = whole.intersection(shapely.box(0, 0, 1, 1)).buffer(0)
+    parts = [each for each in shapely.get_parts(whole) if each.geom_type == "Polygon" and each.area > 1e-6]
+    rings = [ring for part in parts for ring in (part.exterior, *part.interiors)]
+    loops = [TrimLoop.of_points([tuple(at) for at in np.clip(ring.coords[:-1], 0, 1).tolist()]) for ring in rings]
+    return (Trim(tuple(loops)), whole, n) if loops else None
+
+
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 400), marks=pytest.mark.slow)], ids=["few", "many"])
+def test_trims_along_sides_and_through_samples(plane: Patch, seeds: range) -> None:
+    """Polygons whose corners lie on samples, on lines between them and on the sides of the square."""
+    done = 0
+    for seed in seeds:
+        found = _clipped_trim(seed)
+        if found is None:
+            continue
+        trim, whole, n = found
+        patch = Patch(plane.points, trim)
+        segments = trimmed(patch)
+        assert segments is not None
+        if segments.contact is not None:
+            continue
+        k = min(16, n + 1) if seed % 2 else 2 + seed % 15
+        (samples,) = ideal_samples([patch], [k])
+        np.testing.assert_array_equal(samples.inside, upward(segments, k))
+        mesh = build_mesh([samples], weld=True)
+        assert check(mesh).clean, seed
+        assert area(mesh) == pytest.approx(whole.area, abs=1e-4), seed
+        done += 1
+    assert done > len(seeds) // 4

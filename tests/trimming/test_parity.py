@@ -121,9 +121,9 @@ def test_managers_and_servers(rosette: tuple[Patch, ...]) -> None:
 def test_a_larger_tolerance_broadcasts_less(rosette: tuple[Patch, ...]) -> None:
     cycles = [
         tessellate(rosette[:1], 16, config=TINY, method=Method(trim_tolerance=share)).cycles_by_stage[Stage.TRIM.value]
-        for share in (0.001, 0.02, 0.1)
+        for share in (0.001, 0.1)
     ]
-    assert cycles == sorted(cycles, reverse=True) and cycles[0] > cycles[2]
+    assert cycles == sorted(cycles, reverse=True) and cycles[0] > cycles[1]
 
 
 def test_the_table_of_the_readme_is_what_is_executed(rosette: tuple[Patch, ...]) -> None:

@@ -72,8 +72,7 @@ def _directed(polygon: TrimPolygon) -> Iterable[tuple[int, int, int, int]]:
     start, end = ends[:, :2], ends[:, 2:]
     on_side = ((start == end) & ((start == 0) | (start == _ONE))).any(axis=1)
     from_border = ((start == 0) | (start == _ONE)).any(axis=1)
-    forward = True
-    before = -1
+    forward, before = True, -2
     for index in np.flatnonzero(~on_side).tolist():
         # Along a stretch from side to side, the patch stays on the same side.
         if index != before + 1 or from_border[index] or polygon.loops[index] != polygon.loops[before]:
