@@ -52,7 +52,7 @@ def test_cycles(rosette: tuple[Patch, ...], schedule: str) -> None:
     rosette = rosette[:1]
     found = tessellate(rosette, 9, config=TINY, method=Method(schedule=schedule))
     counted = [each for patch in rosette if (polygon := trimmed(patch)) for each in crossings(polygon, 9)]
-    expected = 12 + 10 * len(rosette) + sum(12 if each.only_last else 16 for each in counted)
+    expected = 3 + 9 + 10 * len(rosette) + sum(12 if each.only_last else 16 for each in counted)
     assert found.cycles_by_stage[Stage.TRIM.value] == expected
     assert any(each.only_last for each in counted)
     whole = tessellate([Patch(patch.points) for patch in rosette], 9, config=TINY, method=Method(schedule=schedule))
