@@ -16,16 +16,21 @@ from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant, enable_square
+from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.plan.mapping import Pass
+from tessellation.plan.mapping import Pass, Placement
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 from tessellation.plan.precision import SINGLE, StoredFormat
 from tessellation.plan.schedule import Surface, SurfaceWork, surface_order
 from tessellation.plan.stages import Stage
 from tessellation.surface.bernstein import bernstein_bits
+from tessellation.surface.samples import OUTSIDE
+from tessellation.surface.trims.parity import RayCrossing, crossings
+from tessellation.surface.trims.polygon import TrimPolygon
 
 __all__ = [
     "Evaluation",
+    "Trims",
     "emit_addresses",
     "emit_bernstein",
     "emit_conversions",
@@ -36,6 +41,9 @@ __all__ = [
     "emit_surfaces",
 ]
 
+
+_AMIDST = 5
+"""Values of the last batch, of eight, after whose arithmetic two thirds of what follows its read are done."""
 
 _LEE_MODULES = 8
 """Modules that 7-bit yp registers can tell apart, 16 rows each."""
@@ -153,6 +161,11 @@ class Evaluation:
         """Yield the evaluations in their order."""
         return surface_order(self.memory.rows, self.memory.columns, reordered=self.memory.reordered)
 
+    @property
+    def values(self) -> int:
+        """Control values of a patch."""
+        return max(work.first + work.rows * work.columns for work in self.surfaces())
+
     def widened(self, builder: Builder, value: Mem, longer: Mem) -> Mem:
         """Emit what makes a control value as long as the arithmetic wants it, if it is shorter; return where it is."""
         if self.stored.value_bytes == self.memory.value_bytes:
@@ -176,15 +189,17 @@ def stage_of(work: SurfaceWork) -> Stage:
     return Stage.POINTS if work.surface is Surface.POINT else Stage.DERIVATIVES
 
 
-def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPointSource) -> None:
+def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPointSource, keeping: Keeping) -> None:
     """Emit the evaluation of points and derivatives, a batch of control values at a time (4.1.3)."""
     for work in evaluation.surfaces():
         evaluation.load_for(builder, work)
         builder.mark(stage_of(work).value)
-        _emit_surface(builder, evaluation, source, work)
+        _emit_surface(builder, evaluation, source, work, keeping)
 
 
-def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork) -> None:
+def _emit_surface(
+    builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork, keeping: Keeping
+) -> None:
     """Emit one coordinate of one surface: mn + n multiplications and n (m - 1) + n - 1 additions."""
     memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
     size = memory.value_bytes
@@ -192,7 +207,7 @@ def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPoint
     result = Mem(memory[work.result].start)
     in_u, in_v = (memory[name].start for name in work.surface.bernstein)
     control = memory["control_points"].start
-    number = work.first
+    number, amidst = work.first, (evaluation.values - 1) // stored.batch_values * stored.batch_values + _AMIDST
     for j in range(work.columns):
         for i in range(work.rows):
             batch, place = divmod(number, stored.batch_values)
@@ -202,14 +217,17 @@ def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPoint
             value = evaluation.widened(builder, Mem(control + place * stored.value_bytes), longer)
             library.multiply_add(builder, column, Mem(in_u + i * size), value, product, first=i == 0)
             number += 1
+            if number == amidst:
+                keeping.emit(builder, Chance.AMIDST, stage_of(work))
         library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
-def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> None:
+def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary, keeping: Keeping) -> None:
     """Emit the unit normal: 9 multiplications, 5 additions or subtractions, 1 square root, 3 divisions (4.1.3).
 
     The length stays in the second temporary; where it is zero the normal is what the division makes of 0 / 0.
     """
+    keeping.emit(builder, Chance.NORMALS, Stage.NORMALS)
     builder.mark(Stage.NORMALS.value)
     length, product = (Mem(memory["temporaries"].start + index * memory.value_bytes) for index in range(2))
     du, dv, normal = ([Mem(memory[f"{axis}_{what}"].start) for axis in AXES] for what in ("du", "dv", "normal"))
@@ -218,8 +236,10 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> 
         library.multiply(builder, normal[axis], du[after], dv[last])
         library.multiply(builder, product, du[last], dv[after])
         library.subtract(builder, normal[axis], normal[axis], product)
+    keeping.emit(builder, Chance.CROSSED, Stage.NORMALS)
     for axis in range(3):
         library.multiply_add(builder, length, normal[axis], normal[axis], product, first=axis == 0)
+    keeping.emit(builder, Chance.SQUARED, Stage.NORMALS)
     library.root(builder, length, length)
     for axis in range(3):
         library.divide(builder, normal[axis], normal[axis], length)
@@ -278,3 +298,79 @@ def emit_results(builder: Builder, memory: MemoryMap) -> None:
         for axis in AXES:
             place = Mem(memory[f"{axis}_{what}"].start)
             builder.call("narrow", place, place)
+
+
+_PARITY = 2
+"""Past the two mark bytes of the administrative ones."""
+
+_EDGE_BYTES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Trims:
+    """The trims of the patches of a pass: their polygons by the number of the patch. Nothing is emitted for none.
+
+    Each PE counts the trim segments that its sample's ray crosses, modulo 2. The GPs break trim curves into segments
+    and form an edge function for each (`surface/trims/`). The LEE broadcasts it, as for the edges of triangles (2.2.2):
+    a PE of the patch in one of the rows that the segment spans toggles a byte where the function is not negative. That
+    is executed while the first control values are on their way. In the end PEs that counted an even number, whose
+    samples lie outside, get a pattern that is no number in place of their normal, so that it goes wherever results go.
+    All of this is invented: of trimmed patches "there are significant hurdles that must still be resolved" (5.1).
+    """
+
+    memory: MemoryMap
+    work: Pass
+    polygons: Mapping[int, TrimPolygon]
+
+    @property
+    def _parity(self) -> Mem:
+        return Mem(self.memory["administrative"].start + _PARITY)
+
+    def emit_crossings(self, builder: Builder) -> None:
+        """Emit the count: 3 cycles, 10 a trimmed patch and 16 a segment that a row of samples meets; all PEs are
+        enabled after.
+
+        Samples on the side u = 1 that lie on such a segment take 12 more.
+        """
+        if not self.polygons:
+            return
+        builder.mark(Stage.TRIM.value)
+        builder.emit("EMC_SetEnab")
+        builder.emit("STI", self._parity, Imm(1))
+        for placement in self.work.placements:
+            polygon = self.polygons.get(placement.patch)
+            if polygon is None:
+                continue
+            enable_square(builder, placement)
+            builder.emit("STI", self._parity, Imm(0))
+            for crossing in crossings(polygon, placement.samples):
+                self._emit_crossing(builder, placement, crossing)
+        builder.emit("EMC_SetEnab")
+
+    def _emit_crossing(self, builder: Builder, place: Placement, crossing: RayCrossing) -> None:
+        first = place.samples - 1 if crossing.only_last else 0
+        builder.emit("EMC_SetEnab")
+        builder.emit("EMC_TreeGEZero_Li", 0, 1, 1, 0, -(place.x + first))
+        builder.emit("EMC_TreeLTZero_Li", 0, 1, 1, 0, -(place.x + place.samples))
+        builder.emit("EMC_TreeGEZero_Li", 0, 1, 0, 1, -(place.y + crossing.first))
+        builder.emit("EMC_TreeLTZero_Li", 0, 1, 0, 1, -(place.y + crossing.last + 1))
+        if not crossing.only_last:
+            a, b = crossing.a, crossing.b
+            c = crossing.c - a * place.x - b * place.y
+            builder.emit("EMC_TreeGEZero_Li", 0, _EDGE_BYTES, a, b, c)
+        builder.emit("LD", Register.R, self._parity)
+        builder.emit("XOR", Register.R, Imm(1))
+        builder.emit("ST", self._parity, Register.R)
+
+    def emit_marks(self, builder: Builder) -> None:
+        """Emit the marks of samples outside: 9 cycles; all PEs are enabled after."""
+        if not self.polygons:
+            return
+        builder.mark(Stage.TRIM.value)
+        builder.emit("EMC_SetEnab")
+        builder.emit("LD", Register.R, self._parity)
+        builder.emit("CMP", Register.R, Imm(1))
+        builder.emit("ENC")
+        for index, byte in enumerate(OUTSIDE.to_bytes(FLOAT_BYTES, "little")):
+            builder.emit("STI", Mem(self.memory["x_normal"].start + index), Imm(byte))
+        builder.emit("EMC_SetEnab")

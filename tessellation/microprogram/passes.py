@@ -10,9 +10,11 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Cell
 from tessellation.microprogram.control_points import ControlPointSource, LeeControlPoints
 from tessellation.microprogram.fixed.sums import emit_fixed_sums
-from tessellation.microprogram.gp_traffic import RESULTS, emit_return
+from tessellation.microprogram.gp_traffic import emit_return
+from tessellation.microprogram.keeping import Chance, Keeping, KeptPass
 from tessellation.microprogram.kernels import (
     Evaluation,
+    Trims,
     emit_addresses,
     emit_conversions,
     emit_lee,
@@ -26,6 +28,7 @@ from tessellation.microprogram.method import (
     CACHING_WAYS,
     CONTROL_POINTS,
     GP_WAYS,
+    KEPT,
     RESULT_WAYS,
     SCHEDULES,
     TRANSFERS,
@@ -36,12 +39,11 @@ from tessellation.microprogram.method import (
 from tessellation.microprogram.ports import ADDRESS_PLACE, ARRIVED, emit_cleared_ports
 from tessellation.microprogram.shared_columns import Banks, Columns, emit_shared_columns, emit_way
 from tessellation.microprogram.texture_source import TextureControlPoints
-from tessellation.microprogram.trimming import Trims
 from tessellation.microprogram.write_back import WriteBack, WrittenFloat, WrittenFloats
 from tessellation.plan.columns import SHARE_BYTES, point_reads, reads_of
 from tessellation.plan.fixed import fixed_bytes, fixed_transfers
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, MemoryMap
+from tessellation.plan.memory_map import AXES, RESULTS, MemoryMap
 from tessellation.plan.precision import stored_patterns
 from tessellation.plan.schedule import point_batches
 from tessellation.plan.stages import Stage
@@ -52,6 +54,7 @@ __all__ = [
     "CACHING_WAYS",
     "CONTROL_POINTS",
     "GP_WAYS",
+    "KEPT",
     "RESULT_WAYS",
     "SCHEDULES",
     "TRANSFERS",
@@ -85,6 +88,8 @@ class Plan:
     """Whether the results have left at the end of the pass; else they do during the next."""
     fixed: bool = False
     """Whether its sums are in fixed point."""
+    keeps: KeptPass | None = None
+    """What this pass writes to texture memory of the one before it."""
     taken: bool = False
     """Whether somebody else takes the results away once the pass has ended."""
 
@@ -132,7 +137,8 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
     most = _MOST_SHARED if method.shares_columns else _MOST_OF_THESIS
     apart = method.transfers == "apart"
-    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart)
+    keeping = Keeping(plan.keeps)
+    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart, keeping=keeping)
 
 
 def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
@@ -169,6 +175,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     beside = write_back(work, config, method)
     trims = work.trims(method)
     beside.emit_ahead(builder)
+    beside.keeping.emit_ahead(builder)
     if method.shares_columns:
         room = AddressMap(config.sdram).number(Cell(1, 0, 0))
         banks = Banks(room, alternate=method.both_banks(config))
@@ -177,7 +184,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
             select = emit_way(builder, memory, passed, bases, batches, banks)
             floats = library if method.normals == "float" else None
             columns = _fixed_columns(memory, banks, beside, trims)
-            emit_fixed_sums(builder, memory, passed.sizes[0], floats, select, columns)
+            emit_fixed_sums(builder, memory, passed.sizes[0], floats, select, columns, beside.keeping)
         else:
             stored = method.stored
             emit_shared_columns(builder, memory, passed, library, bases, batches, banks, stored, beside, trims)
@@ -186,6 +193,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     if method.long:
         emit_results(builder, memory)
     trims.emit_marks(builder)
+    beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
     return builder.build()
 
@@ -210,6 +218,10 @@ def _emit_thesis(
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
         beside.emit_alone(builder)
+        builder.stream("tigc")
+        beside.keeping.emit_writes(builder)
+        builder.stream("eigc")
+        beside.keeping.emit(builder, Chance.READ, Stage.ADDRESSES)
         numbers = {place.patch: index for index, place in enumerate(passed.placements)}
         emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
         values = {
@@ -220,8 +232,8 @@ def _emit_thesis(
     source.emit_start(builder)
     evaluation.load_first(builder)
     trims.emit_crossings(builder)
-    emit_surfaces(builder, evaluation, source)
-    emit_normals(builder, memory, library)
+    emit_surfaces(builder, evaluation, source, beside.keeping)
+    emit_normals(builder, memory, library, beside.keeping)
 
 
 def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:

@@ -28,9 +28,11 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
+from tessellation.microprogram.keeping import Chance
 from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
+    Trims,
     emit_addresses,
     emit_exchange,
     emit_normals,
@@ -39,7 +41,6 @@ from tessellation.microprogram.kernels import (
 )
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.ports import ADDRESS_PLACE, emit_cleared_ports, emit_copy, emit_copy_out
-from tessellation.microprogram.trimming import Trims
 from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
 from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
@@ -199,12 +200,15 @@ class Columns:
 
 def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: Columns) -> None:
     numbers = count()
-    for work in evaluation.surfaces():
+    keeping, surfaces = columns.write_back.keeping, list(evaluation.surfaces())
+    for work in surfaces:
         evaluation.load_for(builder, work)
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
             start, size = evaluation.memory["columns"].start, evaluation.memory.value_bytes
             emit_exchange(builder, start, size, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            if work is surfaces[-1] and group == groups_of(work.columns) - 1:
+                keeping.emit(builder, Chance.AMIDST, Stage.EXCHANGE)
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 
@@ -279,4 +283,4 @@ def emit_shared_columns(
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)
-    emit_normals(builder, memory, library)
+    emit_normals(builder, memory, library, write_back.keeping)
