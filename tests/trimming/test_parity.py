@@ -81,13 +81,14 @@ def test_engines_agree(rosette: tuple[Patch, ...], engine: str) -> None:
     "method",
     [
         Method(results="gp"), Method(results="gp-fine"), Method(results="gp-both", schedule="shared-columns"),
-        Method(mantissa_bytes=4), Method(control_points="lee"), Method(cache="base"),
+        Method(mantissa_bytes=4), Method(control_points="lee"), Method(cache="base", kept="beside"),
     ],
     ids=lambda method: f"{method.results} {method.mantissa_bytes} {method.control_points} {method.cache}",
 )  # fmt: skip
 def test_marks_go_where_results_go(rosette: tuple[Patch, ...], method: Method) -> None:
     """A sample outside has a pattern that is no number in place of its normal; nothing else has."""
-    found = tessellate(rosette, 6, config=TINY, method=method)
+    found = tessellate(rosette * 2, 6, config=TINY, method=method)
+    assert len(found.runs) == 2
     for patch in found.patches:
         polygon = trimmed(patch.patch)
         assert polygon is not None
