@@ -18,8 +18,8 @@ from tessellation.picture import Standpoint
 from tessellation.sampling.bound import by_counts
 from tessellation.surface.mesh import finer_sides
 from tessellation.surface.patch import Patch
-from tessellation.surface.topology import Side, find_joints
-from tessellation.surface.triangles import ring
+from tessellation.surface.topology import find_joints
+from tessellation.surface.triangles import Side, ring
 
 __all__ = ["Sampled", "pixel_errors"]
 
