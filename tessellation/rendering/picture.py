@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
+from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.nodes import render_on_nodes
+from tessellation.rendering.composition.drawing import draw_on_nodes
+from tessellation.rendering.composition.transfers import Roles
 from tessellation.rendering.projected import Projected, project_samples
-from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
+from tessellation.rendering.renderer import require_plain, require_region
 from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
@@ -39,26 +40,21 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
-        size, background = source.size or SIZE, BACKGROUND
+        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
     else:
         scene = order.load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
-        triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
-    composed = render_on_nodes(
-        triangles,
-        *size,
-        order.told.get("parts", 1),
-        background=background,
-        config=config,
-        engine=source.engine,
-        progress=source.progress,
-        watch=source.watch,
+    roles = Roles(order.told.get("parts", 1), order.told.get("shaders", 0))
+    composed = draw_on_nodes(
+        frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
     )
-    nodes, picture = list(composed.nodes), composed.picture
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
+    size, picture = (frame.width, frame.height), composed.picture
     drawn = DrawnPicture(
-        triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time, choice=choice
-    )
-    same = draw(triangles, *size, background).equals(picture)
+        triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
+        choice=choice,
+    )  # fmt: skip
+    same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
@@ -67,6 +63,8 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
     how, config = order.source, order.effective.config
     if how.flat:
         raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if order.told.get("shaders"):
+        raise UsageError("--shaders", "the words are drawn by the node that made them; --projection emc takes shaders")
     if order.told.get("parts", 1) != 1:
         raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
     file = _patches(order.scene, how)

@@ -58,7 +58,7 @@ def test_nodes_that_share_a_scene_draw_the_same_picture(nodes: int) -> None:
     one, several = (draw_on_pixelflow(frame("deep"), parts=each, engine=ENGINE) for each in (1, nodes))
     assert several.picture.equals(one.picture)
     assert several.lanes == nodes * one.lanes and several.work > one.work
-    assert several.traffic["copied for composition"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
+    assert several.traffic["image composition network"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
     assert several.covered_lanes == one.covered_lanes
 
 

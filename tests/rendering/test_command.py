@@ -148,7 +148,7 @@ def test_rates_of_the_image_composition_network_are_set_as_other_values_are(
     for more in ([], ["--config", "slow.toml", "-D", "composition.node_cycles=7"]):
         assert main([*words, "--nodes", "3", *more, "--json"]) == 0
         found.append(json.loads(capsys.readouterr().out)["composition"])
-    assert [each["region_cycles"] for each in found] == [256 * 6 // 2, 256 * 6]
+    assert [each["transfer_cycles"] for each in found] == [256 * 6 // 2, 256 * 6]
     assert [each["latency_cycles"] for each in found] == [2 * 2, 2 * 7]
     assert found[0]["rates"][:2] == ["emc_bytes_per_cycle 2, invented", "node_cycles 2, invented"]
     assert found[1]["rates"][:2] == ["emc_bytes_per_cycle 1, set by slow.toml:2", "node_cycles 7, set by -D"]
@@ -172,14 +172,14 @@ def test_values_on_which_no_picture_depends_are_named(tmp_path: Path, monkeypatc
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
     from tessellation.rendering import picture as drawing
 
-    honest = drawing.draw
+    honest = drawing.draw_frame
 
     def off_by_one(*args):
         picture = honest(*args)
         picture.colours[3, 4, 0] ^= 1
         return picture
 
-    monkeypatch.setattr(drawing, "draw", off_by_one)
+    monkeypatch.setattr(drawing, "draw_frame", off_by_one)
     out = str(tmp_path / "x.png")
     assert main(["render", "enneper", "--samples", "3", "--size", "64x48", "-o", out]) == 1
     assert "PIXELS DIFFER" in capsys.readouterr().out

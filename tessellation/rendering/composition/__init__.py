@@ -1,0 +1,17 @@
+"""Image composition: nodes with roles, and the network that merges what they draw (thesis 2.2.2)."""
+
+from tessellation.rendering.composition.network import NetworkTime, NodeTime, run_network
+from tessellation.rendering.composition.roles import RecordWork, ShadingWork
+from tessellation.rendering.composition.transfers import Kind, Roles, Transfer, transfers_of
+
+__all__ = [
+    "Kind",
+    "NetworkTime",
+    "NodeTime",
+    "RecordWork",
+    "Roles",
+    "ShadingWork",
+    "Transfer",
+    "run_network",
+    "transfers_of",
+]
