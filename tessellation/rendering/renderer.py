@@ -19,6 +19,7 @@ from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, 
 __all__ = [
     "RegionRun",
     "Rendering",
+    "collect",
     "execute",
     "plain_triangles",
     "region_programs",
@@ -122,7 +123,7 @@ def execute(
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
         run = node.run(program)
         pixels = _sent(node) if composed else _drawn(node, program)
-        _collect(node, pixels, region, picture)
+        collect(node, pixels, region, picture)
         done.append(RegionRun(region.left, region.top, len(region.triangles), run))
     return Rendering(picture, tuple(done))
 
@@ -143,7 +144,7 @@ def require_region(config: NodeConfig) -> None:
         )
 
 
-def _collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
+def collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
     """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
     height, width = picture.depths.shape
     x, y = node.coordinates()
