@@ -1,6 +1,6 @@
 """PixelFlow draws: triangles become instructions for the EMCs, region by region (thesis 2.2.2)."""
 
-from tessellation.rendering.composition import NetworkTime, RecordWork, Roles, ShadingWork, run_network
+from tessellation.rendering.composition import NetworkTime, RecordWork, Roles, SampleWork, ShadingWork, run_network
 from tessellation.rendering.composition.drawing import Composed, draw_on_nodes
 from tessellation.rendering.composition.merging import merge, shares
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
@@ -34,6 +34,7 @@ __all__ = [
     "RegionRun",
     "Rendering",
     "Roles",
+    "SampleWork",
     "ShadingWork",
     "draw_on_nodes",
     "merge",

@@ -170,7 +170,7 @@ def test_values_on_which_no_picture_depends_are_named(tmp_path: Path, monkeypatc
 
 
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
-    from tessellation.rendering import picture as drawing
+    from tessellation.rendering.pictures import drawn as drawing
 
     honest = drawing.draw_frame
 

@@ -1,7 +1,7 @@
 """Image composition: nodes with roles, and the network that merges what they draw (thesis 2.2.2)."""
 
 from tessellation.rendering.composition.network import NetworkTime, NodeTime, run_network
-from tessellation.rendering.composition.roles import RecordWork, ShadingWork
+from tessellation.rendering.composition.roles import RecordWork, SampleWork, ShadingWork
 from tessellation.rendering.composition.transfers import Kind, Roles, Transfer, transfers_of
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "NodeTime",
     "RecordWork",
     "Roles",
+    "SampleWork",
     "ShadingWork",
     "Transfer",
     "run_network",

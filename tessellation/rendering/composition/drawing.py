@@ -7,7 +7,7 @@ that takes together, with waits, the network says (`network.py`), from what each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +18,10 @@ from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.telling import Telling
 from tessellation.rendering.composition.finishing import finished_place, finishing_program, sample_program
-from tessellation.rendering.composition.merging import depths_of, merge, shares
-from tessellation.rendering.composition.network import NetworkTime, check_room, run_network
-from tessellation.rendering.composition.records import Records, records_of
-from tessellation.rendering.composition.roles import RecordWork, ShadingWork
+from tessellation.rendering.composition.merging import DEPTH_BYTES, depths_of, merge, shares
+from tessellation.rendering.composition.network import PIXEL_BYTES, NetworkTime, check_room, run_network
+from tessellation.rendering.composition.records import DeferredRecords, FinishedRecords, Records
+from tessellation.rendering.composition.roles import RecordWork, SampleWork, ShadingWork
 from tessellation.rendering.composition.transfers import Roles
 from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.rendering.regions import REGION_HEIGHT, Region
@@ -39,6 +39,8 @@ class Composed:
     nodes: tuple[NodeRuns, ...]
     """Rasterizers, then shaders."""
     time: NetworkTime | None
+    loading: tuple[Run, ...]
+    """Of textures, by each node that reads some: once for all pictures with them, and not among what they executed."""
 
 
 def draw_on_nodes(
@@ -58,14 +60,22 @@ def draw_on_nodes(
         drawn = render(
             triangles, *size, background=frame.background, config=config, engine=engine, progress=progress, watch=watch
         )
-        return Composed(drawn.picture, roles, (drawn,), None)
-    records = records_of(frame, deferred=bool(roles.shaders))
+        return Composed(drawn.picture, roles, (drawn,), None, ())
+    if frame.plain and not roles.shaders:
+        records: Records = FinishedRecords(frame)
+    else:
+        records = DeferredRecords(frame, config)
+        if not (roles.alone or roles.shaders):
+            text = f"{roles.rasterizers} nodes draw {_what(frame)}, and none of them shades"
+            raise InputError(Fault(text, hint="give --shaders 1 or more"))
     if not roles.alone:
-        check_room(config, roles, records.size)
-    if not (roles.alone or roles.shaders or records.finished):
-        text = f"{roles.rasterizers} nodes draw {frame.samples} samples a pixel or textures, and none of them shades"
-        raise InputError(Fault(text, hint="give --shaders 1 or more"))
+        check_room(config, records.size)
     return _Drawing(frame, roles, records, config, engine, watch).composed(progress)
+
+
+def _what(frame: Frame) -> str:
+    """Return why somebody has to shade a frame."""
+    return "textures" if frame.samples == 1 else f"{frame.samples} samples a pixel"
 
 
 class _Drawing:
@@ -81,6 +91,7 @@ class _Drawing:
         watch: Callable[[Node], None] | None,
     ) -> None:
         self.frame, self.roles, self.records, self.config = frame, roles, records, config
+        self.deferred = records if isinstance(records, DeferredRecords) else None
         nodes = [Node(config, engine) for _ in range(roles.frame_buffer)]
         for node in nodes if watch is not None else ():
             watch(node)
@@ -94,8 +105,8 @@ class _Drawing:
     def composed(self, progress: Telling | None) -> Composed:
         """Draw region after region."""
         frame, roles, records = self.frame, self.roles, self.records
-        for number, node in enumerate([*self.rasterizers, *(self.shaders if roles.shaders else ())]):
-            self.runs[number] += [RegionRun(0, 0, 0, run) for run in records.prepared(node)]
+        loaded = [records.loaded(node, shades=roles.alone) for node in self.rasterizers]
+        loaded += [records.loaded(node, shades=True) for node in self.shaders if roles.shaders]
         picture = Picture.empty(frame.width, frame.height)
         for number, region in enumerate(records.regions):
             if progress is not None and region.left == 0:
@@ -110,35 +121,37 @@ class _Drawing:
             time = run_network(
                 self.drawn, self.shaded, record_bytes=records.size, samples=records.samples, config=self.config
             )
-        return Composed(picture, roles, nodes, time)
+        return Composed(picture, roles, nodes, time, tuple(run for run in loaded if run is not None))
 
     def _region(self, number: int, region: Region) -> tuple[np.ndarray, np.ndarray]:
         """Return depths, int64[lane], and colours, uint8[lane, rgb], of a region."""
-        records = self.records
+        records, shaders = self.records, self.roles.shaders
         samples: list[np.ndarray] = []
-        shading: list[int] = []
-        which = self.roles.shader_of(number) if self.roles.shaders else 0
+        works: list[SampleWork] = []
+        which, turn = (self.roles.shader_of(number), number // shaders) if shaders else (0, number)
         for sample in range(records.samples):
             slot = self._slot(number * records.samples + sample)
             samples.append(merge([self._drawn(index, region, sample, slot) for index in range(self.roles.rasterizers)]))
-            if self.shaders:
-                turn = (number // max(1, self.roles.shaders)) * records.samples + sample
-                shading.append(self._shaded(which, region, samples[-1], sample, self._slot(turn)))
+            if self.deferred is not None:
+                slot = self._slot(turn * records.samples + sample)
+                works.append(self._shaded(self.deferred, which, region, samples[-1], sample, slot))
         depths = depths_of(samples[0])
-        if not self.shaders:
-            return depths, records.colours(samples[0])
+        if self.deferred is None:
+            return depths, samples[0][DEPTH_BYTES:].T
         node, place = self.shaders[which], finished_place(self.config.array)
         finished = self._ran(which, region, node.run(finishing_program(place, records.samples)))
-        if self.roles.shaders:
-            self.shaded[which].append(ShadingWork(tuple(shading), finished))
-        return depths, node.read_memory(place, 3).T
+        if shaders:
+            self.shaded[which].append(ShadingWork(tuple(works), finished))
+        return depths, node.read_memory(place, PIXEL_BYTES).T
 
-    def _slot(self, turn: int) -> int:
-        """Return where a record lies in image composition memory, which they fill in turn."""
-        held = 1 if self.roles.alone else self.config.composition.regions_held
+    def _slot(self, turn: int) -> int | None:
+        """Return where a record lies in image composition memory, which they fill in turn; None for a node alone."""
+        if self.roles.alone:
+            return None
+        held = self.config.composition.regions_held
         return self.config.array.composition_start + turn % held * self.records.size
 
-    def _drawn(self, index: int, region: Region, sample: int, slot: int) -> np.ndarray:
+    def _drawn(self, index: int, region: Region, sample: int, slot: int | None) -> np.ndarray:
         """Let a rasterizer draw its share, and return its records as they are to leave: uint8[byte, lane]."""
         node, share = self.rasterizers[index], self.shares[index]
         numbers = region.triangles
@@ -147,15 +160,20 @@ class _Drawing:
         self.runs[index].append(RegionRun(region.left, region.top, len(own.triangles), run))
         copying = run.by_stage.get(COPY_STAGE, 0)
         self.drawn[index].append(RecordWork(run.cycles - copying, copying))
-        return node.read_memory(slot, self.records.size)
+        return self.records.read(node, slot)
 
-    def _shaded(self, which: int, region: Region, record: np.ndarray, sample: int, slot: int) -> int:
-        """Let a shader take a record and shade it; return its cycles."""
-        node, records = self.shaders[which], self.records
-        node.write_memory(slot, record)
-        colours = records.colour_places(slot)
-        runs: Sequence[Run] = (*records.shaded(node, slot), node.run(sample_program(colours, sample, records.samples)))
-        return sum(self._ran(which, region, run) for run in runs)
+    def _shaded(
+        self, records: DeferredRecords, which: int, region: Region, record: np.ndarray, sample: int, slot: int | None
+    ) -> SampleWork:
+        """Let a shader take a record, shade it and add it up; return its cycles."""
+        node, receiving = self.shaders[which], 0
+        if slot is not None:
+            node.write_memory(slot, record)
+            receiving = self._ran(which, region, records.received(node, slot))
+        shading = records.shaded(node, region)
+        cycles = 0 if shading is None else self._ran(which, region, shading)
+        added = node.run(sample_program(records.colours, sample, records.samples))
+        return SampleWork(receiving, cycles + self._ran(which, region, added))
 
     def _ran(self, which: int, region: Region, run: Run) -> int:
         """Put a run to a shader's account; return its cycles."""

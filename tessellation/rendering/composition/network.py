@@ -74,10 +74,9 @@ def emc_bytes(config: NodeConfig, pixel_bytes: int) -> int:
     return config.lanes // config.array.emcs * pixel_bytes
 
 
-def check_room(config: NodeConfig, roles: Roles, record_bytes: int) -> None:
+def check_room(config: NodeConfig, record_bytes: int) -> None:
     """Raise InputError where image composition memory has no room for as many records as it is to hold."""
     held, room = config.composition.regions_held, config.array.composition_bytes
-    room -= PIXEL_BYTES if roles.shaders else 0
     if held * record_bytes > room:
         text = f"composition.regions_held: {held} records of {record_bytes} bytes do not fit image composition memory"
         raise InputError(Fault(text, hint=f"there is room for {room // record_bytes}"))
@@ -107,13 +106,17 @@ def run_network(
     if counts or [len(works) for works in shaded] != dealt:
         raise InputError(Fault("composition needs nodes that draw and shade the same regions"))
     record = emc_bytes(config, record_bytes)
-    transfers = transfers_of(roles, regions, samples, record, emc_bytes(config, PIXEL_BYTES))
-    boxes = [*_rasterizers(roles, drawn, transfers, network), *_shaders(roles, shaded, transfers, network)]
+    shared = network.regions_held * record_bytes + PIXEL_BYTES > config.array.composition_bytes
+    transfers = transfers_of(roles, regions, samples, record, emc_bytes(config, PIXEL_BYTES), shared=shared)
+    boxes = [
+        *_rasterizers(roles, drawn, transfers, network),
+        *_shaders(roles, shaded, transfers, network, shared=shared),
+    ]
     frame_buffer = FrameBuffer(roles.names[-1], LinkSpec(*_link(roles.frame_buffer, transfers, network)))
     cycles = Clock(_netlist([*boxes, frame_buffer], network), shuffle_seed=shuffle_seed).run()
     came = tuple(frame_buffer.state.came)
     spent = [sum(each.drawing + each.copying for each in works) for works in drawn]
-    spent += [sum(sum(each.samples) + each.finishing for each in works) for works in shaded]
+    spent += [sum(each.cycles for each in works) for works in shaded]
     times = [_time(box, busy, config) for box, busy in zip(boxes, spent, strict=True)]
     sending = -(-record // network.emc_bytes_per_cycle)
     return NetworkTime(roles, int(cycles), came, tuple(times), len(transfers), sending, record_bytes)
@@ -143,11 +146,16 @@ def _rasterizers(
 
 
 def _shaders(
-    roles: Roles, shaded: Sequence[Sequence[ShadingWork]], transfers: Sequence[Transfer], network: CompositionConfig
+    roles: Roles,
+    shaded: Sequence[Sequence[ShadingWork]],
+    transfers: Sequence[Transfer],
+    network: CompositionConfig,
+    *,
+    shared: bool,
 ) -> list[Shader]:
-    held = network.regions_held
+    how = {"held": network.regions_held, "shared": shared}
     return [
-        Shader(roles.names[place], ShaderSpec(*_link(place, transfers, network), works=tuple(works), held=held))
+        Shader(roles.names[place], ShaderSpec(*_link(place, transfers, network), works=tuple(works), **how))
         for place, works in enumerate(shaded, roles.rasterizers)
     ]
 

@@ -22,6 +22,7 @@ __all__ = [
     "RasterizerSpec",
     "RasterizerState",
     "RecordWork",
+    "SampleWork",
     "Shader",
     "ShaderSpec",
     "ShaderState",
@@ -40,11 +41,24 @@ class RecordWork:
 
 
 @dataclass(frozen=True, slots=True)
-class ShadingWork:
-    """What a shader executes for a region: cycles for the record of each sample, and for the finished pixels."""
+class SampleWork:
+    """What a shader executes for one sample of a region: cycles until the record is out of the way, and after that."""
 
-    samples: tuple[int, ...]
+    receiving: int
+    shading: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShadingWork:
+    """What a shader executes for a region: for each sample, and cycles for the finished pixels."""
+
+    samples: tuple[SampleWork, ...]
     finishing: int
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all of it."""
+        return sum(each.receiving + each.shading for each in self.samples) + self.finishing
 
 
 class Doing(Enum):
@@ -55,13 +69,14 @@ class Doing(Enum):
     COPYING = "copies"
     SENDING = "waits until what it copied has gone"
     STARVED = "waits for records"
+    RECEIVING = "takes a record"
     SHADING = "shades"
     HELD = "waits until its pixels have gone"
     FINISHING = "finishes pixels"
     DONE = "has nothing more to do"
 
 
-_BUSY = (Doing.DRAWING, Doing.COPYING, Doing.SHADING, Doing.FINISHING)
+_BUSY = (Doing.DRAWING, Doing.COPYING, Doing.RECEIVING, Doing.SHADING, Doing.FINISHING)
 
 
 @dataclass(slots=True)
@@ -148,17 +163,19 @@ class Rasterizer(WorkingNode[RasterizerSpec, RasterizerState]):
 
 @dataclass(frozen=True, slots=True)
 class ShaderSpec(LinkSpec):
-    """What a shader shades, and how many records it holds."""
+    """What a shader shades, and how many records it holds; ``shared`` where finished pixels lie in their place."""
 
     works: tuple[ShadingWork, ...]
     held: int
+    shared: bool
 
 
 @dataclass(slots=True)
 class ShaderState(WorkingState):
-    """How far it has come; ``taken`` and ``shaded`` are records, ``finished`` regions."""
+    """How far it has come; ``taken``, ``received`` and ``shaded`` are records, ``finished`` regions."""
 
     taken: int = 0
+    received: int = 0
     shaded: int = 0
     finished: int = 0
 
@@ -166,8 +183,8 @@ class ShaderState(WorkingState):
 class Shader(WorkingNode[ShaderSpec, ShaderState]):
     """Shades record after record as they come, and sends the pixels of a region when its last one is shaded.
 
-    A record keeps its place in image composition memory until it is shaded; finished pixels have a place of their own
-    there, for one region.
+    A record keeps its place in image composition memory until it is received, in main memory. Finished pixels have a
+    place of their own there, for one region, or where records leave no room for that the place of a record.
     """
 
     def __init__(self, name: str, spec: ShaderSpec) -> None:
@@ -178,7 +195,10 @@ class Shader(WorkingNode[ShaderSpec, ShaderState]):
         return transfer.first != self.spec.place or self.state.sent < self.state.finished
 
     def has_room(self) -> bool:
-        return self.state.promised - self.state.shaded < self.spec.held
+        state, spec = self.state, self.spec
+        if spec.shared and state.promised // self._samples > state.left:
+            return False
+        return state.promised - state.received < spec.held
 
     def took(self, transfer: Transfer, cycle: Cycle) -> None:
         self.state.taken += 1
@@ -187,8 +207,10 @@ class Shader(WorkingNode[ShaderSpec, ShaderState]):
         state, works = self.state, self.spec.works
         match state.doing:
             case Doing.STARVED if state.taken > state.shaded:
-                region, sample = divmod(state.shaded, self._samples)
-                return Doing.SHADING, works[region].samples[sample]
+                return Doing.RECEIVING, self._work().receiving
+            case Doing.RECEIVING:
+                state.received += 1
+                return Doing.SHADING, self._work().shading
             case Doing.SHADING:
                 state.shaded += 1
                 return (Doing.STARVED if state.shaded % self._samples else Doing.HELD), 0
@@ -198,6 +220,10 @@ class Shader(WorkingNode[ShaderSpec, ShaderState]):
                 state.finished += 1
                 return (Doing.STARVED if state.finished < len(works) else Doing.DONE), 0
         return None
+
+    def _work(self) -> SampleWork:
+        region, sample = divmod(self.state.shaded, self._samples)
+        return self.spec.works[region].samples[sample]
 
 
 @dataclass(slots=True)

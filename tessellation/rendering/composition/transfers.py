@@ -5,7 +5,8 @@ them, and is merged by depth on its way, to the shader whose region it is, or to
 shaders. Finished pixels go from a shader to the frame buffer. Regions are dealt to the shaders in turn.
 
 All nodes know one order of all transfers, and each takes part in them in that order: so that no two of them wait for
-each other. The finished pixels of a region stand after the records of the region that its shader gets next.
+each other. The finished pixels of a region stand after the records of the region that its shader gets next; or before
+those, where they lie in the place of a record.
 """
 
 from __future__ import annotations
@@ -77,8 +78,13 @@ class Transfer:
         return f"{self.kind.value} of region {self.region + 1}, sample {self.sample + 1}"
 
 
-def transfers_of(roles: Roles, regions: int, samples: int, record: int, pixels: int) -> tuple[Transfer, ...]:
-    """Return all transfers of a picture in their order; an EMC has ``record`` or ``pixels`` bytes in each."""
+def transfers_of(
+    roles: Roles, regions: int, samples: int, record: int, pixels: int, *, shared: bool = False
+) -> tuple[Transfer, ...]:
+    """Return all transfers of a picture in their order; an EMC has ``record`` or ``pixels`` bytes in each.
+
+    ``shared`` says that finished pixels lie in the place of a record.
+    """
     found: list[Transfer] = []
 
     def finished(region: int) -> None:
@@ -87,10 +93,13 @@ def transfers_of(roles: Roles, regions: int, samples: int, record: int, pixels: 
 
     for region in range(regions):
         taker = roles.rasterizers + (roles.shader_of(region) if roles.shaders else 0)
+        before = region - roles.shaders if roles.shaders and region >= roles.shaders else None
+        if shared and before is not None:
+            finished(before)
         for sample in range(samples):
             found.append(Transfer(len(found), Kind.RECORD, region, sample, 0, taker, record))
-        if roles.shaders and region >= roles.shaders:
-            finished(region - roles.shaders)
+        if not shared and before is not None:
+            finished(before)
     for region in range(max(0, regions - roles.shaders), regions):
         finished(region)
     return tuple(found)

@@ -12,9 +12,10 @@ from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
 from tessellation.rendering.composition.drawing import draw_on_nodes
 from tessellation.rendering.composition.transfers import Roles
+from tessellation.rendering.pictures.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.projected import Projected, project_samples
-from tessellation.rendering.renderer import require_plain, require_region
-from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
+from tessellation.rendering.renderer import require_region
+from tessellation.rendering.shading import require_deferred
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
@@ -24,7 +25,7 @@ __all__ = ["picture_by_nodes", "refused_early"]
 def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
     """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
     require_region(config)
-    return require_plain
+    return lambda draws, samples: require_deferred(draws)
 
 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
