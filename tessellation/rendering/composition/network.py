@@ -8,6 +8,7 @@ the wires here are those of one. What the bytes say is merged where they are (`m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,7 @@ from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.composition.node_box import GRANT_LATENCY, LinkSpec, LinkState, NodeBox
 from tessellation.rendering.composition.roles import (
+    Doing,
     FrameBuffer,
     Rasterizer,
     RasterizerSpec,
@@ -40,10 +42,19 @@ class NodeTime:
 
     name: str
     busy: int
-    waited: dict[str, int]
-    """By what it waited for, from its first work to its last."""
+    spans: tuple[tuple[Doing, int, int], ...]
+    """What it did or waited for, from its first work to its last: from which cycle up to which."""
     sending: int
     sent_bytes: int
+
+    @property
+    def waited(self) -> dict[str, int]:
+        """Cycles by what it waited for."""
+        found: Counter[str] = Counter()
+        for doing, begin, end in self.spans:
+            if doing.waits:
+                found[doing.value] += end - begin
+        return dict(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,4 +190,4 @@ def _netlist(boxes: Sequence[NodeBox[LinkSpec, LinkState]], network: Composition
 
 def _time(box: Rasterizer | Shader, busy: int, config: NodeConfig) -> NodeTime:
     state: WorkingState = box.state
-    return NodeTime(box.name, busy, dict(state.waited), state.busy_cycles, state.sent_bytes * config.array.emcs)
+    return NodeTime(box.name, busy, tuple(state.spans), state.busy_cycles, state.sent_bytes * config.array.emcs)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.config import leaves
-from pixelflow.simd.report import Column, Json, Table, counted, number, percent, share
+from pixelflow.simd.report import Column, Json, Table, Timeline, TimeSpan, counted, number, percent, share
 from tessellation.rendering.composition.network import NetworkTime, NodeTime
 from tessellation.rendering.composition.roles import Doing
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
 
-__all__ = ["NETWORK_KEYS", "network_facts", "network_object", "network_table", "set_for_nothing"]
+__all__ = ["NETWORK_KEYS", "network_facts", "network_figure", "network_object", "network_table", "set_for_nothing"]
 
 NETWORK_KEYS = "composition."
 """How the keys of its values begin."""
@@ -34,6 +34,15 @@ def network_table(time: NetworkTime) -> Table:
         for node, waited in zip(time.nodes, time.waits, strict=True)
     ]  # fmt: skip
     return Table(columns, rows, f"cycles of the nodes, {time.cycles:,} until all pixels are in the frame buffer")
+
+
+def network_figure(time: NetworkTime) -> Timeline:
+    """Return what each node did when."""
+    lanes = [
+        (node.name, [TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits])
+        for node in time.nodes
+    ]
+    return Timeline("what nodes did; where there is nothing they waited, or had not begun or were done", lanes)
 
 
 def _reasons(node: NodeTime) -> Iterator[str]:

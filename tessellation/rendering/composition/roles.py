@@ -75,18 +75,24 @@ class Doing(Enum):
     FINISHING = "finishes pixels"
     DONE = "has nothing more to do"
 
+    @property
+    def waits(self) -> bool:
+        """Whether the node does nothing meanwhile."""
+        return self not in _BUSY
+
 
 _BUSY = (Doing.DRAWING, Doing.COPYING, Doing.RECEIVING, Doing.SHADING, Doing.FINISHING)
 
 
 @dataclass(slots=True)
 class WorkingState(LinkState):
-    """What a node does, until when, or since when it waits, and for how long it has waited for what."""
+    """What a node does, since when, and until when where it does not wait; and what it has done."""
 
     doing: Doing = Doing.DONE
     until: int = 0
     since: int = 0
-    waited: dict[str, int] = field(default_factory=dict)
+    spans: list[tuple[Doing, int, int]] = field(default_factory=list)
+    """What it did or waited for, from which cycle up to which."""
 
 
 Spec = TypeVar("Spec", bound=LinkSpec, covariant=True)
@@ -105,8 +111,8 @@ class WorkingNode(NodeBox[Spec, State]):
             following = self.following(cycle)
             if following is None:
                 return
-            if state.doing not in _BUSY and cycle > state.since:
-                state.waited[state.doing.value] = state.waited.get(state.doing.value, 0) + cycle - state.since
+            if cycle > state.since:
+                state.spans.append((state.doing, state.since, cycle))
             state.doing, cycles = following
             state.since, state.until = cycle, cycle + cycles
 

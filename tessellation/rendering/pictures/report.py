@@ -13,6 +13,7 @@ from tessellation.rendering.composition.finishing import FINISHING_STAGE, SAMPLE
 from tessellation.rendering.composition.report import (
     NETWORK_KEYS,
     network_facts,
+    network_figure,
     network_object,
     network_table,
     set_for_nothing,
@@ -109,6 +110,7 @@ def picture_report(
             *used.parts,
         ],
         schema="pixelflow.render/1",
+        figures=[network_figure(drawn.composition)] if drawn.composition else (),
         data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
