@@ -2,7 +2,7 @@
 
 from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.nodes import Composed, compose, render_on_nodes, shares, works_of
+from tessellation.rendering.nodes import Composed, compose, render_frame, render_on_nodes, shares, works_of
 from tessellation.rendering.projected import Projected, ProjectionDifference, project_samples
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
@@ -29,6 +29,7 @@ __all__ = [
     "project_samples",
     "regions",
     "render",
+    "render_frame",
     "render_on_nodes",
     "require_plain",
     "require_region",

@@ -48,16 +48,16 @@ def draw_on_pixelflow(
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:
-    """Draw a plain frame on ``parts`` nodes side by side.
+    """Draw a frame on ``parts`` nodes side by side.
 
     With more than one, the time of the image composition network, a formula, is in the picture's cycles. Raises
-    InputError for a frame that is not plain.
+    InputError for a frame that nodes do not draw.
     """
     # Assembles the programs of rendering: only who draws waits for it.
-    from tessellation.rendering import plain_triangles, render_on_nodes
+    from tessellation.rendering import render_frame
 
     config = config or THESIS
-    triangles = plain_triangles(frame)
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
     collector = Collector()
 
     def attach(node: Node) -> None:
@@ -65,24 +65,14 @@ def draw_on_pixelflow(
         if watch is not None:
             watch(node)
 
-    composed = render_on_nodes(
-        triangles,
-        frame.width,
-        frame.height,
-        parts,
-        background=frame.background,
-        config=config,
-        engine=engine,
-        progress=progress,
-        watch=attach,
-    )
+    composed = render_frame(frame, parts, config=config, engine=engine, progress=progress, watch=attach)
     drawn = composed.nodes
     stages: Counter[str] = Counter()
     for each in drawn:
         stages.update(each.cycles_by_stage)
     busy = _sum(collector.runs, "eigc.busy_cycles")
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
-    regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
+    regions, reached = sum(each.places for each in drawn), sum(each.drawn for each in drawn)
     facts = [
         ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),

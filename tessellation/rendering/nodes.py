@@ -13,12 +13,21 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import Picture, ScreenTriangles
+from pixelflow.simd.drawing import Frame, Picture, ScreenTriangles
 from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE
-from tessellation.rendering.renderer import Rendering, render
+from tessellation.rendering.regions import REGION_HEIGHT
+from tessellation.rendering.renderer import RegionRun, Rendering, collect, plain_triangles, render, require_region
+from tessellation.rendering.shading import (
+    ShadedFrame,
+    load_textures,
+    read_pixels,
+    record_program,
+    require_drawn,
+    shade_region,
+)
 
-__all__ = ["Composed", "compose", "render_on_nodes", "shares", "works_of"]
+__all__ = ["Composed", "compose", "render_frame", "render_on_nodes", "shares", "works_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +37,56 @@ class Composed:
     picture: Picture
     nodes: tuple[Rendering, ...]
     time: CompositionTime | None
+
+
+def render_frame(
+    frame: Frame,
+    nodes: int,
+    *,
+    config: NodeConfig = THESIS,
+    engine: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> Composed:
+    """Draw a frame on nodes side by side, with the arguments of `render`.
+
+    Raises InputError where several are to draw what is not plain, or one what `require_drawn` refuses.
+    """
+    machine = {"config": config, "engine": engine, "progress": progress, "watch": watch}
+    if nodes > 1 or frame.plain:
+        triangles, size = plain_triangles(frame), (frame.width, frame.height)
+        return render_on_nodes(triangles, *size, nodes, background=frame.background, **machine)
+    drawn = _shaded(frame, config, engine, progress, watch)
+    return Composed(drawn.picture, (drawn,), None)
+
+
+def _shaded(
+    frame: Frame,
+    config: NodeConfig,
+    engine: str,
+    progress: Callable[[str], None] | None,
+    watch: Callable[[Node], None] | None,
+) -> Rendering:
+    """Draw a frame of opaque draws on one node; textures are loaded first, and that is part of the account."""
+    require_region(config)
+    require_drawn(((draw.name, draw.state) for draw in frame.draws), frame.samples)
+    shaded, node = ShadedFrame.of(frame, config), Node(config, engine)
+    picture = Picture.empty(frame.width, frame.height)
+    if watch is not None:
+        watch(node)
+    done: list[RegionRun] = []
+    if shaded.textures.textures:
+        done.append(RegionRun(0, 0, 0, load_textures(node, shaded.textures)))
+    for region in shaded.regions():
+        if progress is not None and region.left == 0:
+            progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, frame.height) - 1} of {frame.height}")
+        records = node.run(record_program(shaded, region))
+        done.append(RegionRun(region.left, region.top, len(region.triangles), records))
+        shading = shade_region(node, shaded, shaded.present(region.triangles.tolist()))
+        if shading is not None:
+            done.append(RegionRun(region.left, region.top, 0, shading))
+        collect(node, read_pixels(node, shaded.record), region, picture)
+    return Rendering(picture=picture, regions=tuple(done))
 
 
 def render_on_nodes(

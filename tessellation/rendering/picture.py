@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
+from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.nodes import render_on_nodes
+from tessellation.rendering.nodes import render_frame
 from tessellation.rendering.projected import Projected, project_samples
-from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
+from tessellation.rendering.renderer import require_region
 from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
+from tessellation.rendering.shading import require_drawn
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
@@ -23,7 +24,7 @@ __all__ = ["picture_by_nodes", "refused_early"]
 def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
     """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
     require_region(config)
-    return require_plain
+    return require_drawn
 
 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
@@ -39,26 +40,25 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
-        size, background = source.size or SIZE, BACKGROUND
+        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
     else:
         scene = order.load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
-        triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
-    composed = render_on_nodes(
-        triangles,
-        *size,
+        triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
+    composed = render_frame(
+        frame,
         order.told.get("parts", 1),
-        background=background,
         config=config,
         engine=source.engine,
         progress=source.progress,
         watch=source.watch,
     )
     nodes, picture = list(composed.nodes), composed.picture
+    size, background = (frame.width, frame.height), frame.background
     drawn = DrawnPicture(
         triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time, choice=choice
     )
-    same = draw(triangles, *size, background).equals(picture)
+    same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 

@@ -45,6 +45,7 @@ class Rendering:
 
     picture: Picture
     regions: tuple[RegionRun, ...]
+    """One or more for each region, in the order in which they ran."""
 
     @property
     def cycles(self) -> int:
@@ -63,6 +64,11 @@ class Rendering:
     def drawn(self) -> int:
         """Triangles drawn, once for each region that they reach into."""
         return sum(each.triangles for each in self.regions)
+
+    @property
+    def places(self) -> int:
+        """How many regions there are."""
+        return len({(each.left, each.top) for each in self.regions})
 
 
 def render(

@@ -66,7 +66,7 @@ def picture_report(
     width, height = drawn.size
     reached, total = sum(node.drawn for node in nodes), sum(node.cycles for node in nodes)
     stages = _by_stage(drawn)
-    besides = stages["clear"] + stages.get(COPY_STAGE, 0)
+    besides = stages["clear"] + stages.get(COPY_STAGE, 0) + _of_no_triangles(drawn)
     several = len(nodes) > 1
     rows = [
         ("machine time", f"{config.seconds(drawn.cycles) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
@@ -88,7 +88,7 @@ def picture_report(
         (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
         [
             f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
-            f"{drawn.triangles.dropped:,} without an area; {counted(len(nodes[0].regions), 'region')}, "
+            f"{drawn.triangles.dropped:,} without an area; {counted(nodes[0].places, 'region')}, "
             f"{reached:,} pairs of a triangle and a region",
             "",
             shares(stages, "cycles", "stage", total=total, foot=foot),
@@ -101,6 +101,12 @@ def picture_report(
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
     )
+
+
+def _of_no_triangles(drawn: DrawnPicture) -> int:
+    """Return cycles of runs that draw nothing: of textures that are loaded, and of shading."""
+    runs = (each.run for node in drawn.nodes for each in node.regions)
+    return sum(run.cycles for run in runs if "clear" not in run.by_stage)
 
 
 def _shading(triangles: ScreenTriangles) -> str:

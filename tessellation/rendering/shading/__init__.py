@@ -1,25 +1,23 @@
 """Deferred shading on the array: records of the nearest samples, textures, one shading of each (thesis 2.2.2)."""
 
-from tessellation.rendering.shading.materials import Material, ShadedFrame, deferred, require_deferred
+from tessellation.rendering.shading.materials import Material, ShadedFrame, deferred, require_deferred, require_drawn
 from tessellation.rendering.shading.raster import record_program
 from tessellation.rendering.shading.record import SampleRecord, receive_program
-from tessellation.rendering.shading.renderer import ShadedRendering, read_pixels, render_shaded
-from tessellation.rendering.shading.shade import shade_region, shading_program
+from tessellation.rendering.shading.shade import read_pixels, shade_region, shading_program
 from tessellation.rendering.shading.textures import TextureLayout, load_textures
 
 __all__ = [
     "Material",
     "SampleRecord",
     "ShadedFrame",
-    "ShadedRendering",
     "TextureLayout",
     "deferred",
     "load_textures",
     "read_pixels",
     "receive_program",
     "record_program",
-    "render_shaded",
     "require_deferred",
+    "require_drawn",
     "shade_region",
     "shading_program",
 ]
