@@ -10,10 +10,10 @@ from pixelflow.cli.main import main
 from pixelflow.config import CompositionConfig, NodeConfig
 from pixelflow.simd.drawing import Draw, Frame, draw_frame, snap
 from pixelflow.simd.errors import InputError
-from tessellation.rendering import RecordWork, Roles, ShadingWork, draw_on_nodes, merge, run_network, shares
+from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, draw_on_nodes, merge, run_network, shares
 from tessellation.rendering.composition.merging import depths_of
 from tessellation.rendering.composition.network import check_room
-from tessellation.rendering.composition.transfers import Kind, transfers_of
+from tessellation.rendering.composition.transfers import Cargo, transfers_of
 
 NETWORK = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5)
 APART = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, overlap=False)
@@ -79,32 +79,53 @@ def test_without_overlap_everything_adds_up() -> None:
     assert found.nodes[0].waited == {"waits until what it copied has gone": 2 * 768}
 
 
+def shading(*cycles: int, finishing: int, receiving: int = 0) -> ShadingWork:
+    return ShadingWork(tuple(SampleWork(receiving, each) for each in cycles), finishing)
+
+
 def test_a_shader_takes_the_samples_and_sends_pixels() -> None:
     # One rasterizer, one shader, one region of two samples of 4 bytes: 512 cycles on the wires each.
-    found = run_network(
-        works([100, 100], copying=10), [[ShadingWork((20, 30), 40)]], record_bytes=4, samples=2, network=NETWORK
-    )
-    # Copied at 110; all of it is at the shader at 110 + 5 + 511 = 626, which shades until 646, when it grants the
-    # second. Meanwhile that is drawn, at 210, and copied when the first has gone, at 622 + 10. The grant comes at 647.
-    # It is there at 647 + 516 = 1,163 and shaded, finished at 1,163 + 30 + 40; 256 pixels of 3 bytes are 384 cycles.
-    assert found.cycles == 1233 + 5 + 383
+    work = [[shading(20, 30, finishing=40, receiving=9)]]
+    found = run_network(works([100, 100], copying=10), work, record_bytes=4, samples=2, network=NETWORK)
+    # Copied at 110; all of it is at the shader at 110 + 5 + 511 = 626, which takes it until 635 and grants the second.
+    # Meanwhile that is drawn, at 210, and copied when the first has gone, at 622 + 10. The grant comes at 636. It is
+    # there at 636 + 516 = 1,152, shaded and finished 9 + 30 + 40 later; 256 pixels of 3 bytes are 384 cycles.
+    assert found.cycles == 1231 + 5 + 383
     raster, shader = found.nodes
-    assert raster.waited == {FULL: 622 - 210} and shader.waited == {"waits for records": 626 + 1163 - 646}
+    assert raster.waited == {FULL: 622 - 210} and shader.waited == {"waits for records": 626 + 1152 - (635 + 20)}
     assert (raster.sent_bytes, shader.sent_bytes) == (2 * 8192 * 4, 8192 * 3)
-    # With room for two the second follows the first on the wires: 512 later, and the shader still has the first's 20.
+    # With room for two the second follows the first on the wires: 512 later.
     two = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, regions_held=2)
-    found = run_network(
-        works([100, 100], copying=10), [[ShadingWork((20, 30), 40)]], record_bytes=4, samples=2, network=two
-    )
-    assert found.cycles == 110 + 2 * 512 + 5 - 1 + 30 + 40 + 5 + 383
+    found = run_network(works([100, 100], copying=10), work, record_bytes=4, samples=2, network=two)
+    assert found.cycles == 110 + 2 * 512 + 5 - 1 + 9 + 30 + 40 + 5 + 383
+
+
+def test_records_that_fill_image_composition_memory_leave_their_place_to_pixels() -> None:
+    # 64 bytes: 8,192 cycles. The record of the second region is granted only when the pixels of the first have left.
+    work = [[shading(100, finishing=10, receiving=130)] * 2]
+    found = run_network(works([100, 100], copying=10), work, record_bytes=64, network=NETWORK)
+    first = 110 + 5 + 8191 + 130 + 100 + 10
+    assert found.came[0] == first + 5 + 383
+    second = first + 384 + 1 + 5 + 8191 + 130 + 100 + 10
+    assert found.came[1] == second + 5 + 383
+    less = run_network(works([100, 100], copying=10), work, record_bytes=61, network=NETWORK)
+    assert less.came[1] < second - 2 * 384
+
+
+def test_a_shader_that_is_busy_takes_no_record_and_one_that_shades_has_the_next_one_come() -> None:
+    # The second record comes while the first, which lies in main memory already, is shaded for 5,000 cycles.
+    busy = [[shading(5000, finishing=10, receiving=9)] * 2]
+    found = run_network(works([100, 100], copying=10), busy, record_bytes=4, network=NETWORK)
+    assert found.nodes[1].waited == {"waits for records": 110 + 5 + 511}
+    assert found.cycles == 626 + 2 * (9 + 5000 + 10) + 5 + 383
 
 
 def test_a_slow_shader_holds_up_the_rasterizers_and_a_second_one_helps() -> None:
     drawn = works([100] * 6)
-    one = run_network(drawn, [[ShadingWork((5000,), 0)] * 6], record_bytes=6, network=NETWORK)
+    one = run_network(drawn, [[shading(5000, finishing=0)] * 6], record_bytes=6, network=NETWORK)
     # The first record is there at 113 + 5 + 767. From then on the shader always has one.
     assert one.cycles >= 885 + 6 * 5000 + 5 + 383 and one.cycles < 885 + 6 * 5000 + 6 * 900
-    two = run_network(drawn, [[ShadingWork((5000,), 0)] * 3] * 2, record_bytes=6, network=NETWORK)
+    two = run_network(drawn, [[shading(5000, finishing=0)] * 3] * 2, record_bytes=6, network=NETWORK)
     assert two.cycles < 0.6 * one.cycles
     assert one.nodes[0].waited[FULL] > two.nodes[0].waited[FULL] > 0
 
@@ -113,7 +134,7 @@ def test_the_order_of_transfers() -> None:
     roles = Roles(3, 2)
     assert roles.names == ("rasterizer 1", "rasterizer 2", "rasterizer 3", "shader 1", "shader 2", "frame buffer")
     found = transfers_of(roles, regions=3, samples=2, record=10, pixels=3)
-    assert [(each.kind is Kind.PIXELS, each.region, each.sample, each.first, each.last) for each in found] == [
+    assert [(each.kind is Cargo.PIXELS, each.region, each.sample, each.first, each.last) for each in found] == [
         (False, 0, 0, 0, 3), (False, 0, 1, 0, 3), (False, 1, 0, 0, 4), (False, 1, 1, 0, 4),
         (False, 2, 0, 0, 3), (False, 2, 1, 0, 3), (True, 0, 0, 3, 5), (True, 1, 0, 4, 5), (True, 2, 0, 3, 5),
     ]  # fmt: skip
@@ -133,10 +154,13 @@ def test_no_frame_is_faster_than_its_parts_and_boxes_may_be_ticked_in_any_order(
         )  # fmt: skip
         drawn = works(*rng.integers(0, 3000, (nodes, regions * samples)).tolist())
         shaded = [
-            [ShadingWork(tuple(rng.integers(0, 4000, samples).tolist()), 40) for _ in range(shader, regions, shaders)]
+            [
+                shading(*rng.integers(0, 4000, samples).tolist(), finishing=40, receiving=20)
+                for _ in range(shader, regions, shaders)
+            ]
             for shader in range(shaders)
         ]
-        size = int(rng.integers(4, 20))
+        size = int(rng.integers(4, 65))
         how = {"record_bytes": size, "samples": samples, "network": network}
         found = run_network(drawn, shaded, **how)
         assert len(found.came) == regions and found.came[-1] == found.cycles
@@ -158,8 +182,8 @@ def test_values_out_of_range_are_refused() -> None:
     full = NodeConfig(composition=CompositionConfig(regions_held=10))
     draw_on_nodes(frame(4), Roles(2, 0), config=full)  # 60 of 64 bytes
     with pytest.raises(InputError, match="10 records of 7 bytes do not fit image composition memory"):
-        check_room(full, Roles(2), 7)
-    check_room(full, Roles(2, 1), 6)  # and 3 of finished pixels
+        check_room(full, 7)
+    check_room(full, 6)
 
 
 def frame(count: int = 40, samples: int = 1) -> Frame:

@@ -2,17 +2,17 @@
 
 from tessellation.rendering.composition.network import NetworkTime, NodeTime, run_network
 from tessellation.rendering.composition.roles import RecordWork, SampleWork, ShadingWork
-from tessellation.rendering.composition.transfers import Kind, Roles, Transfer, transfers_of
+from tessellation.rendering.composition.transfers import Cargo, RegionTransfer, Roles, transfers_of
 
 __all__ = [
-    "Kind",
+    "Cargo",
     "NetworkTime",
     "NodeTime",
     "RecordWork",
+    "RegionTransfer",
     "Roles",
     "SampleWork",
     "ShadingWork",
-    "Transfer",
     "run_network",
     "transfers_of",
 ]

@@ -20,7 +20,7 @@ from pixelflow.simd.telling import Telling
 from tessellation.rendering.composition.finishing import finished_place, finishing_program, sample_program
 from tessellation.rendering.composition.merging import DEPTH_BYTES, depths_of, merge, shares
 from tessellation.rendering.composition.network import PIXEL_BYTES, NetworkTime, check_room, run_network
-from tessellation.rendering.composition.records import DeferredRecords, FinishedRecords, Records
+from tessellation.rendering.composition.records import DeferredRecords, FinishedRecords, FrameRecords
 from tessellation.rendering.composition.roles import RecordWork, SampleWork, ShadingWork
 from tessellation.rendering.composition.transfers import Roles
 from tessellation.rendering.instructions import COPY_STAGE
@@ -62,7 +62,7 @@ def draw_on_nodes(
         )
         return Composed(drawn.picture, roles, (drawn,), None, ())
     if frame.plain and not roles.shaders:
-        records: Records = FinishedRecords(frame)
+        records: FrameRecords = FinishedRecords(frame)
     else:
         records = DeferredRecords(frame, config)
         if not (roles.alone or roles.shaders):
@@ -85,7 +85,7 @@ class _Drawing:
         self,
         frame: Frame,
         roles: Roles,
-        records: Records,
+        records: FrameRecords,
         config: NodeConfig,
         engine: str,
         watch: Callable[[Node], None] | None,

@@ -19,16 +19,16 @@ from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.composition.node_box import GRANT_LATENCY, LinkSpec, LinkState, NodeBox
 from tessellation.rendering.composition.roles import (
     Doing,
-    FrameBuffer,
-    Rasterizer,
-    RasterizerSpec,
+    FrameBufferNode,
+    RasterizerNode,
+    RasterizerNodeSpec,
     RecordWork,
-    Shader,
-    ShaderSpec,
+    ShaderNode,
+    ShaderNodeSpec,
     ShadingWork,
     WorkingState,
 )
-from tessellation.rendering.composition.transfers import Roles, Transfer, transfers_of
+from tessellation.rendering.composition.transfers import RegionTransfer, Roles, transfers_of
 
 __all__ = ["PIXEL_BYTES", "NetworkTime", "NodeTime", "check_room", "emc_bytes", "run_network"]
 
@@ -123,7 +123,7 @@ def run_network(
         *_rasterizers(roles, drawn, transfers, network),
         *_shaders(roles, shaded, transfers, network, shared=shared),
     ]
-    frame_buffer = FrameBuffer(roles.names[-1], LinkSpec(*_link(roles.frame_buffer, transfers, network)))
+    frame_buffer = FrameBufferNode(roles.names[-1], LinkSpec(*_link(roles.frame_buffer, transfers, network)))
     cycles = Clock(_netlist([*boxes, frame_buffer], network), shuffle_seed=shuffle_seed).run()
     came = tuple(frame_buffer.state.came)
     spent = [sum(each.drawing + each.copying for each in works) for works in drawn]
@@ -133,10 +133,10 @@ def run_network(
     return NetworkTime(roles, int(cycles), came, tuple(times), len(transfers), sending, record_bytes)
 
 
-_Link = tuple[int, tuple[Transfer, ...], tuple[Transfer, ...], int, int]
+_Link = tuple[int, tuple[RegionTransfer, ...], tuple[RegionTransfer, ...], int, int]
 
 
-def _link(place: int, transfers: Sequence[Transfer], network: CompositionConfig) -> _Link:
+def _link(place: int, transfers: Sequence[RegionTransfer], network: CompositionConfig) -> _Link:
     """Return the fields of a `LinkSpec`."""
     coming = tuple(each for each in transfers if each.first < place <= each.last)
     going = tuple(each for each in transfers if each.first <= place < each.last)
@@ -144,13 +144,13 @@ def _link(place: int, transfers: Sequence[Transfer], network: CompositionConfig)
 
 
 def _rasterizers(
-    roles: Roles, drawn: Sequence[Sequence[RecordWork]], transfers: Sequence[Transfer], network: CompositionConfig
-) -> list[Rasterizer]:
+    roles: Roles, drawn: Sequence[Sequence[RecordWork]], transfers: Sequence[RegionTransfer], network: CompositionConfig
+) -> list[RasterizerNode]:
     held, overlap = network.regions_held, network.overlap
     return [
-        Rasterizer(
+        RasterizerNode(
             roles.names[place],
-            RasterizerSpec(*_link(place, transfers, network), works=tuple(works), held=held, overlap=overlap),
+            RasterizerNodeSpec(*_link(place, transfers, network), works=tuple(works), held=held, overlap=overlap),
         )
         for place, works in enumerate(drawn)
     ]
@@ -159,14 +159,14 @@ def _rasterizers(
 def _shaders(
     roles: Roles,
     shaded: Sequence[Sequence[ShadingWork]],
-    transfers: Sequence[Transfer],
+    transfers: Sequence[RegionTransfer],
     network: CompositionConfig,
     *,
     shared: bool,
-) -> list[Shader]:
+) -> list[ShaderNode]:
     how = {"held": network.regions_held, "shared": shared}
     return [
-        Shader(roles.names[place], ShaderSpec(*_link(place, transfers, network), works=tuple(works), **how))
+        ShaderNode(roles.names[place], ShaderNodeSpec(*_link(place, transfers, network), works=tuple(works), **how))
         for place, works in enumerate(shaded, roles.rasterizers)
     ]
 
@@ -188,6 +188,6 @@ def _netlist(boxes: Sequence[NodeBox[LinkSpec, LinkState]], network: Composition
     return net
 
 
-def _time(box: Rasterizer | Shader, busy: int, config: NodeConfig) -> NodeTime:
+def _time(box: RasterizerNode | ShaderNode, busy: int, config: NodeConfig) -> NodeTime:
     state: WorkingState = box.state
     return NodeTime(box.name, busy, tuple(state.spans), state.busy_cycles, state.sent_bytes * config.array.emcs)

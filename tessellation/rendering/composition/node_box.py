@@ -15,7 +15,7 @@ from typing import TypeVar
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.units import Cycle
-from tessellation.rendering.composition.transfers import Transfer
+from tessellation.rendering.composition.transfers import RegionTransfer
 
 __all__ = ["GRANT_LATENCY", "LinkSpec", "LinkState", "NodeBox"]
 
@@ -28,8 +28,8 @@ class LinkSpec:
     """Where a node stands, and what goes through it: ``coming`` over the wires to it, ``going`` over those from it."""
 
     place: int
-    coming: tuple[Transfer, ...]
-    going: tuple[Transfer, ...]
+    coming: tuple[RegionTransfer, ...]
+    going: tuple[RegionTransfer, ...]
     latency: int
     """Cycles of a byte from its departure at a node to its departure at the next."""
     width: int
@@ -81,7 +81,7 @@ class NodeBox(Box[Spec, State]):
     # --- what a role says ----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def holds(self, transfer: Transfer) -> bool:
+    def holds(self, transfer: RegionTransfer) -> bool:
         """Whether the node's own part of a transfer that goes on from it lies ready."""
 
     @abstractmethod
@@ -89,7 +89,7 @@ class NodeBox(Box[Spec, State]):
         """Whether the node may take one more transfer than it has granted."""
 
     @abstractmethod
-    def took(self, transfer: Transfer, cycle: Cycle) -> None:
+    def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
         """Take note that all bytes of a transfer to this node have come."""
 
     @abstractmethod
@@ -117,7 +117,7 @@ class NodeBox(Box[Spec, State]):
         state, spec = self.state, self.spec
         if state.gone < state.begun and cycle >= state.free_at:
             state.gone = state.begun
-        begins: list[Transfer] = []
+        begins: list[RegionTransfer] = []
         if spec.going:
             state.grants.update(self.wires["grant_in"].take_all(cycle))
         if spec.coming:
@@ -134,7 +134,7 @@ class NodeBox(Box[Spec, State]):
         later = [self.work_until(), again, state.free_at if state.gone < state.begun else None]
         state.event = min((each for each in later if each is not None), default=None)
 
-    def _pass_on(self, transfer: Transfer, cycle: Cycle) -> None:
+    def _pass_on(self, transfer: RegionTransfer, cycle: Cycle) -> None:
         expected = self.spec.going[self.state.begun]
         if transfer is not expected or not self.holds(transfer):
             raise InternalError(f"cycle {cycle}, {self.name}: {transfer} comes, and it was not ready for that")
@@ -149,7 +149,7 @@ class NodeBox(Box[Spec, State]):
         if transfer.first == self.spec.place and transfer.number in state.grants and self.holds(transfer):
             self._begin(transfer, cycle, passed_on=False)
 
-    def _begin(self, transfer: Transfer, cycle: Cycle, *, passed_on: bool) -> None:
+    def _begin(self, transfer: RegionTransfer, cycle: Cycle, *, passed_on: bool) -> None:
         state, size = self.state, transfer.size
         self.wires["begin_out"].send(cycle, transfer)
         self.wires["data_out"].send_bulk(cycle, transfer, size)

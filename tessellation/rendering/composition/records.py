@@ -24,10 +24,10 @@ from tessellation.rendering.shading import (
     shade_region,
 )
 
-__all__ = ["DeferredRecords", "FinishedRecords", "Records"]
+__all__ = ["DeferredRecords", "FinishedRecords", "FrameRecords"]
 
 
-class Records(Protocol):
+class FrameRecords(Protocol):
     """The records of a frame; where they lie in image composition memory is ``place``, None for one node alone."""
 
     @property

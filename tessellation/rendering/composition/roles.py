@@ -12,20 +12,20 @@ from typing import TypeVar
 
 from pixelflow.simd.units import Cycle
 from tessellation.rendering.composition.node_box import LinkSpec, LinkState, NodeBox
-from tessellation.rendering.composition.transfers import Transfer
+from tessellation.rendering.composition.transfers import RegionTransfer
 
 __all__ = [
     "Doing",
-    "FrameBuffer",
-    "FrameBufferState",
-    "Rasterizer",
-    "RasterizerSpec",
-    "RasterizerState",
+    "FrameBufferNode",
+    "FrameBufferNodeState",
+    "RasterizerNode",
+    "RasterizerNodeSpec",
+    "RasterizerNodeState",
     "RecordWork",
     "SampleWork",
-    "Shader",
-    "ShaderSpec",
-    "ShaderState",
+    "ShaderNode",
+    "ShaderNodeSpec",
+    "ShaderNodeState",
     "ShadingWork",
     "WorkingNode",
     "WorkingState",
@@ -122,7 +122,7 @@ class WorkingNode(NodeBox[Spec, State]):
 
 
 @dataclass(frozen=True, slots=True)
-class RasterizerSpec(LinkSpec):
+class RasterizerNodeSpec(LinkSpec):
     """What a rasterizer draws, how many records it holds, and whether it draws while one is sent."""
 
     works: tuple[RecordWork, ...]
@@ -131,25 +131,25 @@ class RasterizerSpec(LinkSpec):
 
 
 @dataclass(slots=True)
-class RasterizerState(WorkingState):
+class RasterizerNodeState(WorkingState):
     """How many records have been copied."""
 
     copied: int = 0
 
 
-class Rasterizer(WorkingNode[RasterizerSpec, RasterizerState]):
+class RasterizerNode(WorkingNode[RasterizerNodeSpec, RasterizerNodeState]):
     """Draws record after record, and copies each to image composition memory when there is room."""
 
-    def __init__(self, name: str, spec: RasterizerSpec) -> None:
-        super().__init__(name, spec, RasterizerState(doing=Doing.SENDING if spec.works else Doing.DONE))
+    def __init__(self, name: str, spec: RasterizerNodeSpec) -> None:
+        super().__init__(name, spec, RasterizerNodeState(doing=Doing.SENDING if spec.works else Doing.DONE))
 
-    def holds(self, transfer: Transfer) -> bool:
+    def holds(self, transfer: RegionTransfer) -> bool:
         return self.state.copied > self.state.begun
 
     def has_room(self) -> bool:
         return False
 
-    def took(self, transfer: Transfer, cycle: Cycle) -> None:
+    def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
         """Nothing ends here."""
 
     def following(self, cycle: Cycle) -> tuple[Doing, int] | None:
@@ -168,7 +168,7 @@ class Rasterizer(WorkingNode[RasterizerSpec, RasterizerState]):
 
 
 @dataclass(frozen=True, slots=True)
-class ShaderSpec(LinkSpec):
+class ShaderNodeSpec(LinkSpec):
     """What a shader shades, and how many records it holds; ``shared`` where finished pixels lie in their place."""
 
     works: tuple[ShadingWork, ...]
@@ -177,7 +177,7 @@ class ShaderSpec(LinkSpec):
 
 
 @dataclass(slots=True)
-class ShaderState(WorkingState):
+class ShaderNodeState(WorkingState):
     """How far it has come; ``taken``, ``received`` and ``shaded`` are records, ``finished`` regions."""
 
     taken: int = 0
@@ -186,18 +186,18 @@ class ShaderState(WorkingState):
     finished: int = 0
 
 
-class Shader(WorkingNode[ShaderSpec, ShaderState]):
+class ShaderNode(WorkingNode[ShaderNodeSpec, ShaderNodeState]):
     """Shades record after record as they come, and sends the pixels of a region when its last one is shaded.
 
     A record keeps its place in image composition memory until it is received, in main memory. Finished pixels have a
     place of their own there, for one region, or where records leave no room for that the place of a record.
     """
 
-    def __init__(self, name: str, spec: ShaderSpec) -> None:
-        super().__init__(name, spec, ShaderState(doing=Doing.STARVED if spec.works else Doing.DONE))
+    def __init__(self, name: str, spec: ShaderNodeSpec) -> None:
+        super().__init__(name, spec, ShaderNodeState(doing=Doing.STARVED if spec.works else Doing.DONE))
         self._samples = len(spec.works[0].samples) if spec.works else 1
 
-    def holds(self, transfer: Transfer) -> bool:
+    def holds(self, transfer: RegionTransfer) -> bool:
         return transfer.first != self.spec.place or self.state.sent < self.state.finished
 
     def has_room(self) -> bool:
@@ -206,7 +206,7 @@ class Shader(WorkingNode[ShaderSpec, ShaderState]):
             return False
         return state.promised - state.received < spec.held
 
-    def took(self, transfer: Transfer, cycle: Cycle) -> None:
+    def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
         self.state.taken += 1
 
     def following(self, cycle: Cycle) -> tuple[Doing, int] | None:
@@ -233,25 +233,25 @@ class Shader(WorkingNode[ShaderSpec, ShaderState]):
 
 
 @dataclass(slots=True)
-class FrameBufferState(LinkState):
+class FrameBufferNodeState(LinkState):
     """When each transfer had come."""
 
     came: list[int] = field(default_factory=list)
 
 
-class FrameBuffer(NodeBox[LinkSpec, FrameBufferState]):
+class FrameBufferNode(NodeBox[LinkSpec, FrameBufferNodeState]):
     """Takes every region as it comes."""
 
     def __init__(self, name: str, spec: LinkSpec) -> None:
-        super().__init__(name, spec, FrameBufferState())
+        super().__init__(name, spec, FrameBufferNodeState())
 
-    def holds(self, transfer: Transfer) -> bool:
+    def holds(self, transfer: RegionTransfer) -> bool:
         return False
 
     def has_room(self) -> bool:
         return True
 
-    def took(self, transfer: Transfer, cycle: Cycle) -> None:
+    def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
         self.state.came.append(cycle)
 
     def work_until(self) -> int | None:

@@ -16,10 +16,10 @@ from enum import Enum
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["Kind", "Roles", "Transfer", "transfers_of"]
+__all__ = ["Cargo", "RegionTransfer", "Roles", "transfers_of"]
 
 
-class Kind(Enum):
+class Cargo(Enum):
     """What a transfer carries."""
 
     RECORD = "records"
@@ -61,12 +61,12 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class RegionTransfer:
     """A region's records, or its finished pixels, on their way from node ``first`` to node ``last``."""
 
     number: int
     """In the order of all."""
-    kind: Kind
+    kind: Cargo
     region: int
     sample: int
     first: int
@@ -80,16 +80,16 @@ class Transfer:
 
 def transfers_of(
     roles: Roles, regions: int, samples: int, record: int, pixels: int, *, shared: bool = False
-) -> tuple[Transfer, ...]:
+) -> tuple[RegionTransfer, ...]:
     """Return all transfers of a picture in their order; an EMC has ``record`` or ``pixels`` bytes in each.
 
     ``shared`` says that finished pixels lie in the place of a record.
     """
-    found: list[Transfer] = []
+    found: list[RegionTransfer] = []
 
     def finished(region: int) -> None:
         source = roles.rasterizers + roles.shader_of(region)
-        found.append(Transfer(len(found), Kind.PIXELS, region, 0, source, roles.frame_buffer, pixels))
+        found.append(RegionTransfer(len(found), Cargo.PIXELS, region, 0, source, roles.frame_buffer, pixels))
 
     for region in range(regions):
         taker = roles.rasterizers + (roles.shader_of(region) if roles.shaders else 0)
@@ -97,7 +97,7 @@ def transfers_of(
         if shared and before is not None:
             finished(before)
         for sample in range(samples):
-            found.append(Transfer(len(found), Kind.RECORD, region, sample, 0, taker, record))
+            found.append(RegionTransfer(len(found), Cargo.RECORD, region, sample, 0, taker, record))
         if not shared and before is not None:
             finished(before)
     for region in range(max(0, regions - roles.shaders), regions):

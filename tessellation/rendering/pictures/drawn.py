@@ -53,7 +53,7 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     size, picture = (frame.width, frame.height), composed.picture
     drawn = DrawnPicture(
         triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
-        choice=choice,
+        loading=composed.loading, choice=choice,
     )  # fmt: skip
     same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)

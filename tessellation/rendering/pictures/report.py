@@ -23,6 +23,7 @@ from tessellation.sampling.choice import SampleChoice, choice_facts
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
+    from pixelflow.node import Run
     from pixelflow.simd.drawing import Picture, ScreenTriangles
     from tessellation import Tessellation
     from tessellation.rendering import NetworkTime, NodeRuns, Projected
@@ -51,6 +52,8 @@ class DrawnPicture:
     picture: Picture
     composition: NetworkTime | None
     words: WordsAccount | None = None
+    loading: Sequence[Run] = ()
+    """Of textures, by each node that reads some."""
     choice: SampleChoice | None = None
     """How patches were sampled by view."""
 
@@ -87,6 +90,7 @@ def picture_report(
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
+        ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
         *_projection_facts(drawn.projected),
         *(drawn.words.facts if drawn.words else ()),
@@ -114,6 +118,15 @@ def picture_report(
         data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
+    )
+
+
+def _loading(drawn: DrawnPicture) -> str:
+    """Return what loading textures takes, once for all pictures."""
+    if not drawn.loading:
+        return ""
+    return (
+        f"{max(run.cycles for run in drawn.loading):,} cycles before, by each of {counted(len(drawn.loading), 'node')}"
     )
 
 
@@ -146,6 +159,7 @@ def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
     runs = [
         *(run for each in drawn.tessellations for run in each.runs),
         *(drawn.projected.runs if drawn.projected else ()),
+        *drawn.loading,
         *(each.run for node in drawn.nodes for each in node.regions),
     ]
     alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {NETWORK_KEYS}")]
@@ -198,6 +212,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         "seconds_at_clock": effective.config.seconds(drawn.cycles),
         "composition_cycles": drawn.composition.cycles - drawn.slowest if drawn.composition else None,
         "composition": network_object(drawn.composition, effective) if drawn.composition else None,
+        "texture_loading_cycles": [run.cycles for run in drawn.loading],
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
         "sampling": drawn.choice.as_object() if drawn.choice else None,

@@ -3,7 +3,7 @@
 from tessellation.rendering.shading.materials import Material, ShadedFrame, deferred, require_deferred
 from tessellation.rendering.shading.raster import record_program
 from tessellation.rendering.shading.record import SampleRecord, read_record, receive_program
-from tessellation.rendering.shading.shade import shade_region, shading_program
+from tessellation.rendering.shading.shade import read_pixels, shade_region, shading_program
 from tessellation.rendering.shading.textures import TextureLayout, load_textures
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "TextureLayout",
     "deferred",
     "load_textures",
+    "read_pixels",
     "read_record",
     "receive_program",
     "record_program",

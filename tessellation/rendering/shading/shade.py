@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from microcode import Builder, Imm, Program, Register
 from pixelflow.node import Node, Run
+from pixelflow.simd.drawing import DEPTH_FRACTION
 from tessellation.rendering.instructions import DIVISION_STAGE, emit_division
 from tessellation.rendering.shading.materials import Material, ShadedFrame
-from tessellation.rendering.shading.record import MATERIAL
+from tessellation.rendering.shading.record import MATERIAL, SampleRecord
 from tessellation.rendering.shading.texels import TEXEL, TexelPrograms, TexelStage, emit_only, reserved
 
-__all__ = ["MODULATE_STAGE", "shade_region", "shading_program"]
+__all__ = ["MODULATE_STAGE", "read_pixels", "shade_region", "shading_program"]
 
 R = Register.R
 MODULATE_STAGE = "texel times colour"
@@ -80,3 +83,9 @@ def _emit_between(builder: Builder, numbers: Sequence[int]) -> None:
     if max(numbers) < 0xFF:
         builder.emit("CMP", R, Imm(max(numbers) + 1))
         builder.emit("EANDNC")
+
+
+def read_pixels(node: Node, record: SampleRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Return depths, int64[lane], and colours, uint8[lane, rgb], of records that were shaded."""
+    depths = (node.read_word(record.depth.offset, 4) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
+    return depths, np.stack([node.read_memory(place.offset)[0] for place in record.finished], axis=-1)

@@ -22,6 +22,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import Texture
 from pixelflow.simd.errors import Fault, InputError
+from tessellation.microprogram.ports import ARRIVED
 
 __all__ = ["LOADING_STAGE", "LevelPlace", "TextureLayout", "load_textures"]
 
@@ -133,6 +134,7 @@ def loading_program(layout: TextureLayout, modules: int) -> Program:
     builder = Builder("textures")
     every = (1 << modules) - 1
     builder.mark(LOADING_STAGE)
+    builder.emit("WAIT", ARRIVED)
     builder.stream("tigc")
     builder.mark(LOADING_STAGE)
     builder.emit("TAS_SetGp", every, 0, 0)
@@ -141,6 +143,7 @@ def loading_program(layout: TextureLayout, modules: int) -> Program:
         for start in range(first, first + count, _MOST_BLOCKS):
             blocks = min(_MOST_BLOCKS, first + count - start)
             builder.emit("TAS_MemLoad", every, blocks, _WORD_BYTES * start)
+    builder.emit("SIGNAL", ARRIVED)
     return builder.build()
 
 
