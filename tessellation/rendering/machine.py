@@ -83,6 +83,9 @@ def draw_on_pixelflow(
         ("not counted", f"camera, light, regions and instructions: work of the GPs; {_after(composed.time)}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
+    if composed.loading:
+        most = max(run.cycles for run in composed.loading)
+        facts.append(("textures", f"loaded before, once for all pictures, in {most:,} cycles that are not counted"))
     delivery = guesses([each.run for node in drawn for each in node.regions], config).delivery
     if delivery is not None:
         facts.append(("instruction words", delivery.amount))

@@ -155,7 +155,7 @@ class _Drawing:
         """Let a rasterizer draw its share, and return its records as they are to leave: uint8[byte, lane]."""
         node, share = self.rasterizers[index], self.shares[index]
         numbers = region.triangles
-        own = Region(region.left, region.top, numbers[(numbers >= share.start) & (numbers < share.stop)])
+        own = region.only((numbers >= share.start) & (numbers < share.stop))
         run = node.run(self.records.program(own, sample, slot))
         self.runs[index].append(RegionRun(region.left, region.top, len(own.triangles), run))
         copying = run.by_stage.get(COPY_STAGE, 0)
@@ -170,10 +170,9 @@ class _Drawing:
         if slot is not None:
             node.write_memory(slot, record)
             receiving = self._ran(which, region, records.received(node, slot))
-        shading = records.shaded(node, region)
-        cycles = 0 if shading is None else self._ran(which, region, shading)
+        runs = records.shaded(node, region, sample)
         added = node.run(sample_program(records.colours, sample, records.samples))
-        return SampleWork(receiving, cycles + self._ran(which, region, added))
+        return SampleWork(receiving, sum(self._ran(which, region, run) for run in (*runs, added)))
 
     def _ran(self, which: int, region: Region, run: Run) -> int:
         """Put a run to a shader's account; return its cycles."""

@@ -22,6 +22,7 @@ from tessellation.rendering.shading import (
     receive_program,
     record_program,
     shade_region,
+    sorted_layers,
 )
 
 __all__ = ["DeferredRecords", "FinishedRecords", "FrameRecords"]
@@ -40,7 +41,7 @@ class FrameRecords(Protocol):
 
     @property
     def triangles(self) -> int:
-        """How many triangles there are."""
+        """How many triangles rasterizers draw, from the first on."""
 
     @property
     def regions(self) -> Sequence[Region]:
@@ -104,8 +105,8 @@ class DeferredRecords:
 
     @property
     def triangles(self) -> int:
-        """How many triangles there are."""
-        return len(self._shaded.triangles)
+        """How many triangles rasterizers draw: those that are opaque."""
+        return self._shaded.opaque
 
     def loaded(self, node: Node, *, shades: bool) -> Run | None:
         """Load the textures: of a shader, and of a rasterizer that cuts out by them."""
@@ -124,9 +125,11 @@ class DeferredRecords:
         """Take records out of image composition memory."""
         return node.run(receive_program(self._shaded.record, place))
 
-    def shaded(self, node: Node, region: Region) -> Run | None:
-        """Divide, read texels, multiply, as far as the region has such triangles."""
-        return shade_region(node, self._shaded, self._shaded.present(region.triangles.tolist()))
+    def shaded(self, node: Node, region: Region, sample: int) -> tuple[Run, ...]:
+        """Divide, read texels, multiply, lay sorted triangles over it, as far as the region has such triangles."""
+        shading = shade_region(node, self._shaded, self._shaded.present(region.triangles.tolist()))
+        layers = tuple(sorted_layers(node, self._shaded, region, sample))
+        return layers if shading is None else (shading, *layers)
 
     @property
     def colours(self) -> tuple[int, int, int]:
