@@ -25,6 +25,7 @@ from tessellation.rendering.shading import (
     record_program,
     require_drawn,
     shade_region,
+    sorted_layers,
 )
 
 __all__ = ["Composed", "compose", "render_frame", "render_on_nodes", "shares", "works_of"]
@@ -85,6 +86,8 @@ def _shaded(
         shading = shade_region(node, shaded, shaded.present(region.triangles.tolist()))
         if shading is not None:
             done.append(RegionRun(region.left, region.top, 0, shading))
+        layers = sorted_layers(node, shaded, region, plane=0)
+        done += [RegionRun(region.left, region.top, 0, run) for run in layers]
         collect(node, read_pixels(node, shaded.record), region, picture)
     return Rendering(picture=picture, regions=tuple(done))
 

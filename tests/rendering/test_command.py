@@ -100,7 +100,7 @@ def test_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["glass"], "glass bunny, glass nut: blending, stencil or other tests; 4 samples a pixel"),
+        (["glass"], "not drawn on PixelFlow here: 4 samples a pixel"),
         (["tea", "--preset", "tiny"], "a region of 128x64 pixels needs as many PEs, the node has 256"),
     ],
 )
