@@ -164,7 +164,7 @@ def test_states_that_the_pes_do_not_draw_are_refused_by_name() -> None:
     glass = State(blend=Blend.OVER, alpha=90, depth_write=False)
     draws = (sized(64, 48, count=5, pixels=200), sized(64, 48, count=5, pixels=200, seed=2, state=glass))
     four = Frame(64, 48, (1, 2, 3), draws, samples=4)
-    with pytest.raises(InputError, match="here: 5 triangles of 200 pixels: blending, stencil or other"):
+    with pytest.raises(InputError, match="here: 5 triangles of 200 pixels: blending in the order of drawing"):
         draw_on_pixelflow(four, engine=ENGINE)
     assert draw_on_larrabee(four).picture.equals(draw_frame(four))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ from tessellation.rendering.shading import (
     record_program,
     require_deferred,
     shade_region,
+    sorted_layers,
 )
 
 WIDTH, HEIGHT = 140, 70
@@ -79,7 +81,8 @@ def shaded_picture(whole: Frame, *, sent: bool = False) -> tuple[Picture, Counte
                 node.write_memory(0, np.full((240, node.lanes), 0xA5, np.uint8))
                 runs.append(node.run(receive_program(shaded.record, place)))
             shading = shade_region(node, shaded, shaded.present(region.triangles.tolist()))
-            for run in [*runs, *([shading] if shading else [])]:
+            runs += [shading] if shading else []
+            for run in [*runs, *sorted_layers(node, shaded, region, number)]:
                 stages.update(run.by_stage)
             collect(node, read_pixels(node, shaded.record), region, plane)
     colours = sum(plane.colours.astype(np.int64) for plane in planes)
@@ -123,6 +126,37 @@ def test_every_pixel_is_that_of_the_reference(name: str) -> None:
 def test_of_four_samples_each_has_the_values_of_the_first_that_is_covered(name: str) -> None:
     whole = Frame(WIDTH, HEIGHT, BACKGROUND, FRAMES[name].draws, 4)
     assert shaded_picture(whole)[0].equals(draw_frame(whole))
+
+
+def glass(**others: object) -> State:
+    return replace(State(blend=Blend.SORTED, depth_write=False, alpha=110), **others)
+
+
+@pytest.mark.parametrize("samples", [1, pytest.param(4, marks=pytest.mark.slow)])
+def test_layers_that_are_sorted_lie_over_what_is_opaque(samples: int) -> None:
+    at_once = triangles(6, seed=6)
+    at_once.depths[:] = at_once.depths[0, 0]  # of equal depths the first that was drawn is blended first
+    stained = glass(texture=texture(16, 16, mipmaps=True), cutout=90, alpha=200)
+    draws = frame((triangles(3), WOOD), (at_once, glass()), (triangles(2, seed=7), stained)).draws
+    whole = Frame(WIDTH, HEIGHT, BACKGROUND, draws, samples)
+    expected = draw_frame(whole)
+    assert not expected.equals(draw_frame(Frame(WIDTH, HEIGHT, BACKGROUND, draws[:1], samples)))
+    assert shaded_picture(whole)[0].equals(expected)
+
+
+def test_the_cycles_of_a_layer_by_hand() -> None:
+    corners = np.array([[(0, 0), (400, 0), (0, 400)]], float)
+    panes = snap(np.repeat(corners, 3, axis=0), np.array([[0.1] * 3, [0.3] * 3, [0.2] * 3]), np.full((3, 3, 3), 200))
+    shaded, node = ShadedFrame.of(Frame(128, 64, BACKGROUND, (Draw("panes", panes, glass()),))), Node(THESIS)
+    (region,) = shaded.regions()
+    node.run(record_program(shaded, region))
+    beginning, *layers, end = sorted_layers(node, shaded, region, 0)
+    assert (beginning.cycles, end.cycles) == (1 + 2 + 2 * 6, 1 + 2 * 3)
+    assert len(layers) == 3 * 2 + 1  # each is found and blended; the fourth finds none
+    key = 5 + 2 + 2 * (2 * 5 + 1) + 2 * 5  # depth by the LEE, the number, two compares, the largest so far
+    found, blending = (run.by_stage for run in layers[:2])
+    assert found["depth"] == 3 * key + 1 + 2 * 5  # and the next layer's bound
+    assert blending == {"blend": 4 + 1 + 3 * (1 + 3 + 8 + 4 + 8 + 6)}
 
 
 def test_records_that_were_sent_are_shaded_alike() -> None:
@@ -242,6 +276,6 @@ def test_textures_for_which_there_is_no_room_are_refused() -> None:
 )
 def test_draws_of_which_more_than_the_nearest_is_seen_are_refused(state: State) -> None:
     draws = [("floor", WOOD), ("glass", state)]
-    with pytest.raises(InputError, match=r"here: glass: blending, stencil or other tests\n"):
+    with pytest.raises(InputError, match=r"here: glass: blending in the order of drawing, stencil or other tests\n"):
         require_deferred(draws)
     require_deferred(draws[:1])

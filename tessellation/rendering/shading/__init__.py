@@ -1,5 +1,6 @@
 """Deferred shading on the array: records of the nearest samples, textures, one shading of each (thesis 2.2.2)."""
 
+from tessellation.rendering.shading.layers import sorted_layers
 from tessellation.rendering.shading.materials import Material, ShadedFrame, deferred, require_deferred
 from tessellation.rendering.shading.raster import record_program
 from tessellation.rendering.shading.record import SampleRecord, read_record, receive_program
@@ -20,4 +21,5 @@ __all__ = [
     "require_deferred",
     "shade_region",
     "shading_program",
+    "sorted_layers",
 ]

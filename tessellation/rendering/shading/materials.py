@@ -8,13 +8,14 @@ PEs find either with two compares: linear colours, linear with textures, divided
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.drawing import (
+    Blend,
     Draw,
     Edges,
     Frame,
@@ -31,9 +32,12 @@ from tessellation.rendering.regions import Region, regions
 from tessellation.rendering.shading.record import SampleRecord
 from tessellation.rendering.shading.textures import TextureLayout
 
-__all__ = ["DrawData", "Material", "ShadedFrame", "deferred", "require_deferred"]
+__all__ = ["MOST_SORTED", "DrawData", "Material", "ShadedFrame", "deferred", "require_deferred"]
 
 _MOST_MATERIALS = 255
+_LOST = "blending in the order of drawing, stencil or other tests"
+MOST_SORTED = 1 << 16
+"""Triangles of draws that are sorted: their numbers have two bytes in a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,20 @@ class Material:
     """Whether colours and coordinates are numerators."""
     bits: int = 0
     """By how many bits numerators of coordinates go up before they are divided: K of the reference."""
+    alpha: int | None = None
+    """Opacity of what is sorted; None of what is opaque."""
+    cutout: int = 0
+    """The least opacity of a texel of what is sorted."""
 
     @property
-    def order(self) -> tuple[int, int, int]:
+    def order(self) -> tuple[int, ...]:
         """What materials are sorted by."""
         return (
             2 * self.divided + (self.divided == (self.texture is None)),
             -1 if self.texture is None else self.texture,
             self.bits,
+            self.alpha or 0,
+            self.cutout,
         )
 
 
@@ -107,6 +117,9 @@ class ShadedFrame:
             coordinates=bool(used),
             block=any(textures[each.texture].mipmaps for each in used if each.texture is not None),
         )
+        count = sum(len(draw.triangles) for draw in frame.draws if draw.state.blend is Blend.SORTED)
+        if count > MOST_SORTED:
+            raise InputError(Fault(f"{count:,} triangles that are sorted", hint=f"at most {MOST_SORTED:,}"))
         joined = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
         return cls(frame, draws, materials, TextureLayout.of(textures, config), record, joined)
 
@@ -132,7 +145,16 @@ class ShadedFrame:
         """Return the number that records have."""
         return self.materials.index(material) + 1
 
+    @cached_property
+    def opaque(self) -> int:
+        """How many triangles are opaque; those that are sorted follow them."""
+        return sum(len(draw.materials) for draw in self.draws if draw.state.blend is not Blend.SORTED)
+
     def present(self, triangles: Iterable[int]) -> tuple[Material, ...]:
+        """Return the materials of the opaque ones of triangles, in the order of their numbers."""
+        return self.materials_of(number for number in triangles if number < self.opaque)
+
+    def materials_of(self, triangles: Iterable[int]) -> tuple[Material, ...]:
         """Return the materials of triangles, in the order of their numbers."""
         found = {draw.materials[index] for draw, index in map(self.place_of, triangles)}
         return tuple(each for each in self.materials if each in found)
@@ -148,27 +170,26 @@ def _data(draw: Draw, places: Sequence[tuple[int, int]], textures: Sequence[Text
     number = next((index for index, each in enumerate(textures) if each is texture), None)
     values = tuple(Interpolation.of(triangles, place, textured=texture is not None) for place in places)
     flat, quotients = steady(triangles), values[0].quotients
+    layer = (draw.state.alpha, draw.state.cutout) if draw.state.blend is Blend.SORTED else (None, 0)
     if texture is not None:
         bits = 0 if quotients is None else quotients.bits
-        materials = [Material(number, quotients is not None, bits)] * len(triangles)
+        materials = [Material(number, quotients is not None, bits, *layer)] * len(triangles)
     else:
         # As without textures: colours of triangles that are flat or equally far are linear.
         divided = ~(flat | triangles.level)
-        materials = [Material(None, bool(each)) for each in divided]
+        materials = [Material(None, bool(each), 0, *layer) for each in divided]
     return DrawData(tuple(edges_of(triangles, place) for place in places), values, flat, tuple(materials), draw.state)
 
 
 def deferred(state: State) -> bool:
-    """Whether draws in a state can be shaded once all of them are there: the nearest fragment is all that is seen."""
-    plain = State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
-    return state == plain
+    """Whether draws in a state can be shaded later: the nearest fragment is all that is seen, or they are sorted."""
+    opaque = State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
+    return state in (opaque, replace(opaque, blend=Blend.SORTED, depth_write=False))
 
 
 def require_deferred(draws: Iterable[tuple[str, State]]) -> None:
     """Raise InputError, naming the draws, for states in which more than the nearest fragment is seen."""
     others = [name for name, state in draws if not deferred(state)]
     if others:
-        hint = "of each sample the nearest fragment is kept, and shaded later; --machine larrabee renders others"
-        raise InputError(
-            Fault(f"not drawn on PixelFlow here: {', '.join(others)}: blending, stencil or other tests", hint=hint)
-        )
+        hint = "nodes keep the nearest of each sample and lose the order of draws; --machine larrabee renders others"
+        raise InputError(Fault(f"not drawn on PixelFlow here: {', '.join(others)}: {_LOST}", hint=hint))

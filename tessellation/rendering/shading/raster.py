@@ -19,7 +19,7 @@ from tessellation.rendering.shading.materials import DrawData, Material, ShadedF
 from tessellation.rendering.shading.record import GROUP_BYTES, MATERIAL, SampleRecord
 from tessellation.rendering.shading.texels import TEXEL, WON, WORK, TexelPrograms, reserved
 
-__all__ = ["CUTOUT_STAGE", "NEIGHBOURS_STAGE", "record_program"]
+__all__ = ["CUTOUT_STAGE", "NEIGHBOURS_STAGE", "RecordDrawing", "record_program"]
 
 R = Register.R
 CUTOUT_STAGE = "cutout"
@@ -43,10 +43,11 @@ def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composit
     """
     builder = Builder(f"records {region.left},{region.top} sample {plane}")
     reserved(builder)
-    drawing = _Drawing(builder, shaded, region, plane)
+    drawing = RecordDrawing(builder, shaded, region, plane)
     drawing.clear()
     for number in region.triangles.tolist():
-        drawing.triangle(number)
+        if number < shaded.opaque:
+            drawing.triangle(number)
     if composition is not None:
         builder.mark(COPY_STAGE)
         builder.emit("EMC_SetEnab")
@@ -57,7 +58,7 @@ def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composit
 
 
 @dataclass(slots=True)
-class _Drawing:
+class RecordDrawing:
     """A program in the making."""
 
     builder: Builder
@@ -74,7 +75,10 @@ class _Drawing:
         """Emit the background; where some triangles are cut out, the routines for texels too."""
         builder = self.builder
         present = self.shaded.present(self.region.triangles.tolist())
-        cut = {draw.materials[index] for draw, index in map(self.shaded.place_of, self.region.triangles) if draw.cutout}
+        places = [
+            self.shaded.place_of(number) for number in self.region.triangles.tolist() if number < self.shaded.opaque
+        ]
+        cut = {draw.materials[index] for draw, index in places if draw.cutout}
         builder.mark("clear")
         builder.emit("EMC_SetEnab")
         builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
@@ -93,21 +97,18 @@ class _Drawing:
         builder.emit("EMC_SetEnab")
         self._edges(draw, index, self.plane)
         builder.mark("depth")
-        planes = draw.values[self.plane].planes
-        depth = self._here(planes.a[index, 0], planes.b[index, 0], planes.c[index, 0], _DEPTH_BYTES)
-        builder.emit("EMC_TreeLTMem_Li", self._record.depth, _DEPTH_BYTES, *depth)
-        apart = block or draw.cutout > 0
+        self.nearer(draw, index, number)
+        apart = block or self.cuts(draw)
         if apart or self.plane:
             builder.emit("STE", WON)
         if apart:
             self._coordinates_apart(draw, index, material)
-        if draw.cutout:
+        if self.cuts(draw):
             self._cut_out(draw, material)
         if apart:
             self._won()
         builder.mark("depth")
-        builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, *depth)
-        builder.emit("STI", self._record.depth, Imm(0))
+        self.keep(draw, index)
         builder.mark("values")
         builder.emit("STI", MATERIAL, Imm(self.shaded.number(material)))
         if apart:
@@ -119,6 +120,24 @@ class _Drawing:
             self._colours(draw, index, place)
             if material.texture is not None and not apart:
                 self._coordinates(draw, index, place, self._record.group())
+
+    def depth(self, draw: DrawData, index: int) -> Plane:
+        """Return the plane of a triangle's depth in the region."""
+        planes = draw.values[self.plane].planes
+        return self._here(planes.a[index, 0], planes.b[index, 0], planes.c[index, 0], _DEPTH_BYTES)
+
+    def nearer(self, draw: DrawData, index: int, number: int) -> None:
+        """Emit that only PEs stay enabled in which a triangle is to be kept, if it is not cut out."""
+        self.builder.emit("EMC_TreeLTMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
+
+    def keep(self, draw: DrawData, index: int) -> None:
+        """Emit that what `nearer` compares is this triangle's, where enabled."""
+        self.builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
+        self.builder.emit("STI", self._record.depth, Imm(0))
+
+    def cuts(self, draw: DrawData) -> bool:
+        """Whether texels decide now what is kept."""
+        return draw.cutout > 0
 
     def _blocks(self, material: Material) -> bool:
         """Whether coordinates of four pixels are needed."""

@@ -16,9 +16,17 @@ from pixelflow.simd.drawing import DEPTH_FRACTION
 from tessellation.rendering.instructions import DIVISION_STAGE, emit_division
 from tessellation.rendering.shading.materials import Material, ShadedFrame
 from tessellation.rendering.shading.record import MATERIAL, SampleRecord
-from tessellation.rendering.shading.texels import TEXEL, TexelPrograms, TexelStage, emit_only, reserved
+from tessellation.rendering.shading.texels import (
+    SCRATCH,
+    SOURCES,
+    TEXEL,
+    TexelPrograms,
+    TexelStage,
+    emit_only,
+    reserved,
+)
 
-__all__ = ["MODULATE_STAGE", "read_pixels", "shade_region", "shading_program"]
+__all__ = ["MODULATE_STAGE", "include_filters", "read_pixels", "shade_region", "shading_program"]
 
 R = Register.R
 MODULATE_STAGE = "texel times colour"
@@ -72,7 +80,13 @@ def _emit_texels(builder: Builder, shaded: ShadedFrame, materials: Sequence[Mate
     texels.addresses()
     _emit_between(builder, [shaded.number(each) for each in materials])
     texels.read()
-    texels.filtered(range(3))
+    texels.filtered(range(3 if all(each.alpha is None for each in materials) else 4))
+
+
+def include_filters(builder: Builder) -> None:
+    """Include the routines that multiply colours, and blend them."""
+    for name in ("filter", "blend"):
+        builder.include(str(SOURCES / f"{name}.mc"), SCRATCH=SCRATCH)
 
 
 def _emit_between(builder: Builder, numbers: Sequence[int]) -> None:

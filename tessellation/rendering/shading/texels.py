@@ -17,10 +17,10 @@ from tessellation.rendering.shading.materials import Material, ShadedFrame
 from tessellation.rendering.shading.record import GROUP_BYTES, MATERIAL
 from tessellation.rendering.shading.textures import LevelPlace
 
-__all__ = ["TEXEL", "WON", "WORK", "TexelPrograms", "TexelStage", "emit_only", "reserved"]
+__all__ = ["SCRATCH", "SOURCES", "TEXEL", "WON", "WORK", "TexelPrograms", "TexelStage", "emit_only", "reserved"]
 
 R = Register.R
-_SOURCES = shipped("tessellation", "rendering", "shading", "microcode")
+SOURCES = shipped("tessellation", "rendering", "shading", "microcode")
 
 WON = Mem(66)
 """1 where the triangle that is being drawn is nearest, else 0."""
@@ -36,7 +36,7 @@ TEXEL = Mem(178)
 _NEXT_TEXEL = Mem(182)
 _OWN = Mem(186)
 """u and v of this pixel, once the block is in another order."""
-_SCRATCH = 194
+SCRATCH = 194
 """Up to 239: what lies above is not touched."""
 _LEVEL_BYTES = 9
 _DEVICE_BYTES = 16
@@ -56,8 +56,8 @@ class TexelStage:
 
 def reserved(builder: Builder) -> tuple[Range, Range]:
     """Declare what records and texels take of PE memory; return scratch of 4 bytes and of 1 for divisions."""
-    builder.range("shading", _SCRATCH, at=0)
-    return builder.range("rest", 4, at=_SCRATCH), builder.range("quotient", 1, at=_SCRATCH + 4)
+    builder.range("shading", SCRATCH, at=0)
+    return builder.range("rest", 4, at=SCRATCH), builder.range("quotient", 1, at=SCRATCH + 4)
 
 
 def emit_only(builder: Builder, numbers: Sequence[int]) -> None:
@@ -85,9 +85,9 @@ class TexelPrograms:
         block = any(textures[each.texture].mipmaps for each in materials if each.texture is not None)
         names = ["address", "filter"]
         if any(each.divided for each in materials):
-            builder.include(str(_SOURCES / "coordinates.mc"), BITS=shaded.bits, SCRATCH=_SCRATCH)
+            builder.include(str(SOURCES / "coordinates.mc"), BITS=shaded.bits, SCRATCH=SCRATCH)
         for name in names:
-            builder.include(str(_SOURCES / f"{name}.mc"), SCRATCH=_SCRATCH)
+            builder.include(str(SOURCES / f"{name}.mc"), SCRATCH=SCRATCH)
         if block:
             given = {
                 "UV": _UV,
@@ -99,7 +99,7 @@ class TexelPrograms:
                 "FRACTION": _FRACTION,
             }
             places = {name: place.offset for name, place in given.items()}
-            builder.include(str(_SOURCES / "detail.mc"), SCRATCH=_SCRATCH, **places)
+            builder.include(str(SOURCES / "detail.mc"), SCRATCH=SCRATCH, **places)
             builder.emit("EMC_SetEnab")
             builder.emit("EMC_TreeIntoMem_Li", _ODD_X, 1, 1, 0, 0)
             builder.emit("EMC_TreeIntoMem_Li", _ODD_Y, 1, 0, 1, 0)
