@@ -10,7 +10,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, spans_of
+from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
@@ -66,7 +66,7 @@ def draw_on_pixelflow(
             watch(node)
 
     composed = draw_on_nodes(
-        frame, Roles(parts, shaders), config=config, engine=engine, progress=progress, watch=attach
+        frame, Roles.told(parts, shaders), config=config, engine=engine, progress=progress, watch=attach
     )
     drawn = composed.nodes
     stages: Counter[str] = Counter()
@@ -170,8 +170,9 @@ def _left_out(
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
-    """Return how many pixels the triangles cover, each on its own."""
-    return int(spans_of(triangles, frame.width, frame.height).pixels.sum())
+    """Return how many samples the triangles cover, each on its own."""
+    places = places_of(frame.samples)
+    return sum(int(spans_of(triangles, frame.width, frame.height, place).pixels.sum()) for place in places)
 
 
 def _sum(runs: list[RunStatistics], name: str) -> int:

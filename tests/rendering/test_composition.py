@@ -1,6 +1,7 @@
 """How long do nodes with roles take together, worked out by hand, and what do they merge and finish?"""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.config import CompositionConfig, NodeConfig
-from pixelflow.simd.drawing import Draw, Frame, draw_frame, snap
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, Texture, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, draw_on_nodes, merge, run_network, shares
 from tessellation.rendering.composition.merging import depths_of
@@ -200,6 +201,78 @@ def test_nodes_with_any_roles_draw_the_same_picture(roles: Roles) -> None:
     assert len(found.nodes) == roles.rasterizers + roles.shaders
     if found.time is not None:
         assert [node.busy for node in found.time.nodes] == [node.cycles for node in found.nodes]
+
+
+def mixed(samples: int, mipmaps: bool) -> Frame:
+    """Shaded, textured, cut-out and sorted triangles in perspective, in three regions, two of them narrow."""
+    rng = np.random.default_rng(4)
+    texture = Texture(rng.integers(0, 256, (8, 16, 4)).astype(np.uint8), mipmaps)
+
+    def some(name: str, state: State, depth: float) -> Draw:
+        points = rng.uniform((60, 0), (135, 70), (5, 1, 2)) + rng.uniform(-25, 25, (5, 3, 2))
+        colours, coordinates = rng.integers(0, 256, (5, 3, 3)), rng.uniform(-20, 20, (5, 3, 2))
+        found = snap(points, depth + 0.3 * rng.random((5, 3)), colours, coordinates, rng.uniform(0.2, 1, (5, 3)))
+        return Draw(name, found, state)
+
+    glass = State(blend=Blend.SORTED, alpha=120, depth_write=False)
+    draws = (some("plain", State(), 0.5), some("wood", State(texture=texture), 0.5), some("glass", glass, 0.3))
+    return Frame(132, 66, (1, 2, 3), draws, samples)
+
+
+@pytest.mark.parametrize(("samples", "mipmaps"), [(1, True), (4, False)])
+def test_nodes_with_any_roles_draw_textures_samples_and_glass_alike(*, samples: int, mipmaps: bool) -> None:
+    frame = mixed(samples, mipmaps)
+    expected = draw_frame(frame)
+    assert not expected.equals(draw_frame(replace(frame, draws=frame.draws[:2])))
+    for roles in (Roles(1), Roles(2, 2)):
+        found = draw_on_nodes(frame, roles)
+        assert found.picture.equals(expected), roles
+        assert len(found.loading) == (roles.shaders or 1), "who shades has the textures"
+    names = {name for node in found.nodes[2:] for name in node.cycles_by_stage}
+    assert {"receive", "division", "texels", "samples added up", "finished pixels"} <= names
+    assert not names & set(found.nodes[0].cycles_by_stage) - {"clear", "edges", "depth", "values"}
+
+
+def test_what_a_sample_costs_a_shader_by_hand() -> None:
+    found = draw_on_nodes(frame(4, samples=4), Roles(1, 1))
+    raster, shader = (node.cycles_by_stage for node in found.nodes)
+    # Four regions, four samples: 16 bytes of depth, material and colours; linear ones are finished already.
+    assert found.time is not None and found.time.record_bytes == 16
+    assert raster["copy for composition"] == 16 * (1 + 2 * 16)
+    assert shader == {
+        "receive": 16 * (2 + 2 * 16),
+        "samples added up": 16 * (1 + 3 * 6),
+        "finished pixels": 4 * (1 + 3 * 5),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--shaders", "-1"], 2, "expected a whole number from 0 on, found '-1'"),
+        (["--shaders", "two"], 2, "expected a whole number from 0 on, found 'two'"),
+        (["--shaders", "41"], 2, "expected 0 to 40 nodes, as a machine has"),
+        (
+            ["--nodes", "30", "--shaders", "11"],
+            2,
+            "30 nodes and 11 shaders, besides the frame buffer;",
+        ),
+        (["--shaders", "1", "--machine", "larrabee"], 2, "is PixelFlow's"),
+        (["--shaders", "1", "--projection", "emc-words"], 2, "the words are drawn by the node that made them"),
+        (["-D", "composition.regions_held=10", "--shaders", "1"], 3, "10 records of 20 bytes do not fit image compos"),
+        (["--nodes", "2"], 3, "2 nodes draw 4 samples a pixel, and none of them shades"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_roles_are_refused(tmp_path: Path, capsys, words: list[str], code: int, message: str) -> None:
+    pytest.importorskip("PIL")
+    scene = "enneper"
+    if message.startswith("2 nodes"):
+        scene = str(tmp_path / "four.toml")
+        Path(scene).write_text('samples = 4\n[[generated]]\nfamily = "sized"\ncount = 1\npixels = 9\n')
+    out = tmp_path / "x.png"
+    assert main(["render", scene, "--size", "32x24", "-o", str(out), *words]) == code
+    assert message in " ".join(capsys.readouterr().err.split()) and not out.exists()
 
 
 def test_equal_depths_stay_with_the_first_node_and_empty_pixels_lose() -> None:

@@ -7,14 +7,14 @@ that takes together, with waits, the network says (`network.py`), from what each
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import Frame, Picture
+from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.telling import Telling
 from tessellation.rendering.composition.finishing import finished_place, finishing_program, sample_program
@@ -27,7 +27,7 @@ from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.rendering.regions import REGION_HEIGHT, Region
 from tessellation.rendering.renderer import NodeRuns, RegionRun, collect, plain_triangles, render, require_region
 
-__all__ = ["Composed", "draw_on_nodes"]
+__all__ = ["Composed", "draw_on_nodes", "require_shaders"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,17 +65,20 @@ def draw_on_nodes(
         records: FrameRecords = FinishedRecords(frame)
     else:
         records = DeferredRecords(frame, config)
-        if not (roles.alone or roles.shaders):
-            text = f"{roles.rasterizers} nodes draw {_what(frame)}, and none of them shades"
-            raise InputError(Fault(text, hint="give --shaders 1 or more"))
+        require_shaders(roles, (draw.state for draw in frame.draws), frame.samples)
     if not roles.alone:
         check_room(config, records.size)
     return _Drawing(frame, roles, records, config, engine, watch).composed(progress)
 
 
-def _what(frame: Frame) -> str:
-    """Return why somebody has to shade a frame."""
-    return "textures" if frame.samples == 1 else f"{frame.samples} samples a pixel"
+def require_shaders(roles: Roles, states: Iterable[State], samples: int) -> None:
+    """Raise InputError for several nodes without a shader where draws in these states need one."""
+    if roles.alone or roles.shaders:
+        return
+    if samples > 1 or not all(state.plain for state in states):
+        what = f"{samples} samples a pixel" if samples > 1 else "textures or glass"
+        text = f"{roles.rasterizers} nodes draw {what}, and none of them shades"
+        raise InputError(Fault(text, hint="give --shaders 1 or more"))
 
 
 class _Drawing:

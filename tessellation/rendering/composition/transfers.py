@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, UsageError
+from tessellation.commands import MOST_NODES
 
 __all__ = ["Cargo", "RegionTransfer", "Roles", "transfers_of"]
 
@@ -38,6 +39,14 @@ class Roles:
         if self.rasterizers < 1 or self.shaders < 0:
             hint = "1 or more rasterizers, 0 or more shaders"
             raise InputError(Fault(f"{self.rasterizers} rasterizer and {self.shaders} shader nodes", hint=hint))
+
+    @classmethod
+    def told(cls, nodes: int, shaders: int) -> Roles:
+        """Return the roles that a command asks for; raises UsageError for more nodes than a machine has."""
+        if nodes + shaders > MOST_NODES:
+            text = f"{nodes} nodes and {shaders} shaders, besides the frame buffer; a machine has {MOST_NODES} nodes"
+            raise UsageError("--shaders", text)
+        return cls(nodes, shaders)
 
     @property
     def alone(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
@@ -10,7 +11,7 @@ from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.composition.drawing import draw_on_nodes
+from tessellation.rendering.composition.drawing import draw_on_nodes, require_shaders
 from tessellation.rendering.composition.transfers import Roles
 from tessellation.rendering.pictures.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.projected import Projected, project_samples
@@ -28,6 +29,17 @@ def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], 
     return lambda draws, samples: require_deferred(draws)
 
 
+def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses, besides what the source refuses, draws that nodes in these roles do not draw."""
+
+    def require(draws: Sequence[tuple[str, State]], samples: int) -> None:
+        if source.require is not None:
+            source.require(draws, samples)
+        require_shaders(roles, (state for _, state in draws), samples)
+
+    return require
+
+
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
 
@@ -38,14 +50,14 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     config, source = order.effective.config, order.source
     if order.projection == "emc-words":
         return _picture_of_words(order)
+    roles = Roles.told(order.told.get("parts", 1), order.told.get("shaders", 0))
     projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
         frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
     else:
-        scene = order.load()
+        scene = replace(order, source=replace(source, require=_required(roles, source))).load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
-    roles = Roles(order.told.get("parts", 1), order.told.get("shaders", 0))
     composed = draw_on_nodes(
         frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
     )
@@ -53,7 +65,7 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     size, picture = (frame.width, frame.height), composed.picture
     drawn = DrawnPicture(
         triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
-        loading=composed.loading, choice=choice,
+        loading=composed.loading, choice=choice, samples=frame.samples,
     )  # fmt: skip
     same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
-from tessellation.rendering.composition.finishing import FINISHING_STAGE, SAMPLE_STAGE
+from tessellation.rendering.composition.finishing import SAMPLE_STAGE
 from tessellation.rendering.composition.report import (
     NETWORK_KEYS,
     network_facts,
@@ -54,6 +54,8 @@ class DrawnPicture:
     words: WordsAccount | None = None
     loading: Sequence[Run] = ()
     """Of textures, by each node that reads some."""
+    samples: int = 1
+    """Of a pixel."""
     choice: SampleChoice | None = None
     """How patches were sampled by view."""
 
@@ -79,16 +81,18 @@ def picture_report(
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     config, nodes = effective.config, drawn.nodes
     width, height = drawn.size
-    reached, total = sum(node.drawn for node in nodes), sum(node.cycles for node in nodes)
+    reached = sum(node.drawn for node in nodes) // drawn.samples
+    total = sum(node.cycles for node in nodes)
     stages = _by_stage(drawn)
-    besides = sum(stages.get(name, 0) for name in ("clear", COPY_STAGE, SAMPLE_STAGE, FINISHING_STAGE))
-    several = len(nodes) > 1
+    besides, deferred = stages["clear"] + stages.get(COPY_STAGE, 0), SAMPLE_STAGE in stages
+    several, each = len(nodes) > 1, (total - besides) / max(1, reached)
     rows = [
         ("machine time", f"{config.seconds(drawn.cycles) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
         ("", f"until the frame buffer has all pixels ({drawn.cycles:,} cycles)" if several else ""),
-        ("per triangle", f"{(total - besides) / max(1, reached):.1f} cycles in each region that it reaches"),
+        ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
+        ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
@@ -105,7 +109,7 @@ def picture_report(
         [
             f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
             f"{drawn.triangles.dropped:,} without an area; {counted(nodes[0].places, 'region')}, "
-            f"{reached:,} pairs of a triangle and a region",
+            f"{reached:,} pairs of a triangle and a region{', at 4 samples a pixel' * (drawn.samples > 1)}",
             "",
             shares(_by_role(drawn), "cycles", "stage", total=total, foot=foot),
             "",
@@ -189,6 +193,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
     """Return everything about it for JSON."""
     return {
         "size": list(drawn.size),
+        "samples": drawn.samples,
         "config": effective.as_object(),
         "triangles": {
             "drawn": len(drawn.triangles),
