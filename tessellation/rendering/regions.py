@@ -25,6 +25,10 @@ class Region:
     triangles: np.ndarray
     """Their numbers, in the order of drawing: int64."""
 
+    def only(self, which: np.ndarray) -> Region:
+        """Return the same part of the screen with some of its triangles: bool[triangle]."""
+        return Region(self.left, self.top, self.triangles[which])
+
 
 def regions(
     triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)

@@ -251,7 +251,7 @@ HELD = {
     "4,096": "tests/gni/test_results.py",
     "5,467": "tests/gni/test_results.py",
     "122,880": "tests/gni/test_results.py",
-    "768": "tests/rendering/test_composition_time.py",
+    "768": "tests/rendering/test_composition.py",
     "39,200": "tests/gen6/test_records.py",
     "450": "tests/gen6/test_time.py",
     "6,000": "tests/gen6/test_records.py",

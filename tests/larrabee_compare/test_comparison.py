@@ -58,7 +58,7 @@ def test_nodes_that_share_a_scene_draw_the_same_picture(nodes: int) -> None:
     one, several = (draw_on_pixelflow(frame("deep"), parts=each, engine=ENGINE) for each in (1, nodes))
     assert several.picture.equals(one.picture)
     assert several.lanes == nodes * one.lanes and several.work > one.work
-    assert several.traffic["copied for composition"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
+    assert several.traffic["image composition network"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
     assert several.covered_lanes == one.covered_lanes
 
 
@@ -151,7 +151,7 @@ def test_whether_a_tile_stays_in_the_cache_is_said() -> None:
 
 
 def test_any_number_of_layers_is_kept() -> None:
-    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    glass = State(blend=Blend.OVER, alpha=90, depth_write=False)
     points = np.tile(np.array([[(0, 0), (32, 0), (0, 32)]], float), (18, 1, 1))
     draw = Draw("panes", snap(points, np.full((18, 3), 0.5), np.full((18, 3, 3), 50)), glass)
     deep = Frame(32, 32, (0, 0, 0), (draw,))
@@ -161,10 +161,10 @@ def test_any_number_of_layers_is_kept() -> None:
 
 
 def test_states_that_the_pes_do_not_draw_are_refused_by_name() -> None:
-    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    glass = State(blend=Blend.OVER, alpha=90, depth_write=False)
     draws = (sized(64, 48, count=5, pixels=200), sized(64, 48, count=5, pixels=200, seed=2, state=glass))
     four = Frame(64, 48, (1, 2, 3), draws, samples=4)
-    with pytest.raises(InputError, match=r"5 triangles of 200 pixels: blending.*4 samples"):
+    with pytest.raises(InputError, match="here: 5 triangles of 200 pixels: blending, stencil or other"):
         draw_on_pixelflow(four, engine=ENGINE)
     assert draw_on_larrabee(four).picture.equals(draw_frame(four))
 

@@ -22,7 +22,7 @@ from pixelflow.simd.report import Report
 from tessellation import Method
 from tessellation.microprogram.method import SCHEDULES, schedule_named
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
-from tessellation.rendering.picture import refused_early
+from tessellation.rendering.pictures.drawn import refused_early
 from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene
 
 EXAMPLES = (

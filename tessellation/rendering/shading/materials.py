@@ -32,7 +32,7 @@ from tessellation.rendering.regions import Region, regions
 from tessellation.rendering.shading.record import SampleRecord
 from tessellation.rendering.shading.textures import TextureLayout
 
-__all__ = ["MOST_SORTED", "DrawData", "Material", "ShadedFrame", "deferred", "require_deferred", "require_drawn"]
+__all__ = ["MOST_SORTED", "DrawData", "Material", "ShadedFrame", "deferred", "require_deferred"]
 
 _MOST_MATERIALS = 255
 MOST_SORTED = 1 << 16
@@ -186,19 +186,10 @@ def deferred(state: State) -> bool:
     return state in (opaque, replace(opaque, blend=Blend.SORTED, depth_write=False))
 
 
-def require_deferred(draws: Iterable[tuple[str, State]], samples: int = 1, most_samples: int = 4) -> None:
-    """Raise InputError, naming the draws, for states in which more than the nearest fragment is seen.
-
-    And for more ``samples`` a pixel than there are planes of them.
-    """
+def require_deferred(draws: Iterable[tuple[str, State]]) -> None:
+    """Raise InputError, naming the draws, for states in which more than the nearest fragment is seen."""
     others = [name for name, state in draws if not deferred(state)]
-    wanted = [f"{', '.join(others)}: blending in the order of drawing, stencil or other tests"] if others else []
-    wanted += [f"{samples} samples a pixel"] if samples > most_samples else []
-    if wanted:
+    if others:
         hint = "of each sample the nearest fragment is kept, and shaded later; --machine larrabee renders others"
-        raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))
-
-
-def require_drawn(draws: Iterable[tuple[str, State]], samples: int) -> None:
-    """Raise InputError, as `require_deferred` does, for what one node does not draw: it keeps one sample a pixel."""
-    require_deferred(draws, samples, most_samples=1)
+        what = "blending in the order of drawing, stencil or other tests"
+        raise InputError(Fault(f"not drawn on PixelFlow here: {', '.join(others)}: {what}", hint=hint))

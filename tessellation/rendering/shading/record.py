@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microcode import Builder, Imm, Mem, Program, Register
+import numpy as np
 
-__all__ = ["CHANNELS", "GROUP_BYTES", "MATERIAL", "SampleRecord", "receive_program"]
+from microcode import Builder, Imm, Mem, Program, Register
+from pixelflow.node import Node
+
+__all__ = ["CHANNELS", "GROUP_BYTES", "MATERIAL", "SampleRecord", "read_record", "receive_program"]
 
 CHANNELS = 3
 MATERIAL = Mem(4)
@@ -90,3 +93,8 @@ def receive_program(record: SampleRecord, composition: int) -> Program:
         builder.emit("LD", Register.R, Mem(composition + index))
         builder.emit("ST", place, Register.R)
     return builder.build()
+
+
+def read_record(node: Node, record: SampleRecord) -> np.ndarray:
+    """Return the bytes of PE memory that would be sent: uint8[byte, lane]."""
+    return np.stack([node.read_memory(place.offset)[0] for place in record.sent])

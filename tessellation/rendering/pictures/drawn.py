@@ -10,11 +10,12 @@ from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.nodes import render_frame
+from tessellation.rendering.composition.drawing import draw_on_nodes
+from tessellation.rendering.composition.transfers import Roles
+from tessellation.rendering.pictures.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.projected import Projected, project_samples
 from tessellation.rendering.renderer import require_region
-from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
-from tessellation.rendering.shading import require_drawn
+from tessellation.rendering.shading import require_deferred
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
@@ -24,7 +25,7 @@ __all__ = ["picture_by_nodes", "refused_early"]
 def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
     """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
     require_region(config)
-    return require_drawn
+    return lambda draws, samples: require_deferred(draws)
 
 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
@@ -44,20 +45,16 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     else:
         scene = order.load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
-        triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
-    composed = render_frame(
-        frame,
-        order.told.get("parts", 1),
-        config=config,
-        engine=source.engine,
-        progress=source.progress,
-        watch=source.watch,
+    roles = Roles(order.told.get("parts", 1), order.told.get("shaders", 0))
+    composed = draw_on_nodes(
+        frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
     )
-    nodes, picture = list(composed.nodes), composed.picture
-    size, background = (frame.width, frame.height), frame.background
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
+    size, picture = (frame.width, frame.height), composed.picture
     drawn = DrawnPicture(
-        triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time, choice=choice
-    )
+        triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
+        loading=composed.loading, choice=choice,
+    )  # fmt: skip
     same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
@@ -67,6 +64,8 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
     how, config = order.source, order.effective.config
     if how.flat:
         raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if order.told.get("shaders"):
+        raise UsageError("--shaders", "the words are drawn by the node that made them; --projection emc takes shaders")
     if order.told.get("parts", 1) != 1:
         raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
     file = _patches(order.scene, how)
