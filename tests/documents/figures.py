@@ -224,6 +224,12 @@ MEASURED: dict[str, Callable[[], float]] = {
 HELD = {
     "16,820": "tests/studies/test_studies.py",
     "868": "tests/rendering/test_node.py",
+    "22,528": "tests/rendering/test_shading.py",
+    "32,768": "tests/rendering/test_shading.py",
+    "34,976": "tests/rendering/test_shading.py",
+    "24,195": "tests/rendering/test_shading.py",
+    "24,954": "tests/rendering/test_shading.py",
+    "132": "tests/rendering/test_shading.py",
     "64,302": "tests/tessellation/test_fixed_sums.py",
     "49,996": "tests/tessellation/test_fixed_sums.py",
     "99,282": "tests/tessellation/test_fixed_sums.py",

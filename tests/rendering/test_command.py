@@ -100,7 +100,7 @@ def test_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["mixed.toml"], "here: veil: blending in the order of drawing, stencil or other tests"),
+        (["pane.toml"], "pane: blending in the order of drawing, stencil or other tests"),
         (["tea", "--preset", "tiny"], "a region of 128x64 pixels needs as many PEs, the node has 256"),
     ],
 )
@@ -111,11 +111,12 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     from tessellation.scenes import load
 
     monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
-    veil = tmp_path.with_suffix(".toml")
-    veil.write_text('[[body]]\npatches = "teapot"\n[[body]]\nname = "veil"\nmesh = "nut"\nblend = "over"\nalpha = 90\n')
-    words = [str(veil) if word == "mixed.toml" else word for word in words]
+    scene = '[[body]]\npatches = "teapot"\n[[body]]\nname = "pane"\nmesh = "floor"\nblend = "over"\nalpha = 90\n'
+    (folder := tmp_path / "scenes").mkdir()
+    (folder / "pane.toml").write_text(scene)
+    words = [str(folder / each) if each.endswith(".toml") else each for each in words]
     assert main([command, *words, "-o", str(tmp_path / "x.png")]) == 3
-    assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert message in capsys.readouterr().err and list(tmp_path.iterdir()) == [folder]
 
 
 @pytest.mark.parametrize(

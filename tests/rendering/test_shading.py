@@ -12,6 +12,8 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.node import Node
+from pixelflow.node.parts.texture.transfer import Direction, Transfer, TransferCommand
+from pixelflow.node.run.order.tasic_box import TasicSpec, run_cycles
 from pixelflow.simd.drawing import (
     FAR,
     Blend,
@@ -217,9 +219,11 @@ def test_the_table_of_the_readme(heading: str, *, perspective: bool, mipmaps: bo
     pane = snap(corners, np.full((1, 3), 0.5), shaded_colours, corners / 2, nearness)
     state = State(texture=texture(64, 64, mipmaps=mipmaps))
     shaded, node = ShadedFrame.of(Frame(128, 64, BACKGROUND, (Draw("pane", pane, state),))), Node(THESIS)
-    load_textures(node, shaded.textures)
+    loading = load_textures(node, shaded.textures)
+    assert (loading.cycles, shaded.textures.bytes_held) == ((24_954, 34_976) if mipmaps else (24_195, 32_768))
     (region,) = shaded.regions()
-    node.run(record_program(shaded, region))
+    records = node.run(record_program(shaded, region)).by_stage
+    assert records.get("coordinates of neighbours", 0) == (132 if mipmaps else 0)
     shading = shade_region(node, shaded, shaded.present([0]))
     assert shading is not None
     found = {name: f"{cycles:,}" for name, cycles in {**shading.by_stage, "all": shading.cycles}.items()}
@@ -229,6 +233,12 @@ def test_the_table_of_the_readme(heading: str, *, perspective: bool, mipmaps: bo
     rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
     column = rows[0].index(heading)
     assert {row[0].split(":")[0]: row[column] for row in rows[2:] if row[column] != "-"} == found
+
+
+@pytest.mark.parametrize(("alternate", "cycles"), [(False, 32_768), (True, 22_528)])
+def test_what_alternating_banks_would_save(*, alternate: bool, cycles: int) -> None:
+    transfer = Transfer(Direction.READ, alternate=alternate)
+    assert run_cycles(TasicSpec.of(THESIS), TransferCommand(transfer, rounds=256)) == cycles
 
 
 def test_each_texel_is_where_the_layout_says() -> None:
