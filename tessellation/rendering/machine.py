@@ -192,6 +192,10 @@ def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, i
     """Return bytes of the words that the nodes are sent, and of what they send over the image composition network."""
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     found = {"instructions to the nodes": words * WORD_BITS // 8}
+    ledgers = (each.run.ledger for node in drawn for each in node.regions)
+    texels = sum(ledger.outbound.moved for ledger in ledgers if ledger is not None)
+    if texels:
+        found["texels to the PEs"] = texels
     if time is not None:
         found["image composition network"] = sum(node.sent_bytes for node in time.nodes)
     return found

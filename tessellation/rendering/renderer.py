@@ -185,5 +185,5 @@ def require_plain(draws: Iterable[tuple[str, State]], samples: int) -> None:
     wanted = [f"{', '.join(others)}: blending, textures, stencil or other tests"] if others else []
     wanted += [f"{samples} samples a pixel"] if samples != 1 else []
     if wanted:
-        hint = "PixelFlow draws the nearest of opaque, plain triangles at one sample; --machine larrabee renders others"
+        hint = "what is drawn here are opaque triangles without textures, at one sample; pixelflow render draws others"
         raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))

@@ -15,12 +15,12 @@ from tessellation.rendering.composition.drawing import draw_on_nodes, require_sh
 from tessellation.rendering.composition.transfers import Roles
 from tessellation.rendering.pictures.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.projected import Projected, project_samples
-from tessellation.rendering.renderer import require_region
+from tessellation.rendering.renderer import require_plain, require_region
 from tessellation.rendering.shading import require_deferred
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
-__all__ = ["picture_by_nodes", "refused_early"]
+__all__ = ["picture_by_nodes", "refused_early", "refused_in_animations"]
 
 
 def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
@@ -38,6 +38,12 @@ def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str
         require_shaders(roles, (state for _, state in draws), samples)
 
     return require
+
+
+def refused_in_animations(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return the same for frames that are drawn while results of the next ones return: plain ones alone are."""
+    require_region(config)
+    return require_plain
 
 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:

@@ -99,7 +99,10 @@ class RecordDrawing:
         builder.mark("depth")
         self.nearer(draw, index, number)
         apart = block or self.cuts(draw)
-        if apart or self.plane:
+        # One colour, at whichever sample it is taken.
+        # One colour, at whichever of the samples it is taken.
+        same = draw.flat[index] and not material.divided and (material.texture is None or apart)
+        if apart or (self.plane and not same):
             builder.emit("STE", WON)
         if apart:
             self._coordinates_apart(draw, index, material)
@@ -113,7 +116,7 @@ class RecordDrawing:
         builder.emit("STI", MATERIAL, Imm(self.shaded.number(material)))
         if apart:
             emit_copy(builder, WORK, self._record.group(), GROUP_BYTES * (self._record.pixels if block else 1))
-        for place in reversed(range(self.plane + 1)):
+        for place in [self.plane] if same else reversed(range(self.plane + 1)):
             if place < self.plane:
                 self._won()
                 self._edges(draw, index, place)
