@@ -166,6 +166,10 @@ def _left_out(
                 regions * each,
             )
         )
+    else:
+        found.append(
+            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels that have come; nothing is printed")
+        )
     return tuple(found)
 
 

@@ -1,6 +1,7 @@
 """How long do nodes with roles take together, worked out by hand, and what do they merge and finish?"""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,15 @@ from pixelflow.cli.main import main
 from pixelflow.config import CompositionConfig, NodeConfig
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, Texture, draw_frame, snap
 from pixelflow.simd.errors import InputError
+from tessellation.picture import SceneSource
 from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, draw_on_nodes, merge, run_network, shares
 from tessellation.rendering.composition.merging import depths_of
 from tessellation.rendering.composition.network import check_room
 from tessellation.rendering.composition.transfers import Cargo, transfers_of
+from tessellation.scenes import load_scene
+from tests.documents.marks import table_after
 
+DOCUMENT, MARK = "tessellation/rendering/README.md", "read by: tests/rendering/test_composition.py"
 NETWORK = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5)
 APART = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, overlap=False)
 SENDING = 256 * 6 // 2
@@ -231,6 +236,33 @@ def test_nodes_with_any_roles_draw_textures_samples_and_glass_alike(*, samples: 
     names = {name for node in found.nodes[2:] for name in node.cycles_by_stage}
     assert {"receive", "division", "texels", "samples added up", "finished pixels"} <= names
     assert not names & set(found.nodes[0].cycles_by_stage) - {"clear", "edges", "depth", "values"}
+
+
+def role_rows(samples: int, *several: tuple[int, int, int]) -> Iterator[list[str]]:
+    """Yield the rows of the document's table for so many rasterizers, shaders and bytes a cycle."""
+    scene = load_scene("teapot", SceneSource(size=(320, 240), patch_samples=4)).frame
+    for rasterizers, shaders, width in several:
+        config = NodeConfig(composition=CompositionConfig(emc_bytes_per_cycle=width))
+        found = draw_on_nodes(replace(scene, samples=samples), Roles(rasterizers, shaders), config=config)
+        nodes, time = [node.cycles for node in found.nodes], found.time
+        wires = max(node.sending for node in time.nodes) if time is not None else "-"
+        yield [
+            str(samples), f"{rasterizers} + {shaders}", str(width) if time is not None else "-",
+            str(time.record_bytes) if time is not None else "-",
+            *(each if isinstance(each, str) else f"{each:,}" for each in (
+                time.cycles if time is not None else nodes[0], max(nodes[:rasterizers]),
+                max(nodes[rasterizers:], default="-"), wires,
+            )),
+        ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_table_of_roles() -> None:
+    rows = [
+        *role_rows(1, (1, 0, 2), (4, 0, 2), (4, 1, 2), (4, 2, 2), (4, 2, 8)),
+        *role_rows(4, (1, 0, 2), (4, 1, 2), (4, 2, 8)),
+    ]
+    assert table_after(DOCUMENT, MARK)[2:] == [f"| {' | '.join(row)} |" for row in rows]
 
 
 def test_what_a_sample_costs_a_shader_by_hand() -> None:

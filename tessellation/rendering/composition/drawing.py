@@ -117,7 +117,7 @@ class _Drawing:
                 progress(f"rows {region.top} to {last} of {frame.height}")
             pixels = self._region(number, region)
             collect(self.rasterizers[0], pixels, region, picture)
-        names = roles.names
+        names = ("node",) if roles.alone else roles.names
         nodes = tuple(NodeRuns(tuple(runs), name) for runs, name in zip(self.runs, names, strict=False))
         time = None
         if not roles.alone:
