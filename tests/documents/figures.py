@@ -229,7 +229,6 @@ HELD = {
     "34,976": "tests/rendering/test_shading.py",
     "24,195": "tests/rendering/test_shading.py",
     "24,954": "tests/rendering/test_shading.py",
-    "132": "tests/rendering/test_shading.py",
     "64,302": "tests/tessellation/test_fixed_sums.py",
     "49,996": "tests/tessellation/test_fixed_sums.py",
     "99,282": "tests/tessellation/test_fixed_sums.py",

@@ -164,8 +164,10 @@ def test_the_cycles_of_a_layer_by_hand() -> None:
 def test_records_that_were_sent_are_shaded_alike() -> None:
     found, stages = shaded_picture(FRAMES["mipmaps"], sent=True)
     assert found.equals(draw_frame(FRAMES["mipmaps"]))
-    assert ShadedFrame.of(FRAMES["mipmaps"]).record.size == 65  # 64 bytes of image composition memory, and a 0
-    assert stages["copy for composition"] == 4 * (1 + 2 * 64) and stages["receive"] == 4 * (2 + 2 * 64)
+    assert stages["copy for composition"] == 4 * (1 + 2 * 52) and stages["receive"] == 4 * (2 + 2 * 52)
+    four = Frame(WIDTH, HEIGHT, BACKGROUND, FRAMES["mipmaps"].draws, 4)
+    assert [ShadedFrame.of(each).record.size for each in (FRAMES["mipmaps"], four)] == [1 + 52, 1 + 64]
+    assert THESIS.array.composition_bytes == 64
 
 
 def test_what_a_cutout_lets_through_is_drawn() -> None:
@@ -223,7 +225,8 @@ def test_the_table_of_the_readme(heading: str, *, perspective: bool, mipmaps: bo
     assert (loading.cycles, shaded.textures.bytes_held) == ((24_954, 34_976) if mipmaps else (24_195, 32_768))
     (region,) = shaded.regions()
     records = node.run(record_program(shaded, region)).by_stage
-    assert records.get("coordinates of neighbours", 0) == (132 if mipmaps else 0)
+    values = 6 * 5 if perspective else 3 * 4 + 2 * 5  # the divisor, three colours, u and v
+    assert records["values"] == 1 + values + (24 if mipmaps else 0)
     shading = shade_region(node, shaded, shaded.present([0]))
     assert shading is not None
     found = {name: f"{cycles:,}" for name, cycles in {**shading.by_stage, "all": shading.cycles}.items()}

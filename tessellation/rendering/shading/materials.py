@@ -116,6 +116,7 @@ class ShadedFrame:
             divisor=any(each.divided for each in materials),
             coordinates=bool(used),
             block=any(textures[each.texture].mipmaps for each in used if each.texture is not None),
+            slopes=frame.samples == 1,
         )
         count = sum(len(draw.triangles) for draw in frame.draws if draw.state.blend is Blend.SORTED)
         if count > MOST_SORTED:

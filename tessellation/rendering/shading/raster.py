@@ -2,8 +2,8 @@
 
 One program makes the records of one plane of samples. Depth and coverage are a sample's own; colours and coordinates
 are those of the first of the samples that the triangle covers in the pixel, as the reference has them, so that the last
-values that are stored are the first sample's. Where a triangle has mipmaps or is cut out, coordinates are worked out
-apart, in all PEs: a PE gets its neighbours' by PixSwap, whether the triangle covers them or not.
+values that are stored are the first sample's. Where a triangle is cut out, or has mipmaps at four samples, coordinates
+are worked out apart, in all PEs: a PE gets its neighbours' by PixSwap, whether the triangle covers them or not.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class RecordDrawing:
         self._edges(draw, index, self.plane)
         builder.mark("depth")
         self.nearer(draw, index, number)
-        apart = block or self.cuts(draw)
+        apart = self.cuts(draw) or (block and not self._record.slopes)
         # One colour, at whichever sample it is taken.
         # One colour, at whichever of the samples it is taken.
         same = draw.flat[index] and not material.divided and (material.texture is None or apart)
@@ -115,14 +115,17 @@ class RecordDrawing:
         builder.mark("values")
         builder.emit("STI", MATERIAL, Imm(self.shaded.number(material)))
         if apart:
-            emit_copy(builder, WORK, self._record.group(), GROUP_BYTES * (self._record.pixels if block else 1))
+            copied = self._record.groups if block and not self._record.slopes else 1
+            emit_copy(builder, WORK, self._record.group(), GROUP_BYTES * copied)
+        if block and self._record.slopes:
+            self._slopes(draw, index)
         for place in [self.plane] if same else reversed(range(self.plane + 1)):
             if place < self.plane:
                 self._won()
                 self._edges(draw, index, place)
             self._colours(draw, index, place)
             if material.texture is not None and not apart:
-                self._coordinates(draw, index, place, self._record.group())
+                self._coordinates(draw, index, place, self._record.group(), divisor=False)  # it came with the colours
 
     def depth(self, draw: DrawData, index: int) -> Plane:
         """Return the plane of a triangle's depth in the region."""
@@ -187,18 +190,34 @@ class RecordDrawing:
             plane = self._here(*(each[index, channel] for each in (planes.a, planes.b, planes.c)), _COLOUR_BYTES)
             self._load(colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, plane)
 
-    def _coordinates(self, draw: DrawData, index: int, place: int, group: Mem) -> None:
-        """Emit divisor, u and v at a place where enabled, or u and v alone where they are linear."""
+    def _coordinates(self, draw: DrawData, index: int, place: int, group: Mem, *, divisor: bool) -> None:
+        """Emit u and v at a place where enabled, and where they are divided and it is asked for the divisor."""
         values = draw.values[place]
         if values.quotients is not None:
             planes, first = values.quotients, NUMERATORS.stop
-            self._load(group, 4, self._here(*(each[index, DIVISOR] for each in (planes.a, planes.b, planes.c)), 4))
+            if divisor:
+                self._load(group, 4, self._here(*(each[index, DIVISOR] for each in (planes.a, planes.b, planes.c)), 4))
         else:
             assert values.texture is not None  # as there is one
             planes, first = values.texture, 0
         for number in range(2):
             plane = self._here(*(each[index, first + number] for each in (planes.a, planes.b, planes.c)), 4)
             self._load(group[4 + 4 * number], 4, plane)
+
+    def _slopes(self, draw: DrawData, index: int) -> None:
+        """Emit by how much divisor, u and v grow from pixel to pixel: to the right, then downwards."""
+        values = draw.values[self.plane]
+        if values.quotients is not None:
+            planes, order = values.quotients, (DIVISOR, NUMERATORS.stop, NUMERATORS.stop + 1)
+        else:
+            assert values.texture is not None  # as there is one
+            planes, order = values.texture, (None, 0, 1)
+        for group, slopes in enumerate((planes.a, planes.b), 1):
+            for number, plane in enumerate(order):
+                slope = 0 if plane is None else int(slopes[index, plane])
+                for byte in range(4) if plane is not None else ():
+                    place = self._record.group(group)[4 * number + byte]
+                    self.builder.emit("STI", place, Imm(slope >> 8 * byte & 0xFF))
 
     def _coordinates_apart(self, draw: DrawData, index: int, material: Material) -> None:
         """Emit coordinates in all PEs, at the first of their samples that is covered or at the last.
@@ -211,7 +230,7 @@ class RecordDrawing:
             builder.emit("EMC_SetEnab")
             if place < last:
                 self._edges(draw, index, place)
-            self._coordinates(draw, index, place, WORK)
+            self._coordinates(draw, index, place, WORK, divisor=True)
         builder.emit("EMC_SetEnab")
         if self._blocks(material):
             builder.emit("EMC_PixSwap", WORK[GROUP_BYTES], WORK, GROUP_BYTES, _ACROSS)

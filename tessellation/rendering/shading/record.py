@@ -7,11 +7,13 @@ A record lies from byte 0 of PE memory on, and is what goes over the image compo
     colours   12  red, green, blue, 4 bytes each: numerators; or linear, and then the highest byte is the colour
     divisor   4   where colours or coordinates follow perspective, or there are textures
     u, v      8   where there are textures: numerators, or linear, in 1/65536 texel
-    others    36  where there are mipmaps: divisor, u and v of the pixels across, below and diagonally across in the
-                  block of two by two pixels, for the same triangle, whoever is nearest there
+    slopes    24  where there are mipmaps, at one sample: by how much divisor, u and v grow to the right, and downwards
+    others    36  where there are mipmaps, at four, whose places in a pixel differ: divisor, u and v of the pixels
+                  across, below and diagonally across in the block of two by two pixels, for the same triangle,
+                  whoever is nearest there
 
-that is 17, 21, 29 or 65 bytes, of which all but one are sent: at most the 64 of image composition memory. The layout is
-this project's; the thesis says that shading is deferred (2.2.2) and not what is kept until then.
+that is 17, 21, 29, 53 or 65 bytes, of which all but one are sent: at most the 64 of image composition memory. The
+layout is this project's; the thesis says that shading is deferred (2.2.2) and not what is kept until then.
 """
 
 from __future__ import annotations
@@ -42,18 +44,20 @@ class SampleRecord:
     divisor: bool = False
     coordinates: bool = False
     block: bool = False
+    slopes: bool = False
+    """Whether what is kept of the block are slopes."""
 
     @property
     def size(self) -> int:
         """Bytes of PE memory, from byte 0 on."""
         if self.coordinates:
-            return _GROUPS + GROUP_BYTES * self.pixels
+            return _GROUPS + GROUP_BYTES * self.groups
         return _GROUPS + (4 if self.divisor else 0)
 
     @property
-    def pixels(self) -> int:
-        """Pixels whose coordinates a record has: the own one, across, below, diagonally across."""
-        return (_BLOCK_PIXELS if self.block else 1) if self.coordinates else 0
+    def groups(self) -> int:
+        """Groups of divisor, u and v: of the own pixel, and either of those around it or of slopes."""
+        return 1 if not self.block else 3 if self.slopes else _BLOCK_PIXELS
 
     @property
     def depth(self) -> Mem:
@@ -70,9 +74,9 @@ class SampleRecord:
         """Where red, green and blue of 8 bits are once the region is shaded."""
         return tuple(colour[3] for colour in self.colours)
 
-    def group(self, pixel: int = 0) -> Mem:
-        """Return where divisor, u and v of a pixel of the block are, 4 bytes each."""
-        return Mem(_GROUPS + GROUP_BYTES * pixel)
+    def group(self, number: int = 0) -> Mem:
+        """Return where a group of divisor, u and v is, 4 bytes each."""
+        return Mem(_GROUPS + GROUP_BYTES * number)
 
     @property
     def sent(self) -> tuple[Mem, ...]:

@@ -67,6 +67,8 @@ def _emit_texels(builder: Builder, shaded: ShadedFrame, materials: Sequence[Mate
     builder.mark(TexelStage.COORDINATES)
     texels = TexelPrograms.within(builder, shaded, materials)
     groups = shaded.record.group()
+    if texels.block and shaded.record.slopes:
+        groups = texels.around(groups)
     for divided in (False, True):
         for bits in sorted({each.bits for each in materials if each.divided == divided}):
             some = [shaded.number(each) for each in materials if each.divided == divided and each.bits == bits]

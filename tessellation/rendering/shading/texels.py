@@ -125,6 +125,12 @@ class TexelPrograms:
                 for numerator in (u, v):
                     self.builder.call("known", at, numerator, divisor)
 
+    def around(self, own: Mem) -> Mem:
+        """Emit the values of the block, in all PEs, of those of this pixel and slopes after them; return where."""
+        self.builder.emit("EMC_SetEnab")
+        self.builder.call("around", WORK, own)
+        return WORK
+
     def detail(self) -> None:
         """Emit the level of detail, in all PEs, where there are mipmaps."""
         if self.block:
