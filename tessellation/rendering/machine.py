@@ -15,17 +15,16 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import number
+from pixelflow.simd.report import TimeSpan, number
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
+from tessellation.rendering.account import PE_BITS, counted_by_nodes, grounds_of_nodes
 
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
-
-_PE_BITS = 8
-"""Of an ALU (thesis 2.2.2)."""
 
 
 def run_on_node(
@@ -86,9 +85,9 @@ def draw_on_pixelflow(
     if composed.loading:
         most = max(run.cycles for run in composed.loading)
         facts.append(("textures", f"loaded before, once for all pictures, in {most:,} cycles that are not counted"))
-    delivery = guesses([each.run for node in drawn for each in node.regions], config).delivery
-    if delivery is not None:
-        facts.append(("instruction words", delivery.amount))
+    used = guesses([each.run for node in drawn for each in node.regions], config)
+    if used.delivery is not None:
+        facts.append(("instruction words", used.delivery.amount))
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     facts.append(("instruction feed", _feed(words, cycles, parts, config)))
     single = None if composed.time else regions
@@ -109,9 +108,29 @@ def draw_on_pixelflow(
         traffic=_traffic(drawn, composed.time),
         picture=composed.picture,
         facts=tuple(facts),
-        lane_bits=_PE_BITS,
+        lane_bits=PE_BITS,
         free=_left_out(len(triangles), reached, words, parts, single, config),
+        grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
+        timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
+        counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
+
+
+def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return what each of several nodes does when, waits left out."""
+    return tuple(
+        (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
+        for node in time.nodes
+    )
+
+
+def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return when a node alone draws which region."""
+    spans, begin = list[TimeSpan](), 0
+    for each in node.regions:
+        spans.append(TimeSpan(f"region at {each.left}, {each.top}", begin, begin + each.run.cycles))
+        begin += each.run.cycles
+    return (("node", tuple(spans)),)
 
 
 def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
@@ -187,8 +206,9 @@ def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
-        for instruction, executed, cycles in zip(run.program.instructions, run.executed, run.cycles_each, strict=True):
-            totals[instruction.declaration.family.value] += executed if cycles else 0
+        families = run.program.by_kind.each(lambda each: each.declaration.family.value)
+        for family, executed, cycles in zip(families, run.executed, run.cycles_each, strict=True):
+            totals[family] += executed if cycles else 0
     return {name: count for name, count in totals.items() if count}
 
 
@@ -209,6 +229,9 @@ def _after(time: NetworkTime | None) -> str:
     return "pixels to the frame buffer" if time is None else "what the frame buffer does with pixels"
 
 
+_BUILT = (Constant("year", 1995, Standing.THESIS, "Keller, UNC TR95-043", "in which the machine is described"),)
+"""Process and area of its chips are not in the thesis."""
+
 MACHINE = MachineRecord(
     name="pixelflow",
     title="PixelFlow",
@@ -221,5 +244,6 @@ MACHINE = MachineRecord(
     draw=draw_on_pixelflow,
     presets={"thesis": THESIS, "tiny": TINY},
     paper="tessellation.reproduction:PAPER",
+    built=_BUILT,
     commands=COMMANDS,
 )

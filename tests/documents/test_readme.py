@@ -42,6 +42,7 @@ LONG = {
     "pixelflow verify larrabee --class M",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
+    "pixelflow study caching --schedules thesis",
 }
 """First commands of blocks that take more than a few seconds, besides the README's `verify`."""
 BLOCKS = [(document, commands) for document in ("README.md", "GUIDE.md") for commands in blocks(document)]

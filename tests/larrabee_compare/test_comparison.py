@@ -151,7 +151,7 @@ def test_whether_a_tile_stays_in_the_cache_is_said() -> None:
 
 
 def test_any_number_of_layers_is_kept() -> None:
-    glass = State(blend=Blend.OVER, alpha=90, depth_write=False)
+    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
     points = np.tile(np.array([[(0, 0), (32, 0), (0, 32)]], float), (18, 1, 1))
     draw = Draw("panes", snap(points, np.full((18, 3), 0.5), np.full((18, 3, 3), 50)), glass)
     deep = Frame(32, 32, (0, 0, 0), (draw,))
