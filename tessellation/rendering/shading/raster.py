@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, DIVISOR, FAR, NUMERATORS
 from tessellation.microprogram.ports import emit_copy
@@ -157,9 +159,10 @@ class RecordDrawing:
 
     def _edges(self, draw: DrawData, index: int, place: int) -> None:
         edges, region = draw.edges[place], self.region
-        for a, b, c in zip(*(each[index].tolist() for each in (edges.a, edges.b, edges.c)), strict=True):
-            here = c + a * region.left + b * region.top
-            self.builder.emit("EMC_TreeLTZero_Li", 0, signed_bytes(a, b, here), a, b, here)
+        a, b, c = (each[index] for each in (edges.a, edges.b, edges.c))
+        here = c + a * region.left + b * region.top
+        for size, *plane in np.stack([signed_bytes(a, b, here), a, b, here], axis=1).tolist():
+            self.builder.emit("EMC_TreeLTZero_Li", 0, size, *plane)
 
     def _here(self, a: int, b: int, c: int, size: int) -> Plane:
         """Return a plane in the coordinates of the region."""
