@@ -22,7 +22,7 @@ from pixelflow.simd.report import Report
 from tessellation import Method
 from tessellation.microprogram.method import SCHEDULES, schedule_named
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
-from tessellation.rendering.picture import refused_early
+from tessellation.rendering.pictures.drawn import refused_in_animations
 from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene
 
 EXAMPLES = (
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     with Progress(screen, counts=False) as progress:
         source = SceneSource(
             size=args.size, config=effective.config, engine=engine, note=screen.note,
-            require=refused_early(effective.config),
+            require=refused_in_animations(effective.config),
         )  # fmt: skip
         results = "direct" if args.results == "direct" else "gp-coarse"
         gps = None if results == "direct" else effective.config.gni.gp_count
