@@ -4,7 +4,8 @@ sensitivity moves every guess of the machine, one at a time: each value that is 
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
 supply lets the instructions' words come at a rate; these are executed at that moment, timing only. labour is the
 division of labour between EMCs and GPs, executed in full. triangle-sizes draws triangles of one size on several
-machines, size by size. sampling puts patches sampled by view beside all sampled alike, executed with data.
+machines, size by size. sampling puts patches sampled by view beside all sampled alike, executed with data; turning
+draws the frames of a moving camera from instruction words that the EMCs make, in both ways, beside other machines.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pixelflow.cli.study.labour import LABOUR
 from pixelflow.cli.study.passes import SCHEDULES, SENSITIVITY, SUPPLY
 from pixelflow.cli.study.sampling import SAMPLING
 from pixelflow.cli.study.sizes import TRIANGLE_SIZES
+from pixelflow.cli.study.turning import TURNING
 from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report
 
@@ -27,11 +29,12 @@ EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
+    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
     *examples_for("study", PIXELFLOW),
 )
 
-_STUDIES = {each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, SAMPLING, LABOUR, TRIANGLE_SIZES)}
+_STUDIES = {each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, SAMPLING, LABOUR, TURNING, TRIANGLE_SIZES)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
