@@ -13,6 +13,7 @@ from attila_bridge.time.config import PRESETS, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant, Standing
 
 __all__ = ["MACHINE"]
 
@@ -34,6 +35,9 @@ def _draw(
     return draw_on_attila(frame, parts=parts, config=config, progress=progress)
 
 
+_BUILT = (Constant("year", 2006, Standing.DERIVED, "Moya et al., ISPASS 2006", "in which the machine is described"),)
+"""It was never built: there is no process and no area."""
+
 MACHINE = MachineRecord(
     name="attila",
     title="ATTILA",
@@ -48,5 +52,6 @@ MACHINE = MachineRecord(
     read=_read,
     watch="attila_bridge.drawing.watched:watch",
     paper="attila_bridge.claims.paper:PAPER",
+    built=_BUILT,
     commands=COMMANDS,
 )

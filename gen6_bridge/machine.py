@@ -14,6 +14,7 @@ from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant, Standing
 
 if TYPE_CHECKING:
     from gen6_bridge.drawing import ShadedVertices
@@ -47,6 +48,13 @@ def _draw(
     return draw_on_gen6(frame, parts=parts, config=config, progress=progress, vertices=vertices)
 
 
+_BUILT = (
+    Constant("year", 2011, Standing.DERIVED, "Intel's launch of Sandy Bridge, January 2011", "in which it was sold"),
+    Constant("process", 32, Standing.DERIVED, "Tom's Hardware, Sandy Bridge review, 2011", unit="nm"),
+    Constant("area", 149, Standing.DERIVED, "Tom's Hardware, Sandy Bridge review, 2011",
+        "of the chip with two processor cores, their cache and 12 execution units", "mm2"),
+)  # fmt: skip
+
 MACHINE = MachineRecord(
     name="gen6",
     title="Gen6",
@@ -59,5 +67,6 @@ MACHINE = MachineRecord(
     draw=_draw,
     debug="gen6_bridge.debugger:open_dialogue",
     paper="gen6_bridge.claims.paper:PAPER",
+    built=_BUILT,
     commands=COMMANDS,
 )

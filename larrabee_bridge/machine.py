@@ -18,6 +18,7 @@ from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant, Standing
 
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult
@@ -94,6 +95,15 @@ def _draw(
     )
 
 
+_BUILT = (
+    Constant("year", 2008, Standing.DERIVED, "Seiler et al. 2008", "in which the machine is described"),
+    Constant("process", 45, Standing.DERIVED, "press on the wafer shown in April 2009 (hartware.de)", unit="nm"),
+    Constant("area", 600, Standing.INVENTED,
+        "the press's estimate by a photograph of a wafer (PC Perspective, April 2009)",
+        "of a whole chip, whose cores nobody counted", "mm2"),
+)  # fmt: skip
+"""It was no product; the paper has neither process nor area."""
+
 MACHINE = MachineRecord(
     name="larrabee",
     title="Larrabee",
@@ -105,5 +115,6 @@ MACHINE = MachineRecord(
     run=run_program,
     draw=_draw,
     paper="larrabee_bridge.claims.paper:PAPER",
+    built=_BUILT,
     commands=COMMANDS,
 )

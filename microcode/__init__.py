@@ -13,6 +13,7 @@ from microcode.assembler import assemble
 from microcode.builder import Builder
 from microcode.language.data import DataKind
 from microcode.language.values import Range
+from microcode.linking.rounds import PerRound
 from microcode.read.files import LIBRARY
 from pixelflow.isa import Imm, Mem, Program, Register
 
@@ -24,6 +25,7 @@ __all__ = [
     "Imm",
     "M",
     "Mem",
+    "PerRound",
     "Program",
     "R",
     "Range",

@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # not from typing, whose import takes longer than all of 
 
 if TYPE_CHECKING:
     from microcode import Builder, Imm, M, Program, R, S, assemble, listing
+    from pixelflow.cli.debug import explore
     from pixelflow.cli.sweep import Sweep, sweep
     from pixelflow.config import THESIS, TINY, NodeConfig, load_config
     from pixelflow.node import Node, Run
@@ -44,6 +45,7 @@ __all__ = [
     "Tessellation",
     "__version__",
     "assemble",
+    "explore",
     "listing",
     "load",
     "load_config",
@@ -55,6 +57,7 @@ _ROOMS = {
     name: room
     for room, names in {
         "microcode": ("Builder", "Imm", "M", "Program", "R", "S", "assemble", "listing"),
+        "pixelflow.cli.debug": ("explore",),
         "pixelflow.cli.sweep": ("Sweep", "sweep"),
         "pixelflow.config": ("THESIS", "TINY", "NodeConfig", "load_config"),
         "pixelflow.node": ("Node", "Run"),

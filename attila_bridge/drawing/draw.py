@@ -8,9 +8,12 @@ import numpy as np
 
 from attila_bridge.drawing.busy import CLIENTS
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
+from attila_bridge.drawing.grounds import COUNTED, LEFT_OUT, grounds_of_gpu
 from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
+from attila_bridge.time.command.processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
+from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_attila"]
@@ -51,7 +54,24 @@ def draw_on_attila(
             ("not counted", "what the host does before the command processor reads; bytes of uploads"),
         ),
         own_arithmetic=DIFFERS,
+        free=LEFT_OUT,
+        grounds=grounds_of_gpu(config),
+        counted=COUNTED,
+        timeline=_timeline(run),
     )
+
+
+_STEPS = {"write": "uploads (formula)"}
+"""Steps that nothing carries out."""
+
+
+def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return steps of the frame, of draws their geometry, and the fragments of draws."""
+    timed = run.timed
+    lanes = {STEPS_OF: ("commands", list[TimeSpan]()), FRAGMENTS_OF: ("fragments", list[TimeSpan]())}
+    for stream, step, begin, end in timed.spans:
+        lanes[stream][1].append(TimeSpan(_STEPS.get(timed.steps[step][0], timed.steps[step][0]), begin, end))
+    return tuple((name, tuple(spans)) for name, spans in lanes.values())
 
 
 def _mix(run: SceneRun) -> dict[str, int]:

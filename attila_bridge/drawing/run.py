@@ -21,7 +21,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
 from pixelflow.simd.telling import Telling
 
-__all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene", "units_of"]
+__all__ = ["CLOCK_MHZ", "FORMULAS", "PHASES", "SceneRun", "run_scene", "units_of"]
 
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
@@ -34,6 +34,8 @@ PHASES = {
     "cp_Swap": "the swap, and the picture's way to the display",
 }  # fmt: skip
 """States of the command processor, whose cycles are those of the frame."""
+FORMULAS = ("cp_Ready", "cp_MemoryWrite")
+"""Those whose cycles are worked out, not carried out."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,8 @@ class AttilaRun:
     """By box (`HZ`, `CW-SU0`), then by name."""
     spans: tuple[tuple[str, int, int, int], ...] = ()
     """When steps of the frame, and fragments of its draws, began and ended: stream, step, first cycle, end."""
+    steps: tuple[Step, ...] = ()
+    """What the command processor did, in order: what the numbers of steps mean."""
 
     @property
     def statistics(self) -> dict[str, int]:
@@ -85,8 +87,8 @@ class Simulation:
         if progress is not None:
             self._advance_with(progress, max_cycles)
         self.clock.run(max_cycles)
-        processor = self.boxes.processor.state
-        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes), tuple(processor.spans))
+        done = self.boxes.processor.state
+        return AttilaRun(dict(done.phases), done.rendered, summary(self.boxes), tuple(done.spans), self.steps)
 
     def _advance_with(self, progress: Telling, max_cycles: int | None) -> None:
         while (cycle := self.clock.next_cycle()) is not None and (max_cycles is None or cycle < max_cycles):

@@ -1,7 +1,9 @@
 """A scene from its vertices on: threads take each body to clip space and light it, as the camera of all sees it.
 
-The camera's place, the normals of flat triangles and texture coordinates are the application's. Generated draws have no
-vertices but those on the screen; they stay as they are.
+The camera's place, the normals of flat triangles and texture coordinates are the application's. Triangles that reach
+past the near plane or the guard band are cut where the clipper stands, in front of the division; what it does, as
+what the other fixed functions do, takes no cycles here. Generated draws have no vertices but those on the screen; they
+stay as they are.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from tessellation.picture import (
     GAMMA,
     KEY,
     LIGHT,
+    CutTriangles,
     Offset,
     Standpoint,
     View,
     clip_matrix,
+    cut_triangles,
     facets,
     lit_corners,
     unit,
@@ -94,7 +98,7 @@ class _Attributes:
 def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config: EuConfig | None = None) -> FromUnits:
     """Take the bodies of a frame's first draws from their vertices, in float32, to the screen; their states stay.
 
-    Both sides of triangles are drawn, as on the host. Raises InputError for what reaches too far beyond the picture.
+    Both sides of triangles are drawn, as on the host.
     """
     if not bodies:
         return FromUnits(frame, (), Offset(), ShadeOffset())
@@ -105,19 +109,20 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
     for number, body in enumerate(bodies):
         given = _Attributes.of(body)
         found = shade_vertices(given.points, given.normals, given.coordinates, _constants(standpoint, body), config)
-        screen = on_the_screen(found.clip, frame.width, frame.height).astype(np.float64)
+        cut = _Cut.of(standpoint, found, given, frame)
         colours = np.rint(found.colours.astype(np.float64) * 255).astype(np.int64)
-        corners = given.corners
         texels = None if given.coordinates is None else found.coordinates.astype(np.float64)
+        places = on_the_screen(cut.clip.reshape(-1, 4), frame.width, frame.height).astype(np.float64)
+        places = places.reshape(-1, 3, 3)
         triangles = snap(
-            screen[corners, :2],
-            screen[corners, 2],
-            colours[corners],
-            None if texels is None else texels[corners],
-            None if draws[number].triangles.nearness is None else standpoint.nearness(given.points)[corners],
+            places[..., :2],
+            places[..., 2],
+            np.rint(cut.of_vertices(colours)),
+            None if texels is None else cut.of_vertices(texels),
+            None if draws[number].triangles.nearness is None else cut.nearness,
         )
         draws[number] = replace(draws[number], triangles=triangles)
-        offset = offset.with_other(_offset(standpoint, given, screen))
+        offset = offset.with_other(_offset(standpoint, found, given.points, cut.untouched, frame))
         shade = shade.with_other(_shade_offset(standpoint, body, given, colours, texels))
         done.append(found)
     return FromUnits(replace(frame, draws=tuple(draws)), tuple(done), offset, shade)
@@ -128,11 +133,52 @@ def _constants(standpoint: Standpoint, body: Body) -> VertexConstants:
     return VertexConstants(clip_matrix(standpoint), eye, body.colour, unit(KEY), unit(FILL), LIGHT, GAMMA)
 
 
-def _offset(standpoint: Standpoint, given: _Attributes, screen: NDArray[np.float64]) -> Offset:
-    used = np.unique(given.corners)
-    places = np.rint(screen[used, :2] * SUBPIXELS).astype(np.int64)
-    depths = DEPTH_GUARD + np.rint(screen[used, 2] * (FAR - 2 * DEPTH_GUARD)).astype(np.int64)
-    return Offset.of(standpoint, given.points[used], places, depths)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """Triangles in clip space past the clipper: ``clip`` is float32[triangle, corner, xyzw]."""
+
+    clip: NDArray[np.float32]
+    nearness: NDArray[np.float64]
+    corners: NDArray[np.int64]
+    pieces: CutTriangles | None
+
+    @classmethod
+    def of(cls, standpoint: Standpoint, shaded: ShadedVertices, given: _Attributes, frame: Frame) -> _Cut:
+        clip = shaded.clip[given.corners]
+        # X and Y in pixels; w is the distance along the view.
+        half = np.array([frame.width / 2, frame.height / 2, 1])
+        pieces = cut_triangles(clip[..., [0, 1, 3]] * half, frame.width, frame.height, standpoint.near)
+        distances = standpoint.distances(given.points)[given.corners]
+        if pieces is not None:
+            clip = pieces.of_corners(clip).astype(np.float32)
+            distances = pieces.of_corners(distances)
+        return cls(clip, standpoint.nearness(distances), given.corners, pieces)
+
+    def of_vertices(self, values: NDArray[np.number]) -> NDArray[np.number]:
+        """Return values of vertices for the corners."""
+        found = values[self.corners]
+        return found if self.pieces is None else self.pieces.of_corners(found)
+
+    @property
+    def untouched(self) -> NDArray[np.int64]:
+        """Vertices of triangles that were not cut."""
+        if self.pieces is None:
+            return np.unique(self.corners)
+        whole = (self.pieces.weights.max(axis=2) == 1).all(axis=1)
+        return np.unique(self.corners[self.pieces.source[whole]])
+
+
+def _offset(
+    standpoint: Standpoint,
+    shaded: ShadedVertices,
+    points: NDArray[np.float64],
+    used: NDArray[np.int64],
+    frame: Frame,
+) -> Offset:
+    screen = on_the_screen(shaded.clip[used], frame.width, frame.height).astype(np.float64)
+    places = np.rint(screen[:, :2] * SUBPIXELS).astype(np.int64)
+    depths = DEPTH_GUARD + np.rint(screen[:, 2] * (FAR - 2 * DEPTH_GUARD)).astype(np.int64)
+    return Offset.of(standpoint, points[used], places, depths)
 
 
 def _shade_offset(

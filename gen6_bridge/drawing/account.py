@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.drawing.vertices import ShadedVertices
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
+from pixelflow.simd.report import TimeSpan
 
 __all__ = ["FrameAccount"]
 
@@ -31,6 +32,8 @@ class FrameAccount:
     visible: int = 0
     """Channels whose pixels were written."""
     traffic: Counter[str] = field(default_factory=Counter)
+    spans: list[TimeSpan] = field(default_factory=list)
+    """When each batch of threads began and ended."""
     vertices: int = 0
     turns: int = 0
     """In which sorted draws were blended."""
@@ -38,6 +41,7 @@ class FrameAccount:
     def took(self, stage: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
         """Schedule threads that have been carried out, and add up what they took."""
         timed = schedule(program.code, steps, self.config)
+        self.spans.append(TimeSpan(stage, self.cycles, self.cycles + timed.cycles))
         self.cycles += timed.cycles
         self.held += timed.held
         self.served += timed.served

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.drawing.account import FrameAccount
+from gen6_bridge.drawing.grounds import PIPE_LANES, counted_by_units, grounds_of_units, left_out
 from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
 from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
 from gen6_bridge.drawing.vertices import ShadedVertices
@@ -26,8 +27,6 @@ from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_gen6"]
 
-_WIDTH = 4
-"""Channels of the vector pipe that a cycle serves: it is held for two cycles for each eight."""
 _WIDTHS = (8, 16)
 _PIXEL_BYTES = 4
 
@@ -81,7 +80,7 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
     return DrawnFrame(
         machine="Gen6",
         parts=parts,
-        lanes=_WIDTH * parts,
+        lanes=PIPE_LANES * parts,
         clock_mhz=EU_MHZ,
         cycles=account.cycles,
         work=account.held["fpu"] + account.held["math"],
@@ -93,6 +92,10 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         picture=painter.target.picture(),
         whose_stages="of the longest unit, draw after draw",
         facts=tuple(facts),
+        free=tuple(left_out(account)),
+        grounds=grounds_of_units(account.config),
+        counted=counted_by_units(account.config, shaded=account.vertices > 0),
+        timeline=(("the longest unit", tuple(account.spans)),),
     )
 
 

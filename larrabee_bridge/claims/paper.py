@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
-from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures import applications, architecture, cores, rasterizer, tiles, traffic
+from larrabee_bridge.claims.bench import SceneBench, SeenFrame
+from larrabee_bridge.claims.measures import applications, architecture, cores, rasterizer, tiles, traffic, walk
 from larrabee_bridge.claims.published.architecture import CLAIMS as ARCHITECTURE
 from larrabee_bridge.claims.published.renderer import CLAIMS as RENDERER
 from larrabee_bridge.claims.published.studies import CLAIMS as STUDIES
+from larrabee_bridge.compare.vertices import project_on_larrabee
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.evidence import Paper
 from pixelflow.simd.drawing import Frame
-from tessellation.scenes import MESHES, SCENES, SceneSource, load_scene, volumes
+from tessellation.scenes import (
+    MESHES,
+    SCENES,
+    PreparedScene,
+    SceneSource,
+    draws_of,
+    load_scene,
+    prepare_scene,
+    shade,
+    shadow_bodies,
+    volumes,
+)
 
 __all__ = ["PAPER"]
 
@@ -21,10 +35,15 @@ _MESH_SIZE = (800, 600)
 """Pixels of the screen of single meshes."""
 _VOLUME_SIZE = (256, 192)
 """Of shadow volumes."""
+_CASTERS = ("teapot", "bunny", "nut", "airplane")
+"""What casts a shadow in the walk: all but the ground and the walls."""
+_SHADOW_LENGTH = 5.0
+"""Of its volumes: from the highest body they reach through the ground."""
 _LONG = (
     *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
-    *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
-    *("transparency", "shadow-map", "physics", "ray-scene", "ray-scaling", "applications-scaling"),
+    *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
+    *("frames-vary", "transparency", "fog", "tones", "shadow-map", "physics", "ray-scene", "ray-scaling"),
+    "applications-scaling",
 )
 
 
@@ -32,7 +51,7 @@ def _bench(watch: Callable[[object], None]) -> SceneBench:
     """Return a bench with the scenes of the measures by name, each made when a measure asks for it."""
     scenes = {name: partial(_scene, name) for name in SCENES}
     scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
-    return SceneBench(scenes | {cores.VOLUMES: _volumes})
+    return SceneBench(scenes | {cores.VOLUMES: _volumes}, {walk.PLAIN: _Walk(False), walk.SHADOWED: _Walk(True)})
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
@@ -42,6 +61,28 @@ def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
 
 def _volumes() -> Frame:
     return Frame(*_VOLUME_SIZE, (0, 0, 0), tuple(volumes(*_VOLUME_SIZE, count=20, size=60)))
+
+
+class _Walk:
+    """The frames of the scene `walk`, projected and cut by the front end, with volumes of what stands in the room."""
+
+    def __init__(self, volumes: bool) -> None:
+        self._volumes = volumes
+        self._prepared: PreparedScene | None = None
+
+    def __call__(self, number: int) -> SeenFrame:
+        if self._prepared is None:
+            self._prepared = prepare_scene("walk", SceneSource(affine=True))
+        scene = self._prepared.at(number)
+        bodies, frame, eye = list(scene.bodies), scene.frame, scene.view.eye
+        assert eye is not None  # as the file says
+        if self._volumes:
+            casters = [body for body in bodies if body.name in _CASTERS]
+            bodies += shadow_bodies(casters, eye, _SHADOW_LENGTH)
+            draws = draws_of(bodies, scene.view, affine=True)
+            frame = replace(frame, draws=(*draws, shade(frame.width, frame.height)))
+        found = project_on_larrabee(frame, bodies, scene.view, config=CoreConfig(caches=True))
+        return SeenFrame(found.frame, found.fronts)
 
 
 def _plain(text: str) -> str:
@@ -82,9 +123,13 @@ PAPER = Paper(
         "binning-bandwidth": traffic.immediate_over_binned,
         "gain-grows": traffic.ratio_by_depth,
         "stages": cores.shares_of_stages,
+        "stages-walk": walk.stages_of_the_way,
+        "frames-vary": walk.frames_of_the_way,
         "gather-gain": architecture.gain_of_gather,
         "ray-triangle": architecture.rays_and_a_triangle,
         "transparency": applications.layers_in_lists,
+        "fog": applications.fog_between_layers,
+        "tones": applications.tones_in_tiles,
         "shadow-map": applications.samples_in_shadow,
         "physics": applications.physics_on_cores,
         "ray-scene": applications.scene_that_is_traced,

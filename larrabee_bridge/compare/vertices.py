@@ -86,9 +86,9 @@ def _with_texels(front: FrontEndResult, body: Body) -> ScreenTriangles:
 
 
 def _nearness(front: FrontEndResult, body: Body, standpoint: Standpoint) -> np.ndarray:
-    """Return the nearness of the triangles' corners; along an edge that was cut its inverse is linear."""
-    inverse = 1 / standpoint.nearness(body.points)[body.corners[front.source]]
-    shares = 1 / np.einsum("tck,tk->tc", front.weights, inverse)
+    """Return the nearness of the triangles' corners; along an edge that was cut distances are linear."""
+    distances = standpoint.distances(body.points)[body.corners[front.source]]
+    shares = standpoint.nearness(np.einsum("tck,tk->tc", front.weights, distances))
     return np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
 
 

@@ -6,11 +6,13 @@ from larrabee_bridge.kernels.compressed import compressed_study
 from larrabee_bridge.kernels.dense.cubes import cubes_study
 from larrabee_bridge.kernels.dense.filters import linear_study, median_study
 from larrabee_bridge.kernels.dense.fourier import fourier_study
+from larrabee_bridge.kernels.dense.portfolio import portfolio_study
 from larrabee_bridge.kernels.dense.product import product_study
 from larrabee_bridge.kernels.physics.cloth import cloth_study
 from larrabee_bridge.kernels.physics.convex import gjk_study
 from larrabee_bridge.kernels.physics.overlaps import sweep_study
 from larrabee_bridge.kernels.physics.particles import particles_study
+from larrabee_bridge.kernels.pictures.fog import fog_study
 from larrabee_bridge.kernels.pictures.shadows import shadow_study
 from larrabee_bridge.kernels.pictures.tones import tones_study
 from larrabee_bridge.kernels.pictures.transparency import transparency_study
@@ -22,6 +24,7 @@ __all__ = ["STUDIES"]
 STUDIES = (
     KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
     KernelStudy("transparency", "layers in lists without a limit, sorted", "6.2, Fig. 15", transparency_study),
+    KernelStudy("fog", "fog between sorted layers", "6.2, Fig. 15", fog_study),
     KernelStudy("shadow-map", "shadows exact at samples, binned by the light", "6.3, Fig. 16", shadow_study),
     KernelStudy("tones", "a curve over tiles that are in the cache", "6.3", tones_study),
     KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
@@ -36,11 +39,6 @@ STUDIES = (
     KernelStudy("median-filter", "the median of three by three", "6.4, Fig. 20", median_study),
     KernelStudy("marching-cubes", "the surface where a volume passes a level", "6.4, Fig. 20", cubes_study),
     KernelStudy("fourier", "a transform of two dimensions", "Fig. 20", fourier_study),
-    KernelStudy(
-        "portfolio",
-        "portfolio management in double precision",
-        "Fig. 20",
-        refused="needs eight lanes of 64 bits (pd, pq), which this model of the instruction set has not",
-    ),
+    KernelStudy("portfolio", "shares of assets by an interior point, in lanes of 64 bits", "Fig. 20", portfolio_study),
 )
 """All of them."""

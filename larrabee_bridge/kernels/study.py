@@ -51,18 +51,17 @@ class KernelResult:
 
 @dataclass(frozen=True, slots=True)
 class KernelStudy:
-    """A kernel of the paper by its name, and how it is studied; ``refused`` says why it is not."""
+    """A kernel of the paper by its name, and how it is studied."""
 
     name: str
     title: str
     place: str
     """Where the paper has it."""
-    study: Callable[[CoreConfig | None, Progress | None], KernelResult] | None = None
-    refused: str = ""
+    study: Callable[[CoreConfig | None, Progress | None], KernelResult]
 
 
 def kernels_report(
-    found: Sequence[tuple[KernelStudy, KernelResult | None]],
+    found: Sequence[tuple[KernelStudy, KernelResult]],
     wrote: Sequence[str] = (),
     config: CoreConfig | None = None,
 ) -> Report:
@@ -71,10 +70,6 @@ def kernels_report(
     cores: tuple[int, ...] = ()
     for study, result in found:
         about: dict[str, Json] = {"name": study.name, "title": study.title, "place": study.place}
-        if result is None:
-            notes += ["", f"{study.name} ({study.place}): not here: {study.refused}"]
-            objects.append({**about, "refused": study.refused})
-            continue
         run, scaling = result.run, result.scaling
         cores = scaling.cores
         each = run.cycles / result.units
@@ -131,5 +126,5 @@ def kernels_report(
 def list_of(studies: Sequence[KernelStudy]) -> Report:
     """Return a report of which kernels there are."""
     columns = (Column("kernel", key="name", fixed=True), Column("what", key="title"), Column("paper", key="place"))
-    rows = [(each.name, each.title + (" (not here)" if each.refused else ""), each.place) for each in studies]
+    rows = [(each.name, each.title, each.place) for each in studies]
     return Report(results=[Table(columns, rows, key="kernels")], schema="pixelflow.larrabee-kernels-list/1")

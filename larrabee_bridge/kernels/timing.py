@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from larrabee_bridge.pipeline.scheduling import FrameWork, ScheduleConfig, schedule
 from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
+from larrabee_bridge.vpu.isa.operands import WIDE_LANES
 from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
@@ -143,7 +144,12 @@ def scaled(phases: Sequence[NDArray[np.int64]], cores: Sequence[int] = CORES) ->
     return CoreScaling(tuple(cores), spans, sum(len(each) for each in phases), longest)
 
 
-_FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
+_FLOPS = {
+    VectorFamily.FUSED: 2 * LANES,
+    VectorFamily.FLOAT: LANES,
+    VectorFamily.DOUBLE_FUSED: 2 * WIDE_LANES,
+    VectorFamily.DOUBLE: WIDE_LANES,
+}
 PEAK = 2 * LANES
 """Flops of a core in a cycle at most: a fused multiply-add in each lane (5.1)."""
 
@@ -196,8 +202,8 @@ class CoresRun:
 
     @property
     def flops_per_cycle(self) -> float:
-        """Float operations of all sixteen lanes for each cycle of a core, at most 32; masks are not looked at."""
-        return LANES * sum(_FLOPS.get(family, 0) * count for family, count in self.counts.items()) / self.cycles
+        """Float operations of sixteen or eight lanes for each cycle of a core, at most 32; masks are not looked at."""
+        return sum(_FLOPS.get(family, 0) * count for family, count in self.counts.items()) / self.cycles
 
 
 def carry_out(unit: VectorUnit, config: CoreConfig | None = None, per_core: int = THREADS) -> CoresRun:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from microcode.language.data import DataKind
@@ -15,6 +16,7 @@ from microcode.language.source import Line
 from microcode.language.values import LabelReference, Range, Value, Written
 from microcode.linking.layout import MemoryLayout
 from microcode.linking.operands import OperandError, converted
+from microcode.linking.rounds import Rounds
 from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
@@ -23,6 +25,9 @@ from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
+
+_KEPT = 1 << 15
+"""Instructions that are remembered by how they were written."""
 
 
 class Draft:
@@ -47,7 +52,8 @@ class Draft:
         self._numbers: dict[int, tuple[Line, int]] = {}
         """For each object that is a line: it, which keeps it, and its number in ``lines``."""
         self._callers: dict[tuple[str, int], int] = {}
-        self._known: dict[tuple[str, bool, tuple[Written, ...]], Instruction] = {}
+        self._named: dict[tuple[object, ...], Instruction] = {}
+        """Instructions whose operands are numbered in this program, by how they were written."""
 
     # --- instructions --------------------------------------------------------------------------------------------
 
@@ -57,15 +63,33 @@ class Draft:
 
     def _emit(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, depth: int) -> None:
         line = self._line_number if self._line is not None else self._caller_line(depth)
-        key = (mnemonic, gated, operands)
-        instruction = self._known.get(key)
         section = self._section
+        section.instructions.append(self._instruction(section, mnemonic, operands, gated))
+        section.lines.append(line)
+
+    def _instruction(self, section: Section, mnemonic: str, operands: tuple[Written, ...], gated: bool) -> Instruction:
+        # With their types: 1 is equal to True, and only one of them is allowed.
+        key = (mnemonic, gated, operands, *map(type, operands))
+        known = self.target.made if mnemonic in self.target.in_every_program else self._named
+        instruction = known.get(key)
         if instruction is None:
             instruction = self._make(mnemonic, operands, gated, section)
+            if len(known) >= _KEPT:
+                known.clear()
             if not self.target.label_positions[mnemonic]:
-                self._known[key] = instruction
-        section.instructions.append(instruction)
-        section.lines.append(line)
+                known[key] = instruction
+        return instruction
+
+    def rounds(self, count: int) -> Rounds:
+        """Add ``count`` rounds of instructions here, and return them: what each round does is emitted to them.
+
+        It is as if every round had been emitted here by itself, in less time.
+        """
+        section = self._section
+        found = Rounds(count, partial(self._instruction, section), self._caller_line)
+        section.instructions.append(found)
+        section.lines.append(-1)
+        return found
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from microcode.language.source import Line
 from microcode.linking.draft import Draft
+from microcode.linking.rounds import Rounds
 from microcode.linking.sections import Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
@@ -33,19 +34,23 @@ def link(draft: Draft) -> AssembledProgram:
         for pending in section.pending:
             label = pending.scope[pending.reference.name]
             target = addresses[id(label.section)][label.index]
-            instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
+            instructions[pending.index] = _retargeted(_single(instructions, pending.index), pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
     words: list[int] = []
     encoded: dict[int, tuple[int, ...]] = {}  # by the object: a draft has one for all equal lines
     line_of: list[int] = []
     for section in sections:
         instructions = code[id(section)]
-        for instruction in instructions:
+        for instruction, line in zip(instructions, [*section.lines, -1], strict=False):
+            if isinstance(instruction, Rounds):
+                words += instruction.encode()
+                line_of += instruction.line_numbers()
+                continue
             found = encoded.get(id(instruction))
             if found is None:
                 found = encoded[id(instruction)] = instruction.encode()
             words += found
-        line_of += section.lines + [-1] * (len(instructions) - len(section.lines))
+            line_of.append(line)
     return draft.target.program(
         words=tuple(words),
         name=draft.name,
@@ -85,7 +90,7 @@ def _strangers(draft: Draft) -> list[Fault]:
     for stream, main in draft.streams.items():
         barred = draft.target.barred.get(stream, ())
         for section in _called_from(main, draft):
-            for instruction, number in zip(section.instructions, section.lines, strict=True):
+            for instruction, number in section.drafted():
                 declaration = instruction.declaration
                 if declaration.unit not in barred:
                     continue
@@ -122,18 +127,19 @@ def _word_place(line: Line, word: str) -> Place:
     return line.place(at + 1, length)
 
 
-def _code(section: Section, draft: Draft) -> list[Instruction]:
+def _code(section: Section, draft: Draft) -> list[Instruction | Rounds]:
     """Return the instructions of a section; main code ends in HALT."""
     code = list(section.instructions)
     if section in draft.streams.values():
         at_end = section.last_label == len(code)
         halt = draft.target.instructions[draft.target.halt]
-        if at_end or not code or code[-1].declaration is not halt:
+        last = code[-1] if code else None
+        if at_end or not isinstance(last, Instruction) or last.declaration is not halt:
             code.append(Instruction(halt))
     return code
 
 
-def _addresses(code: list[Instruction], at: int) -> tuple[list[int], int]:
+def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], int]:
     """Return the word address of each instruction, the address after the last one among them, and that address."""
     found = [at]
     for instruction in code:
@@ -142,21 +148,33 @@ def _addresses(code: list[Instruction], at: int) -> tuple[list[int], int]:
     return found, at
 
 
-def _numbered(code: Iterable[list[Instruction]], names: Sequence[str]) -> tuple[str, ...]:
+def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) -> tuple[str, ...]:
     """Number the names of stages as they come in the program, which is how its text names them; return them."""
     numbers: dict[int, int] = {}
     places: dict[Declaration, int | None] = {}
+
+    def numbered(instruction: Instruction) -> Instruction:
+        declaration = instruction.declaration
+        if declaration not in places:
+            named = (at for at, spec in enumerate(declaration.operands) if isinstance(spec.kind, Name))
+            places[declaration] = next(named, None)
+        place = places[declaration]
+        if place is None:
+            return instruction
+        number = numbers.setdefault(instruction.operands[place], len(numbers))
+        return _retargeted(instruction, place, number)
+
     for instructions in code:
-        for at, instruction in enumerate(instructions):
-            declaration = instruction.declaration
-            if declaration not in places:
-                named = (at for at, spec in enumerate(declaration.operands) if isinstance(spec.kind, Name))
-                places[declaration] = next(named, None)
-            place = places[declaration]
-            if place is not None:
-                number = numbers.setdefault(instruction.operands[place], len(numbers))
-                instructions[at] = _retargeted(instruction, place, number)
+        for at, each in enumerate(instructions):
+            instructions[at] = each.exchanged(numbered) if isinstance(each, Rounds) else numbered(each)
     return tuple(names[number] for number in numbers)
+
+
+def _single(instructions: Sequence[Instruction | Rounds], index: int) -> Instruction:
+    """Return an instruction that stands by itself, as all do that name a label."""
+    found = instructions[index]
+    assert isinstance(found, Instruction)
+    return found
 
 
 def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruction:
@@ -183,7 +201,7 @@ def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
 
 def _miscounted(pending: Pending, caller: Section, routine: Section, draft: Draft) -> list[Fault]:
     """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
-    instruction = caller.instructions[pending.index]
+    instruction = _single(caller.instructions, pending.index)
     if instruction.declaration.flow is not Flow.CALL:
         return []
     given, wanted = len(instruction.operands[1]), len(routine.parameters)
@@ -198,6 +216,8 @@ def _open_loops(section: Section, draft: Draft) -> list[Fault]:
     """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
     faults, still_open = [], []
     for index, instruction in enumerate(section.instructions):
+        if isinstance(instruction, Rounds):
+            continue
         if instruction.declaration.flow is Flow.LOOP:
             still_open.append(index)
         elif instruction.declaration.flow is Flow.END_LOOP:

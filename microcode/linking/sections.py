@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from microcode.language.values import LabelReference
+from microcode.linking.rounds import Rounds
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Instruction
 
@@ -73,9 +74,9 @@ class Section:
     scratch: tuple[tuple[int, int], ...] = ()
     started: bool = False
     place: Place | None = None
-    instructions: list[Instruction] = field(default_factory=list)
+    instructions: list[Instruction | Rounds] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    """For each instruction, the number of its source line in the builder's list, or -1."""
+    """For each instruction, the number of its source line in the builder's list, or -1; -1 for rounds, which know."""
     entire: tuple[str, ...] = ()
     """Parameters that take the place of another one as a whole, or lie apart from it."""
     apart: tuple[str, ...] = ()
@@ -83,3 +84,11 @@ class Section:
     pending: list[Pending] = field(default_factory=list)
     last_label: int = -1
     """Instruction number that the last label stands before; -1 without labels."""
+
+    def drafted(self) -> Iterator[tuple[Instruction, int]]:
+        """Yield every instruction and the number of its line, those of rounds once."""
+        for instruction, number in zip(self.instructions, self.lines, strict=True):
+            if isinstance(instruction, Rounds):
+                yield from ((each, line.line) for line in instruction.in_order() for each in line.variants)
+            else:
+                yield instruction, number

@@ -27,6 +27,7 @@ from pixelflow.config.sections import (
     TasicConfig,
 )
 from pixelflow.config.tree import NodeConfig
+from pixelflow.simd.config.constants import constants_of, named
 from pixelflow.simd.config.load import Effective
 from pixelflow.simd.config.param import Param, Value, leaves, param, section
 
@@ -47,10 +48,12 @@ __all__ = [
     "SdramConfig",
     "TasicConfig",
     "Value",
+    "constants_of",
     "json_schema",
     "leaves",
     "load_config",
     "load_effective",
+    "named",
     "override_faults",
     "param",
     "section",

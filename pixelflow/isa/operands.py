@@ -188,6 +188,7 @@ class _ByteKind(OperandKind):
 
 class _CoefficientKind(Number):
     value = "coefficient"
+    is_coefficient = True
     allowed = "a signed 64-bit integer"
     # Two words, high half first, so that the instruction stays a whole number of words.
     parts = (("high", 32, False), ("low", 32, False))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from typing import ClassVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from pixelflow.isa.control import BEFORE, END
 from pixelflow.isa.declaration import NodeDeclaration, Unit
@@ -15,6 +15,9 @@ from pixelflow.simd.isa import program as core
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.isa.target import ProgramTarget
+
+if TYPE_CHECKING:
+    from pixelflow.simd.isa.kinds import ByKind
 
 __all__ = ["PIXELFLOW", "SCHEMA", "Program", "target_of"]
 
@@ -29,6 +32,23 @@ class Program(core.AssembledProgram):
     stream: ClassVar[str] = "eigc"
     saved_enables: ClassVar[int | None] = len(ENABLE_STACK)
     started_routines: ClassVar[int | None] = len(LATCH_STACK)
+
+    @cached_property
+    def by_kind(self) -> ByKind:
+        """The instructions by kind: for whatever follows from the kind, in programs of tens of thousands of them."""
+        from pixelflow.simd.isa.kinds import kinds_of
+
+        return kinds_of(self.words, self.instruction_set)
+
+    @cached_property
+    def cycles(self) -> tuple[int, ...]:
+        """The clock cycles of one execution of each instruction, by its declaration."""
+        return tuple(self.by_kind.each(lambda instruction: instruction.cycles))
+
+    @cached_property
+    def addresses(self) -> tuple[int, ...]:
+        """The word address of each instruction."""
+        return tuple(self.by_kind.addresses)
 
 
 PIXELFLOW = ProgramTarget(

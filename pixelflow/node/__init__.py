@@ -6,10 +6,10 @@ Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` p
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pixelflow.node.account.run import RoutineUse, Run
+from pixelflow.node.account.run import RoutineUse, Run, stages_of
 from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical, Texel
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.transfer import BlockAccess
 
@@ -53,6 +53,7 @@ __all__ = [
     "RunEnergy",
     "SavedRun",
     "StageSpan",
+    "Texel",
     "UntimedRun",
     "Upcoming",
     "WordUse",
@@ -62,6 +63,7 @@ __all__ = [
     "sdram_distances",
     "set_in_vain",
     "stage_figures",
+    "stages_of",
     "supply_of",
     "timeline",
     "words_of",

@@ -23,6 +23,7 @@ from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant
 
 __all__ = [
     "COMMANDS_GROUP",
@@ -140,6 +141,8 @@ class MachineRecord(Generic[Code, Configuration]):
     watch: str = ""
     """Where that stands which opens a run that can be shown at any cycle, of what ``run`` takes (`pixelflow.simd
     .dashboard.WatchedRun`), ``file:NAME``; empty where there is no dashboard of it."""
+    built: tuple[Constant, ...] = ()
+    """What the machine was that is modelled: year, process, area, as far as a source says it."""
     commands: MachineCommands | None = None
     """What commands can ask of it besides; None where they let it run programs alone."""
 

@@ -3,6 +3,7 @@
 They cost nothing at run time and tell a reader (and a type checker) which unit a number has.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
@@ -30,3 +31,24 @@ class Standing(StrEnum):
     """Chosen so that a printed table comes out."""
     INVENTED = "invented"
     """Needed by the model, documented nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number of a model, or of the machine that it models."""
+
+    key: str
+    value: int | float | bool | str
+    standing: Standing
+    source: str
+    text: str = ""
+    """What it is, where the key does not say it."""
+    unit: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its value with the unit."""
+        value = str(self.value).lower() if isinstance(self.value, bool) else f"{self.value:,}"
+        if isinstance(self.value, str) or self.key == "year":
+            value = str(self.value)
+        return f"{value} {self.unit}".rstrip()

@@ -25,6 +25,7 @@ from tessellation.microprogram.libraries import FloatLibrary, library_for
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.picture import Standpoint
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.plan.texture_layout import HeldTexture
 from tessellation.sampling.choice import SampleChoice, Sampling, choose
 from tessellation.surface.patch import Patch
 from tessellation.surface.samples import PatchSamples
@@ -132,6 +133,17 @@ class PatchManager:
         self.handles.append(PatchHandle(self, number, patch))
         return self.handles[-1]
 
+    def hold(self, name: str, texels: NDArray[np.uint8]) -> HeldTexture:
+        """Lay a picture, uint8[row, column, rgba], beside the patches, in every module, before the next pass (4.3).
+
+        Raises InputError for another shape, and where texture memory has no free rectangle of that size.
+        """
+        return self.session.hold(name, texels)
+
+    def release(self, held: HeldTexture) -> None:
+        """Give the place of a picture back."""
+        self.session.database.release(held)
+
     def mark_by_view(
         self,
         standpoint: Standpoint,
@@ -224,6 +236,8 @@ class PatchManager:
             ledger=ledger,
             refused=refused if session.method.fixed_sums else {},
             loads=self.loads,
+            kept=session.kept if isinstance(session, CachingSession) else None,
+            space=session.database.space,
         )
 
     @property

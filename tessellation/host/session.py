@@ -11,7 +11,7 @@ import numpy as np
 from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Node, Run
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, InternalError
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
@@ -20,7 +20,7 @@ from tessellation.plan.fixed import fixed_map
 from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
 from tessellation.plan.memory_map import AXES
 from tessellation.plan.schedule import BATCH_VALUES
-from tessellation.plan.texture_layout import ModuleChoice, Stored, TextureDatabase, write
+from tessellation.plan.texture_layout import HeldTexture, ModuleChoice, Stored, TextureDatabase, write
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
 
 __all__ = ["PassBegins", "PassResult", "Session", "TakenResults", "check_nets"]
@@ -97,7 +97,7 @@ class Session:
         self.take: Callable[[Plan], TakenResults] | None = None
         """Takes the results of the last pass to the GPs, beside something else that the node does; for results that
         leave during the next pass."""
-        self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
+        self.database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
@@ -121,7 +121,7 @@ class Session:
                 self._choices[kind] = ModuleChoice(self.config.array.modules, self.method.replication)
             choice = self._choices[kind]
             modules = choice.next(blocks_of(samples) if samples else 1)
-            stored = self._database.store(self.method.values(patch), modules)
+            stored = self.database.store(self.method.values(patch), modules)
         self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
 
@@ -137,13 +137,36 @@ class Session:
             raise InputError(Fault(message, hint="add a patch of that size"))
         # Programs know where a patch lies, and through the LEE what its control values are.
         self._programs.clear()
-        stored = None if one.stored is None else self._database.replace(one.stored, self.method.values(patch))
+        stored = None if one.stored is None else self.database.replace(one.stored, self.method.values(patch))
         self._patches[number] = _Registered(patch, one.modules, stored, self.method.refusal(patch) is None)
 
     def reserve(self, cells: int) -> int:
         """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
-        linear = self._database.reserve(cells * self.config.sdram.devices_per_module, both_banks=False)
+        linear = self.database.reserve(cells * self.config.sdram.devices_per_module)
         return AddressMap(self.config.sdram).number_at(linear)
+
+    def hold(self, name: str, texels: np.ndarray) -> HeldTexture:
+        """Lay a picture, uint8[row, column, rgba], beside the patches; it is loaded as they are, before the next pass.
+
+        Raises InputError for another shape, and where texture memory has no free rectangle of that size.
+        """
+        return self.database.hold(name, texels)
+
+    def texels(self, held: HeldTexture, module: int = 0) -> np.ndarray:
+        """Return what lies where a picture is, in one module: uint8[row, column, rgba]."""
+        space = self.database.space
+        return self.node.texture_memory[module].read(space.map.to_physical(space.linear(held.place)))
+
+    def check_held(self, held: HeldTexture, texels: np.ndarray) -> None:
+        """Raise InternalError where a picture is no longer what was laid there, in any module."""
+        for module in range(self.config.array.modules):
+            wrong = np.argwhere((self.texels(held, module) != texels).any(axis=-1))
+            if len(wrong):
+                row, column = wrong[0].tolist()
+                raise InternalError(
+                    f"texture {held.name}: {len(wrong)} texels of module {module} are not what was laid there, "
+                    f"the first in row {row}, column {column}"
+                )
 
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
@@ -201,6 +224,10 @@ class Session:
             self._programs[plan] = found
         return found
 
+    def programs(self, marked: Mapping[int, int]) -> tuple[Program, ...]:
+        """Return all programs that tessellate the marked patches, in their order."""
+        return tuple(self.program(plan) for plan in self.plan(marked))
+
     def run(self, plan: Plan) -> PassResult:
         """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.
 
@@ -245,8 +272,8 @@ class Session:
     def _load(self) -> Run | None:
         """Bring what is not there yet into texture memory; return the account of that if it was executed."""
         if self.method.load == "gp":
-            return load(self._database, self.node)
-        write(self._database, self.node)
+            return load(self.database, self.node)
+        write(self.database, self.node)
         return None
 
     def _write_back(self, plan: Plan) -> WriteBack:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
-from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.caching import CachingSession, KeptResults, new_session
 from tessellation.host.drawn import shaded
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session, check_nets
@@ -21,6 +20,8 @@ from tessellation.microprogram.libraries import library_for
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.plan.mapping import square_lanes
 from tessellation.plan.stages import Stage
+from tessellation.plan.texture_layout import HeldTexture
+from tessellation.plan.texture_space import TextureSpace
 from tessellation.surface.mesh import Mesh, build_mesh
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import LIMIT, evaluate
@@ -51,8 +52,12 @@ class Tessellation(Shown):
     took passes of shared columns with floats, which are counted."""
     loads: tuple[Run, ...] = ()
     """The machine's account of the load of the database from the GPs, once a session."""
-    caches: tuple[Run, ...] = ()
-    """The machine's accounts of keeping the results of each pass in texture memory, where the method wants that."""
+    kept: KeptResults | None = None
+    """What it took to keep the results of each pass in texture memory, where the method wants that."""
+    space: TextureSpace | None = None
+    """Whose the texture memories are, part by part."""
+    textures: tuple[HeldTexture, ...] = ()
+    """Pictures that lay beside; each texel is as it was laid there, or the tessellation would have failed."""
     recalls: tuple[Run, ...] = ()
     """And of bringing them back: ``patches`` then holds what came back."""
 
@@ -90,10 +95,8 @@ class Tessellation(Shown):
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage over all passes, in the order in which the stages first run."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return {stage.value: total[stage.value] for stage in Stage if total[stage.value]}
+        total = stages_of(self.runs)
+        return {stage.value: total[stage.value] for stage in Stage if total.get(stage.value)}
 
     @property
     def load_cycles(self) -> int:
@@ -181,6 +184,7 @@ def tessellate(
     engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
+    textures: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[PassBegins], None] | None = None,
     watch: Callable[[Node], None] | None = None,
     after: Callable[[Session, Plan], None] | None = None,
@@ -191,6 +195,7 @@ def tessellate(
     of ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns where the control
     points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
     the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
+    ``textures`` are pictures by name, uint8[row, column, rgba], that lie in texture memory beside the patches.
     ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
     others can subscribe to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
     in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count
@@ -220,11 +225,14 @@ def tessellate(
     session.after = after
     for patch, k in zip(patches, counts, strict=True):
         session.add(patch, k)
+    held = tuple(session.hold(name, texels) for name, texels in (textures or {}).items())
     marked = dict(enumerate(counts))
     if watch is not None:
         watch(session.node)
     results = session.tessellate(marked, progress)
     recalled = session.recall() if isinstance(session, CachingSession) else ()
+    for one, laid in zip(held, (textures or {}).values(), strict=True):
+        session.check_held(one, laid)
     found = collect(recalled or results, patches, config, method)
     ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
     return Tessellation(
@@ -239,7 +247,9 @@ def tessellate(
         ledger=ledger,
         wall_seconds=time.perf_counter() - begin,
         loads=tuple(result.load for result in results if result.load is not None),
-        caches=session.stores if recalled else (),
+        kept=session.kept if isinstance(session, CachingSession) else None,
+        space=session.database.space,
+        textures=held,
         recalls=tuple(result.run for result in recalled),
     )
 

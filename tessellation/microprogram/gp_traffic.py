@@ -21,26 +21,20 @@ from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
-__all__ = ["RESULTS", "RESULT_BYTES", "Returned", "emit_return", "load", "received"]
+__all__ = ["RESULT_BYTES", "Returned", "emit_return", "load", "received"]
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
-
-RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXES)
-"""The ranges of PE memory that a PE sends, in this order."""
 
 _BUFFERS = 2
 """Passes whose results have room in GP memory."""
 
 _MOST_BLOCKS = (1 << 16) - 1
 """Blocks of 32 bytes that one TAS_MemLoad can name."""
-
-_MOST_GAP = 16
-"""Unused blocks that are loaded along; a load of its own takes some 270 cycles more, a block 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +47,16 @@ class _Piece:
 
 
 def _pieces(images: Iterable[Image]) -> list[_Piece]:
-    """Join images that follow each other in the same modules; gaps between patches are zeros."""
+    """Join images that follow each other in the same modules; what a patch leaves of its slot becomes zeros."""
     modules: dict[tuple[int, int], int] = {}
-    words: dict[tuple[int, int], np.ndarray] = {}
-    for module, address, image in images:
-        key = (address, id(image))
-        modules[key] = modules.get(key, 0) | 1 << module
-        words[key] = image
+    found: dict[tuple[int, int], Image] = {}
+    for image in images:
+        key = (image.address, id(image.words))
+        modules[key] = modules.get(key, 0) | 1 << image.module
+        found[key] = image
     pieces: list[_Piece] = []
     parts: list[bytes] = []
-    first, end, mask = 0, 0, 0
+    first, end, mask, slack = 0, 0, 0, 0
 
     def finish() -> None:
         whole = b"".join(parts)
@@ -71,12 +65,13 @@ def _pieces(images: Iterable[Image]) -> list[_Piece]:
 
     for key in sorted(modules, key=lambda key: (modules[key], key[0])):
         gap = key[0] - end
-        if modules[key] != mask or not 0 <= gap <= _MOST_GAP * BATCH_BYTES:
+        if modules[key] != mask or not 0 <= gap <= slack:
             finish()
             parts, first, gap = [], key[0], 0
         mask = modules[key]
-        parts += [bytes(gap), words[key].astype("<u4").tobytes()]
-        end = key[0] + words[key].nbytes
+        words = found[key].words
+        parts += [bytes(gap), words.astype("<u4").tobytes()]
+        end, slack = key[0] + words.nbytes, found[key].room - words.nbytes
     finish()
     return pieces
 

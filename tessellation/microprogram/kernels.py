@@ -16,6 +16,7 @@ from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant, enable_square
+from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
@@ -36,6 +37,9 @@ __all__ = [
     "emit_surfaces",
 ]
 
+
+_AMIDST = 5
+"""Values of the last batch, of eight, after whose arithmetic two thirds of what follows its read are done."""
 
 _LEE_MODULES = 8
 """Modules that 7-bit yp registers can tell apart, 16 rows each."""
@@ -153,6 +157,11 @@ class Evaluation:
         """Yield the evaluations in their order."""
         return surface_order(self.memory.rows, self.memory.columns, reordered=self.memory.reordered)
 
+    @property
+    def values(self) -> int:
+        """Control values of a patch."""
+        return max(work.first + work.rows * work.columns for work in self.surfaces())
+
     def widened(self, builder: Builder, value: Mem, longer: Mem) -> Mem:
         """Emit what makes a control value as long as the arithmetic wants it, if it is shorter; return where it is."""
         if self.stored.value_bytes == self.memory.value_bytes:
@@ -176,15 +185,17 @@ def stage_of(work: SurfaceWork) -> Stage:
     return Stage.POINTS if work.surface is Surface.POINT else Stage.DERIVATIVES
 
 
-def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPointSource) -> None:
+def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPointSource, keeping: Keeping) -> None:
     """Emit the evaluation of points and derivatives, a batch of control values at a time (4.1.3)."""
     for work in evaluation.surfaces():
         evaluation.load_for(builder, work)
         builder.mark(stage_of(work).value)
-        _emit_surface(builder, evaluation, source, work)
+        _emit_surface(builder, evaluation, source, work, keeping)
 
 
-def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork) -> None:
+def _emit_surface(
+    builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork, keeping: Keeping
+) -> None:
     """Emit one coordinate of one surface: mn + n multiplications and n (m - 1) + n - 1 additions."""
     memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
     size = memory.value_bytes
@@ -192,7 +203,7 @@ def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPoint
     result = Mem(memory[work.result].start)
     in_u, in_v = (memory[name].start for name in work.surface.bernstein)
     control = memory["control_points"].start
-    number = work.first
+    number, amidst = work.first, (evaluation.values - 1) // stored.batch_values * stored.batch_values + _AMIDST
     for j in range(work.columns):
         for i in range(work.rows):
             batch, place = divmod(number, stored.batch_values)
@@ -202,14 +213,17 @@ def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPoint
             value = evaluation.widened(builder, Mem(control + place * stored.value_bytes), longer)
             library.multiply_add(builder, column, Mem(in_u + i * size), value, product, first=i == 0)
             number += 1
+            if number == amidst:
+                keeping.emit(builder, Chance.AMIDST, stage_of(work))
         library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
-def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> None:
+def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary, keeping: Keeping) -> None:
     """Emit the unit normal: 9 multiplications, 5 additions or subtractions, 1 square root, 3 divisions (4.1.3).
 
     The length stays in the second temporary; where it is zero the normal is what the division makes of 0 / 0.
     """
+    keeping.emit(builder, Chance.NORMALS, Stage.NORMALS)
     builder.mark(Stage.NORMALS.value)
     length, product = (Mem(memory["temporaries"].start + index * memory.value_bytes) for index in range(2))
     du, dv, normal = ([Mem(memory[f"{axis}_{what}"].start) for axis in AXES] for what in ("du", "dv", "normal"))
@@ -218,8 +232,10 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> 
         library.multiply(builder, normal[axis], du[after], dv[last])
         library.multiply(builder, product, du[last], dv[after])
         library.subtract(builder, normal[axis], normal[axis], product)
+    keeping.emit(builder, Chance.CROSSED, Stage.NORMALS)
     for axis in range(3):
         library.multiply_add(builder, length, normal[axis], normal[axis], product, first=axis == 0)
+    keeping.emit(builder, Chance.SQUARED, Stage.NORMALS)
     library.root(builder, length, length)
     for axis in range(3):
         library.divide(builder, normal[axis], normal[axis], length)

@@ -23,6 +23,7 @@ __all__ = [
     "CACHING_WAYS",
     "CONTROL_POINTS",
     "GP_WAYS",
+    "KEPT",
     "NORMALS",
     "RESULT_WAYS",
     "SCHEDULES",
@@ -42,9 +43,12 @@ RESULT_WAYS = (*GP_WAYS, "gp-fine", "gp-coarse", "gp-both")
 """Ways of the results: as GP_WAYS after each pass; points during it (table 11) and normals after it; all of them during
 the next pass; or points during it and normals during the next."""
 
-CACHING_WAYS = ("explicit", "base", "alternate")
-"""Ways of keeping results in texture memory (appendix B): an address for each word, a base for three PEs, or that with
-alternate banks."""
+CACHING_WAYS = ("explicit", "base", "alternate", "split")
+"""Ways of keeping results in texture memory (appendix B): an address for each word, a base for three PEs, that with
+alternate banks, or that in sets of 4 + 2 words, which leave no gap."""
+
+KEPT = ("after", "beside")
+"""When results are kept: after their pass, or beside the computation of the next."""
 
 SCHEDULES = ("thesis", "shared-columns", "fixed-sums")
 """Orders of work: that of table 11, and those of this project (`shared_columns.py`, `fixed/sums.py`)."""
@@ -97,6 +101,8 @@ class Method:
     """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
     """How results are kept in texture memory after a pass; None where they are not."""
+    kept: str = "after"
+    """When that is done: after the pass, or beside the next one, where its PEs have 40 bytes of memory left."""
     transfers: str = "beside"
     """Whether control values come beside the computation on those before, or apart from it."""
     alternate: bool = True
@@ -115,6 +121,7 @@ class Method:
             ("order of transfers", self.transfers, TRANSFERS),
             ("way of the normals", self.normals, NORMALS),
             ("way of caching", self.cache or CACHING_WAYS[0], CACHING_WAYS),
+            ("time of caching", self.kept, KEPT),
         ):
             if name not in known:
                 guess = nearest(name, known)
@@ -140,6 +147,17 @@ class Method:
             raise InputError(Fault("transfers apart need control points from texture memory, and nothing beside them"))
         if self.cache is not None and self.coarse:
             raise InputError(Fault("results that leave during the next pass cannot be kept in texture memory"))
+        if self.kept != KEPT[0] and self.cache is None:
+            raise InputError(
+                Fault("a time is given for results that are not kept", hint="choose a way: Method(cache=...)")
+            )
+        if self.kept_beside and self.fine:
+            raise InputError(
+                Fault(
+                    "results are kept beside a pass by marks and ports that its points would take",
+                    hint="results gp",
+                )
+            )
         if self.gps is not None and self.results == "direct":
             raise InputError(Fault("results that are read at once go to no GP", hint="choose another way of results"))
         if self.load == "gp" and not self.from_texture:
@@ -168,6 +186,11 @@ class Method:
     def coarse(self) -> bool:
         """True where results leave during the next pass."""
         return self.results in ("gp-coarse", "gp-both")
+
+    @property
+    def kept_beside(self) -> bool:
+        """True where results are written to texture memory while the next pass is computed."""
+        return self.kept == "beside"
 
     @property
     def shares_columns(self) -> bool:

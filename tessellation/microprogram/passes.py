@@ -10,7 +10,8 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Cell
 from tessellation.microprogram.control_points import ControlPointSource, LeeControlPoints
 from tessellation.microprogram.fixed.sums import emit_fixed_sums
-from tessellation.microprogram.gp_traffic import RESULTS, emit_return
+from tessellation.microprogram.gp_traffic import emit_return
+from tessellation.microprogram.keeping import Chance, Keeping, KeptPass
 from tessellation.microprogram.kernels import (
     Evaluation,
     emit_addresses,
@@ -26,6 +27,7 @@ from tessellation.microprogram.method import (
     CACHING_WAYS,
     CONTROL_POINTS,
     GP_WAYS,
+    KEPT,
     RESULT_WAYS,
     SCHEDULES,
     TRANSFERS,
@@ -40,7 +42,7 @@ from tessellation.microprogram.write_back import WriteBack, WrittenFloat, Writte
 from tessellation.plan.columns import SHARE_BYTES, point_reads, reads_of
 from tessellation.plan.fixed import fixed_bytes, fixed_transfers
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, MemoryMap
+from tessellation.plan.memory_map import AXES, RESULTS, MemoryMap
 from tessellation.plan.precision import stored_patterns
 from tessellation.plan.schedule import point_batches
 from tessellation.plan.stages import Stage
@@ -51,6 +53,7 @@ __all__ = [
     "CACHING_WAYS",
     "CONTROL_POINTS",
     "GP_WAYS",
+    "KEPT",
     "RESULT_WAYS",
     "SCHEDULES",
     "TRANSFERS",
@@ -84,6 +87,8 @@ class Plan:
     """Whether the results have left at the end of the pass; else they do during the next."""
     fixed: bool = False
     """Whether its sums are in fixed point."""
+    keeps: KeptPass | None = None
+    """What this pass writes to texture memory of the one before it."""
     taken: bool = False
     """Whether somebody else takes the results away once the pass has ended."""
 
@@ -125,7 +130,8 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
     most = _MOST_SHARED if method.shares_columns else _MOST_OF_THESIS
     apart = method.transfers == "apart"
-    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart)
+    keeping = Keeping(plan.keeps)
+    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart, keeping=keeping)
 
 
 def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
@@ -161,6 +167,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
         emit_lee(builder, config.array)
     beside = write_back(work, config, method)
     beside.emit_ahead(builder)
+    beside.keeping.emit_ahead(builder)
     if method.shares_columns:
         room = AddressMap(config.sdram).number(Cell(1, 0, 0))
         banks = Banks(room, alternate=method.both_banks(config))
@@ -169,13 +176,14 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
             select = emit_way(builder, memory, passed, bases, batches, banks)
             floats = library if method.normals == "float" else None
             columns = _fixed_columns(memory, banks, beside)
-            emit_fixed_sums(builder, memory, passed.sizes[0], floats, select, columns)
+            emit_fixed_sums(builder, memory, passed.sizes[0], floats, select, columns, beside.keeping)
         else:
             emit_shared_columns(builder, memory, passed, library, bases, batches, banks, method.stored, beside)
     else:
         _emit_thesis(builder, work, library, method, beside)
     if method.long:
         emit_results(builder, memory)
+    beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
     return builder.build()
 
@@ -198,6 +206,10 @@ def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
         beside.emit_alone(builder)
+        builder.stream("tigc")
+        beside.keeping.emit_writes(builder)
+        builder.stream("eigc")
+        beside.keeping.emit(builder, Chance.READ, Stage.ADDRESSES)
         numbers = {place.patch: index for index, place in enumerate(passed.placements)}
         emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
         values = {
@@ -207,8 +219,8 @@ def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method
         source = LeeControlPoints(memory, passed.placements, values, method.stored)
     source.emit_start(builder)
     evaluation.load_first(builder)
-    emit_surfaces(builder, evaluation, source)
-    emit_normals(builder, memory, library)
+    emit_surfaces(builder, evaluation, source, beside.keeping)
+    emit_normals(builder, memory, library, beside.keeping)
 
 
 def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:

@@ -28,6 +28,7 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
+from tessellation.microprogram.keeping import Chance
 from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
@@ -195,12 +196,15 @@ class Columns:
 
 def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: Columns) -> None:
     numbers = count()
-    for work in evaluation.surfaces():
+    keeping, surfaces = columns.write_back.keeping, list(evaluation.surfaces())
+    for work in surfaces:
         evaluation.load_for(builder, work)
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
             start, size = evaluation.memory["columns"].start, evaluation.memory.value_bytes
             emit_exchange(builder, start, size, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            if work is surfaces[-1] and group == groups_of(work.columns) - 1:
+                keeping.emit(builder, Chance.AMIDST, Stage.EXCHANGE)
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 
@@ -274,4 +278,4 @@ def emit_shared_columns(
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)
-    emit_normals(builder, memory, library)
+    emit_normals(builder, memory, library, write_back.keeping)

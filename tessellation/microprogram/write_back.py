@@ -22,6 +22,7 @@ from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.gp_traffic import Returned
+from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.stages import Stage
@@ -78,14 +79,17 @@ class WriteBack:
         most: int = 0,
         narrow_to: int | None = None,
         apart: bool = False,
+        keeping: Keeping | None = None,
     ) -> None:
         """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has so many reads.
 
         ``most`` are the bytes of the largest part: what goes in about the time of the arithmetic from read to read.
         Floats of its own that are longer than binary32 are rounded on their way to the port, in PE memory at
         ``narrow_to``. Where the reads are ``apart``, each is asked for when its values are the next that are wanted.
+        ``keeping`` are the writes to texture memory beside the pass.
         """
         self.apart = apart
+        self.keeping = Keeping() if keeping is None else keeping
         self._array, self._before, self._own, self._narrow_to = array, before, own, narrow_to
         self._size = 0
         self._beside: dict[int, _Part] = {}
@@ -243,6 +247,7 @@ def emit_transfers(
             builder.emit(*read)
         builder.emit("SIGNAL", ARRIVED)
     write_back.emit_rest(builder)
+    write_back.keeping.emit_writes(builder)
     builder.stream("eigc")
 
 
@@ -269,4 +274,6 @@ def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteB
     write_back.emit_into_port(builder, number)
     if (number + 1 < transfers and not write_back.apart) or write_back.rest:
         builder.emit("SIGNAL", FREE)
+    if number + 1 == transfers:
+        write_back.keeping.emit(builder, Chance.READ, Stage.DISTRIBUTION)
     builder.mark(Stage.DISTRIBUTION.value)

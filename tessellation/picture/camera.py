@@ -1,14 +1,29 @@
-"""A camera, and how it is set up so that a whole model is in the picture."""
+"""A camera: one that stands at a place, or one that is set up so that a whole model is in the picture."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["CAMERA_RANGES", "Camera", "Standpoint", "View", "axes_along", "frame", "unit"]
+__all__ = [
+    "CAMERA_PLACES",
+    "CAMERA_RANGES",
+    "FARTHEST",
+    "NEAR_RANGE",
+    "Camera",
+    "Standpoint",
+    "View",
+    "apart",
+    "axes_along",
+    "camera_contradictions",
+    "frame",
+    "unit",
+]
 
 _WIDE, _HIGH = 0.86, 0.80
 """The share of the picture that a model's outline may fill across and down."""
@@ -22,12 +37,30 @@ _NEAR = 0.05
 CAMERA_RANGES = {"azimuth": (-360, 360), "elevation": (-89, 89), "field_of_view": (1, 120), "zoom": (0.1, 20)}
 """What is said of a camera, at the beginning or at a frame, and from where to where: degrees, and zoom."""
 
+CAMERA_PLACES = ("eye", "look_at")
+"""What is said instead of azimuth and elevation, as places in the world."""
+
+FARTHEST = 1e6
+"""Coordinates of a place are no larger."""
+
+NEAR_RANGE = (1e-6, FARTHEST)
+"""From where to where the near plane of a camera that stands may be set, in the world's units."""
+
+_NEAR_SHARE = 0.01
+"""Where it is not set it lies so many extents of the model before the eye."""
+
+_APART = 1e-9
+"""Eye and what it looks at are at least so far from each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels.
+    """Where the camera stands, and the picture's size in pixels.
 
-    ``zoom`` magnifies the picture around its middle, from the place where all of the model is in it.
+    With ``eye`` and ``look_at`` it stands at the one and looks at the other, in the model's coordinates; what lies
+    nearer than ``near`` along the view is cut away, and without one what is nearer than a hundredth of the model's
+    extent. Else it looks from degrees around the z axis and above the floor, and has moved back until all of the model
+    is in the picture. ``zoom`` magnifies the picture around its middle, from that place.
     """
 
     azimuth: float = -62.0
@@ -36,6 +69,30 @@ class View:
     width: int = 960
     height: int = 720
     zoom: float = 1.0
+    eye: tuple[float, float, float] | None = None
+    look_at: tuple[float, float, float] | None = None
+    near: float | None = None
+
+
+def camera_contradictions(told: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield what among the words of a camera contradicts the others or has no effect, and what to do."""
+    places = [name for name in CAMERA_PLACES if name in told]
+    if len(places) == 1:
+        missing = next(name for name in CAMERA_PLACES if name not in told)
+        yield f"{places[0]} without {missing}", "eye says where it stands, look_at what is in the middle of the picture"
+    for name in ("azimuth", "elevation"):
+        if places and name in told:
+            yield f"{name} with {places[0]}", "a camera stands at its eye or steps back: leave one of the two out"
+    if "near" in told and not places:
+        yield "near without eye", "before a camera that steps back nothing is cut: give it an eye, or leave near out"
+    if len(places) == 2 and not apart(*(told[name] for name in CAMERA_PLACES)):
+        yield "eye is look_at", "it must look at another place than where it stands"
+
+
+def apart(eye: object, look_at: object) -> bool:
+    """Return whether two places are far enough from each other for a direction."""
+    assert isinstance(eye, list | tuple) and isinstance(look_at, list | tuple)
+    return math.dist(eye, look_at) >= _APART
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +107,21 @@ class Camera:
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Return (x, y) in pixels and -1/distance along the view, a depth that grows with distance."""
+        return self.divided(self.undivided(points))
+
+    def undivided(self, points: np.ndarray) -> np.ndarray:
+        """Return X and Y, pixels times distance from the middle to the right and up, and the distance along the view.
+
+        Unlike those of `project`, these are finite for what lies beside the eye or after it as well.
+        """
         local = (points - self.eye) @ self.axes.T
-        distance = -local[..., 2]
-        x = self.width / 2 + self.focal * local[..., 0] / distance
-        y = self.height / 2 - self.focal * local[..., 1] / distance
+        return np.stack([self.focal * local[..., 0], self.focal * local[..., 1], -local[..., 2]], axis=-1)
+
+    def divided(self, found: np.ndarray) -> np.ndarray:
+        """Return what `project` does, from X, Y and distances that are not 0."""
+        distance = found[..., 2]
+        x = self.width / 2 + found[..., 0] / distance
+        y = self.height / 2 - found[..., 1] / distance
         return np.stack([x, y, -1.0 / distance], axis=-1)
 
     def rays(self, column: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -65,9 +133,10 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standpoint:
-    """A camera before a model, and which depths become 0 and 1.
+    """A camera before a model, or in the midst of it, and which depths become 0 and 1.
 
     The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are depths as it gives them, near and far.
+    Nothing is drawn that is nearer than ``near``, a distance as the camera sees it: 0 where all lies before the eye.
     """
 
     origin: np.ndarray
@@ -75,20 +144,26 @@ class Standpoint:
     camera: Camera
     low: float
     high: float
+    near: float = 0.0
 
     @classmethod
     def of(cls, points: np.ndarray, view: View) -> Standpoint:
-        """Return the one from which all points, float64[point, xyz], are seen, with depths from 0 to 1."""
+        """Return the one of a view of all points, float64[point, xyz], with depths from 0 to 1 of those before it."""
         origin, extent = points.min(axis=0), np.ptp(points, axis=0).max()
-        placed = (points - origin) / extent
-        camera = frame(placed, view)
-        depths = camera.project(placed)[:, 2]
-        return cls(origin, extent, camera, depths.min(), depths.max())
+        if view.eye is None:
+            return cls(origin, extent, frame((points - origin) / extent, view), -1.0, -1.0).ranged(points)
+        camera = _standing(view, origin, extent)
+        near = _NEAR_SHARE if view.near is None else view.near / extent
+        return cls(origin, extent, camera, -1.0, -1.0, near).ranged(points)
 
     def ranged(self, points: np.ndarray) -> Standpoint:
-        """Return the same with depths from 0 at the nearest of points to 1 at the farthest: float64[point, xyz]."""
-        depths = self.camera.project(self.placed(points))[:, 2]
-        return replace(self, low=depths.min(), high=depths.max())
+        """Return the same with depths from 0 at the nearest of points to 1 at the farthest: float64[point, xyz].
+
+        Points before the near plane count as if they lay there.
+        """
+        distances = self.distances(points)
+        nearest = max(distances.min(), self.near)
+        return replace(self, low=-1.0 / nearest, high=-1.0 / max(distances.max(), nearest))
 
     def widened(self, share: float) -> Standpoint:
         """Return the same with depths from share / (1 + 2 share) to 1 less that."""
@@ -99,15 +174,28 @@ class Standpoint:
         """Return points as the camera sees them."""
         return (points - self.origin) / self.extent
 
-    def nearness(self, points: np.ndarray) -> np.ndarray:
-        """Return 1 / distance of points along the view, in shares of the nearest one's: float64[point]."""
-        return np.minimum(self.camera.project(self.placed(points))[:, 2] / self.low, 1)
+    def undivided(self, points: np.ndarray) -> np.ndarray:
+        """Return X, Y and the distance of points, as `Camera.undivided` has them: float64[point, 3]."""
+        return self.camera.undivided(self.placed(points))
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances of points along the view, as the camera sees them: float64[point]."""
+        found: np.ndarray = self.undivided(points)[..., 2]
+        return found
+
+    def nearness(self, distances: np.ndarray) -> np.ndarray:
+        """Return 1 / distance for distances along the view, in shares of the nearest one's: float64[...]."""
+        return np.minimum(-1.0 / distances / self.low, 1)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Return x and y in pixels and the depth of points: float64[point, 3]."""
-        found = self.camera.project(self.placed(points))
-        depth, low, high = found[:, 2], self.low, self.high
-        found[:, 2] = (depth - low) / (high - low) if high > low else np.zeros_like(depth)
+        """Return x and y in pixels and the depth of points, all before the eye: float64[point, 3]."""
+        return self.divided(self.undivided(points))
+
+    def divided(self, found: np.ndarray) -> np.ndarray:
+        """Return what `project` does, from X, Y and distances that are not 0."""
+        found = self.camera.divided(found)
+        depth, low, high = found[..., 2], self.low, self.high
+        found[..., 2] = (depth - low) / (high - low) if high > low else np.zeros_like(depth)
         return found
 
 
@@ -124,6 +212,20 @@ def axes_along(back: np.ndarray) -> np.ndarray:
     return np.stack([right, np.cross(back, right), back])
 
 
+def _standing(view: View, origin: np.ndarray, extent: float) -> Camera:
+    """Return the camera that stands where a view says; raises InputError where that is no direction."""
+    eye, look_at = view.eye, view.look_at
+    if eye is None or look_at is None or not apart(eye, look_at):
+        hint = "eye says where it stands, look_at another place, which is in the middle of the picture"
+        raise InputError(Fault("a camera that looks nowhere", hint=hint))
+    axes = axes_along(np.subtract(eye, look_at))
+    return Camera((np.asarray(eye) - origin) / extent, axes, _focal(view) * view.zoom, view.width, view.height)
+
+
+def _focal(view: View) -> float:
+    return float(view.height / 2 / np.tan(np.radians(view.field_of_view) / 2))
+
+
 def frame(points: np.ndarray, view: View) -> Camera:
     """Return a camera that has all points, float[point, xyz], before it and in its picture, with a margin.
 
@@ -136,7 +238,7 @@ def frame(points: np.ndarray, view: View) -> Camera:
     back = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
     axes = axes_along(back)
     width, height = view.width, view.height
-    focal = height / 2 / np.tan(np.radians(view.field_of_view) / 2)
+    focal = _focal(view)
     with np.errstate(all="ignore"):  # steps that lead past a point are judged by where they end
         camera = _stepped(points, axes, focal, width, height)
         if _filled(camera, points) < _FILLED:

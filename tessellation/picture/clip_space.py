@@ -77,12 +77,12 @@ def widened_for_floats(standpoint: Standpoint, points: NDArray[np.float64]) -> S
 
     A sum of a row's terms is off by at most 5 u times the sum of their sizes: u for a coefficient, u for a coordinate,
     and 3 u for the sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). Twice the bound of z / w is
-    enough: the wider the depths are spread, the smaller it is.
+    enough: the wider the depths are spread, the smaller it is. What is nearer than the near plane is cut there.
     """
     span = max(standpoint.high - standpoint.low, _LEAST_SPAN * -standpoint.low)
     standpoint = replace(standpoint, high=standpoint.low + span)
     rows = clip_matrix(standpoint)[2:]
     sizes = np.abs(points) @ np.abs(rows[:, :3]).T + np.abs(rows[:, 3])
-    distance = points @ rows[1, :3] + rows[1, 3]
+    distance = np.maximum(points @ rows[1, :3] + rows[1, 3], standpoint.near)
     bound = (5 * _UNIT * sizes.sum(axis=1) / distance).max() + 2 * _UNIT
     return standpoint.widened(2 * float(bound))

@@ -12,6 +12,7 @@ import numpy as np
 from pixelflow.simd.drawing import ScreenTriangles, snap
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.picture.camera import Standpoint, View, unit
+from tessellation.picture.cutting import ScreenCorners
 
 __all__ = ["CLAY", "FILL", "GAMMA", "KEY", "LIGHT", "check_mesh", "facets", "lit", "lit_corners", "lit_triangles"]
 
@@ -69,18 +70,23 @@ def lit_triangles(
 
     ``points`` and ``normals`` are float[vertex, xyz], ``corners`` int[triangle, 3]; ``colour`` is linear red, green and
     blue. ``standpoint`` is where the camera stands already, and ``screen`` what somebody else has projected: x and y in
-    pixels and depth of each vertex. ``coordinates`` are those of a texture, float[vertex, uv] in texels. Colours and
-    coordinates follow perspective, or are linear on the screen where they are to be ``affine``. Raises InputError for a
-    model without extent, for numbers that are not finite and for corners that do not exist.
+    pixels and depth of each vertex; else triangles are cut where they reach past the near plane or the guard band.
+    ``coordinates`` are those of a texture, float[vertex, uv] in texels. Colours and coordinates follow perspective, or
+    are linear on the screen where they are to be ``affine``. Raises InputError for a model without extent, for numbers
+    that are not finite and for corners that do not exist.
     """
     points = np.asarray(points, np.float64)
     check_mesh(points, corners)
     standpoint = Standpoint.of(points, view) if standpoint is None else standpoint
-    screen = standpoint.project(points) if screen is None else screen
     colours = lit_corners(points, normals, corners, standpoint, flat=flat, colour=colour)
     texels = None if coordinates is None else coordinates[corners]
-    nearness = None if affine else standpoint.nearness(points)[corners]
-    return snap(screen[corners, :2], screen[corners, 2], colours, texels, nearness)
+    if screen is not None:
+        nearness = None if affine else standpoint.nearness(standpoint.distances(points))[corners]
+        return snap(screen[corners, :2], screen[corners, 2], colours, texels, nearness)
+    seen = ScreenCorners.of(standpoint, points, corners)
+    texels = None if texels is None else seen.of_corners(texels)
+    nearness = None if affine else seen.nearness
+    return snap(seen.places[..., :2], seen.places[..., 2], np.rint(seen.of_corners(colours)), texels, nearness)
 
 
 def lit_corners(
@@ -94,7 +100,9 @@ def lit_corners(
 ) -> np.ndarray:
     """Return the colour of each corner under the light at ``standpoint``: uint8[triangle, corner, rgb]."""
     points = standpoint.placed(np.asarray(points, np.float64))
-    to_eye = unit(standpoint.camera.eye - points)
+    to_eye = standpoint.camera.eye - points
+    length = np.linalg.norm(to_eye, axis=1, keepdims=True)
+    to_eye = to_eye / np.where(length > 0, length, 1)  # a vertex may be where the eye is
     if flat:
         return np.repeat(lit(facets(points, corners), to_eye[corners].mean(axis=1), colour)[:, None], 3, axis=1)
     return lit(np.asarray(normals, np.float64), to_eye, colour)[corners]

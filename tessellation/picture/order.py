@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pixelflow.simd.commands import Told
     from pixelflow.simd.drawing import State
     from pixelflow.simd.machine import AnyMachine
+    from tessellation.picture.camera import View
     from tessellation.surface.mesh import Mesh
     from tessellation.surface.patch import Patch
 
@@ -37,9 +38,9 @@ class SceneSource:
     """How a scene is made where it says nothing itself.
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
-    ``counts`` and ``one_sided``, ``flat`` and ``up`` are for a model that is named instead of a scene file. Patches are
-    tessellated by a node with ``config`` on ``engine``. ``affine`` lets colours and texture coordinates be linear on
-    the screen, whatever the file says.
+    ``counts`` and ``one_sided``, ``flat``, ``up`` and ``view``, but for its size, are for a model that is named instead
+    of a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine`` lets colours and
+    texture coordinates be linear on the screen, whatever the file says.
     """
 
     size: tuple[int, int] | None = None
@@ -51,6 +52,7 @@ class SceneSource:
     flat: bool = False
     affine: bool = False
     up: str = "z"
+    view: View | None = None
     config: NodeConfig = THESIS
     engine: str = "auto"
     progress: Telling | None = None

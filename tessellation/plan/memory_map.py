@@ -9,7 +9,17 @@ from functools import cache
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
 
-__all__ = ["AVAILABLE", "AXES", "BATCH_BYTES", "FLOAT_BYTES", "MemoryMap", "MemoryUse", "fitting_map", "memory_map"]
+__all__ = [
+    "AVAILABLE",
+    "AXES",
+    "BATCH_BYTES",
+    "FLOAT_BYTES",
+    "RESULTS",
+    "MemoryMap",
+    "MemoryUse",
+    "fitting_map",
+    "memory_map",
+]
 
 FLOAT_BYTES = 4
 BATCH_BYTES = 32
@@ -19,6 +29,9 @@ AVAILABLE = 320
 """Bytes of a PE without its two local ports: 256 main and 64 image composition (thesis 3.6, footnote)."""
 
 AXES = "xyz"
+
+RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXES)
+"""The ranges of PE memory that a PE sends, in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class Stage(StrEnum):
     NORMALS = "normals"
     ROUNDING = "rounding to binary32"
     RETURN = "results to the GPs"
+    KEEPING = "results to texture memory"
+    KEPT_STALL = "wait for kept results"
     PORTS = "wait for free ports"
     """Of the texture stream, as all that follows."""
 

@@ -1,9 +1,11 @@
-"""The patch database in texture memory: where each patch lies, and its bytes (thesis 3.5, 4.1 and 4.3).
+"""The patch database in texture memory, and what lies beside it: where each part is, and its bytes (3.5, 4.1 and 4.3).
 
 A patch is a run of 32-byte batches, in the order of use: the 8 words of a batch lie at the same address of the 8 SDRAMs
 of a module, so that one access brings them all. Addresses here are *logical linear* ones of one module (figure 11): the
 word at linear address 32 b + 4 d is in SDRAM d at byte address 4 b. A patch begins at a multiple of the next power of
 two of its size, so that the address generator's offset only fills bits that are zero in the base (appendix B).
+
+Patches come from the lower end of a module, kept results and pictures from the upper one (`texture_space.py`).
 
 `write` puts the bytes there at once, for no cycles; `gp_traffic.load` has the node load them from GP memory.
 """
@@ -12,15 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from pixelflow.config import SdramConfig
+from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.node import AddressMap, Node
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.plan.memory_map import BATCH_BYTES
+from tessellation.plan.result_area import ResultArea
+from tessellation.plan.texture_space import Owner, Rectangle, TextureSpace
 
-__all__ = ["REPLICATIONS", "SENDS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
+__all__ = [
+    "REPLICATIONS",
+    "SENDS",
+    "HeldTexture",
+    "Image",
+    "ModuleChoice",
+    "Stored",
+    "TextureDatabase",
+    "slot_bytes",
+    "write",
+]
 
 REPLICATIONS = (1, 2, 4)
 """Modules that hold a patch: one, two as a compromise, or all four of a node (thesis 4.1)."""
@@ -28,12 +43,18 @@ REPLICATIONS = (1, 2, 4)
 SENDS = (16, 8, 4, 2, 1)
 """Sends per block of table 6: to how many PEs of a block the TASICs send a batch."""
 
-Image = tuple[int, int, np.ndarray]
-"""What is to be in texture memory: module, linear address, words."""
+
+class Image(NamedTuple):
+    """What is to be in texture memory: words from a linear address of a module on, and the bytes that are theirs."""
+
+    module: int
+    address: int
+    words: np.ndarray
+    room: int
 
 
 _AREA_BYTES = 4096
-"""Reserved areas begin at a multiple of this."""
+"""Areas of results and of programs begin at a multiple of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +94,31 @@ class ModuleChoice:
         return self._groups[least]
 
 
+@dataclass(frozen=True, slots=True)
+class HeldTexture:
+    """A picture in texture memory: its name, and where its texels are in the logical texture space of every module."""
+
+    name: str
+    place: Rectangle
+
+
 class TextureDatabase:
-    """Addresses and contents of all patches in the texture memory of a node.
+    """Addresses and contents of all patches and pictures in the texture memory of a node, and who else has room there.
 
     With ``both_banks`` every patch is there twice, at the same row and column of either bank, so that accesses can
     alternate between the banks (thesis 3.5); that takes twice the room.
     """
 
     def __init__(self, config: SdramConfig, modules: int, *, both_banks: bool = False) -> None:
-        self._map = AddressMap(config)
+        self.space = TextureSpace(config, modules)
+        self._map = self.space.map
+        self._bank = 1 << self._map.bank_bit
         # The bank is the uppermost of the bits: a copy in the next one lies past all of the first (figure 11).
-        self._size = 1 << self._map.bank_bit if both_banks else self._map.size
+        self._size = self._bank if both_banks else self._map.size
         self._copies = (0, self._size) if both_banks else (0,)
-        self._free = [0] * modules
-        self._images: list[tuple[Stored, np.ndarray]] = []
+        self._all = range(modules)
+        self._next = [0] * modules
+        self._images: list[Image] = []
         self._written = 0
 
     def store(self, values: np.ndarray, modules: Sequence[int]) -> Stored:
@@ -96,72 +128,159 @@ class TextureDatabase:
         """
         batches = -(-len(values) * values.itemsize // BATCH_BYTES)
         slot = slot_bytes(batches)
-        addresses = {}
-        for module in modules:
-            start = -(-self._free[module] // slot) * slot
-            if start + slot > self._size:
-                raise InputError(
-                    Fault(
-                        f"the texture memory of module {module} is full: no {slot} bytes are left of {self._size}",
-                        hint="fewer patches, or patches stored in fewer modules",
-                    )
-                )
-            addresses[module] = start
-            self._free[module] = start + slot
-        image = np.zeros(batches * BATCH_BYTES // 4, np.uint32)
-        image[: len(values)] = values
-        stored = Stored(batches, addresses, self._map)
-        self._images.append((stored, image))
+        stored = Stored(batches, {module: self._slot(module, slot) for module in modules}, self._map)
+        self._take(Owner.PATCHES, stored)
+        self._put(stored, values)
         return stored
+
+    def _slot(self, module: int, slot: int) -> int:
+        """Return where a patch goes: past the last one, or where that is no longer free, into the first gap."""
+        start = -(-self._next[module] // slot) * slot
+        if start + slot > self._size or not all(
+            self.space.is_free(module, start + copy, slot) for copy in self._copies
+        ):
+            found = self.space.find((module,), slot, slot, self._size, self._copies)
+            if found is None:
+                raise InputError(self._full((module,), f"no {slot:,} bytes are left of {self._size:,} for a patch"))
+            start = found
+        self._next[module] = start + slot
+        return start
+
+    def _full(self, modules: Sequence[int], what: str, hint: str = "") -> Fault:
+        """Return what is said where there is no room: who has it, module by module."""
+        held = ", ".join(
+            f"{owner.title} {taken:,}" for owner in Owner if (taken := self.space.bytes_of(owner, modules[0]))
+        )
+        where = f"module {modules[0]}" if len(modules) == 1 else "all modules"
+        hint = hint or "fewer patches, or patches stored in fewer modules"
+        return Fault(f"the texture memory of {where} is full: {what} ({held} bytes)", hint=hint)
+
+    def _take(self, owner: Owner, stored: Stored) -> None:
+        for module, start in stored.addresses.items():
+            for copy in self._copies:
+                self.space.take(owner, (module,), start + copy, slot_bytes(stored.batches))
+
+    def _put(self, stored: Stored, values: np.ndarray) -> None:
+        image = np.zeros(stored.batches * BATCH_BYTES // 4, np.uint32)
+        image[: len(values)] = values
+        room = slot_bytes(stored.batches)
+        self._images += [
+            Image(module, address + copy, image, room)
+            for module, address in stored.addresses.items()
+            for copy in self._copies
+        ]
 
     def replace(self, stored: Stored, values: np.ndarray) -> Stored:
         """Put other values of a patch where it lies, or where they take another size in a place of their own.
 
-        Returns where they are; the former place stays empty then. Raises InputError where a module has no room left.
+        Returns where they are; the former place is free then. Raises InputError where a module has no room left.
         """
         if -(-len(values) * values.itemsize // BATCH_BYTES) != stored.batches:
-            return self.store(values, tuple(stored.addresses))
-        image = np.zeros(stored.batches * BATCH_BYTES // 4, np.uint32)
-        image[: len(values)] = values
-        self._images.append((stored, image))
+            found = self.store(values, tuple(stored.addresses))
+            self._take(Owner.FREE, stored)
+            return found
+        self._put(stored, values)
         return stored
 
-    def reserve(self, size: int, *, both_banks: bool = False) -> int:
-        """Give ``size`` bytes of every module to something else than patches; return their linear address.
+    def reserve(self, size: int) -> int:
+        """Give ``size`` bytes of every module to a program that works there; return their linear address.
 
-        With ``both_banks`` the same place in the next bank goes with them, and patches stay in the first. Raises
-        InputError where patches have the room already.
+        Raises InputError where nobody has as many left.
         """
-        if both_banks:
-            self._size = min(self._size, 1 << self._map.bank_bit)
-        start = (self._size - size) // _AREA_BYTES * _AREA_BYTES
-        if start < max(self._free):
-            raise InputError(
-                Fault(f"texture memory is full: {size} bytes are wanted beside the patches", hint="fewer patches")
-            )
-        self._size = start
+        start = self._room(size, both_banks=False)
+        self.space.take(Owner.WORK, self._all, start, size)
         return start
+
+    def reserve_results(self, way: str, config: NodeConfig) -> ResultArea:
+        """Return the place of a pass's results, which is theirs from now on; raises InputError where none is left."""
+        width = 4 * config.sdram.devices_per_module
+        empty = ResultArea.at(way, 0, config)
+        start = self._room(empty.cells // 4 * width, both_banks=empty.both_banks)
+        area = ResultArea.at(way, self._map.number_at(start), config)
+        self._give(Owner.RESULTS, area)
+        return area
+
+    def release_results(self, area: ResultArea) -> None:
+        """Let others have the place of results."""
+        self._give(Owner.FREE, area)
+
+    def _give(self, owner: Owner, area: ResultArea) -> None:
+        for module in self._all:
+            for piece in area.pieces(module):
+                start = piece.first // 4 * self.space.unit
+                for bank in (0, self._bank) if area.both_banks else (0,):
+                    self.space.take(owner, (module,), start + bank, piece.cells // 4 * self.space.unit)
+
+    def _room(self, size: int, *, both_banks: bool) -> int:
+        limit, copies = (self._bank, (0, self._bank)) if both_banks else (self._map.size, (0,))
+        start = self.space.find(self._all, size, _AREA_BYTES, limit, copies, last=True)
+        if start is None:
+            what = f"{size:,} bytes are wanted beside the patches{', in either bank' * both_banks}"
+            raise InputError(self._full(self._all, what, "fewer patches or pictures"))
+        return start
+
+    def hold(self, name: str, texels: np.ndarray) -> HeldTexture:
+        """Lay a picture, uint8[row, column, rgba], into the texture memory of every module (2.2.7); return where it is.
+
+        Raises InputError for another shape, and where no rectangle of that size is free.
+        """
+        if texels.ndim != 3 or texels.shape[2] != 4 or texels.dtype != np.uint8 or not texels.size:
+            raise InputError(
+                Fault(f"texture {name}: {texels.dtype}{list(texels.shape)}", hint="allowed: uint8[row, column, rgba]")
+            )
+        place = self.space.place(*texels.shape[:2])
+        if place is None:
+            side = max(self.space.largest_square(module) for module in self._all)
+            what = f"no {texels.shape[1]}x{texels.shape[0]} texels are free for texture {name}"
+            raise InputError(self._full(self._all, what, f"the largest free square has {side} texels a side"))
+        self.space.give(Owner.TEXTURES, place)
+        held = HeldTexture(name, place)
+        # What lies side by side in linear space is one run, as the GPs load it.
+        linear = self.space.linear(place).ravel()
+        order = np.argsort(linear)
+        words = np.ascontiguousarray(texels).reshape(-1, 4).view("<u4").ravel()[order]
+        ends = np.flatnonzero(np.diff(linear[order]) != 4) + 1
+        runs = [
+            (int(start[0]), run)
+            for start, run in zip(np.split(linear[order], ends), np.split(words, ends), strict=True)
+        ]
+        whole = list(_whole_units(runs, self.space.unit))
+        self._images += [Image(module, start, run, run.nbytes) for module in self._all for start, run in whole]
+        return held
+
+    def release(self, held: HeldTexture) -> None:
+        """Let others have the place of a picture."""
+        self.space.give(Owner.FREE, held.place)
 
     @property
     def used_bytes(self) -> tuple[int, ...]:
-        """Bytes taken in each module, copies in another bank included."""
-        return tuple(free * len(self._copies) for free in self._free)
+        """Bytes that patches have in each module, copies in another bank included."""
+        return tuple(self.space.bytes_of(Owner.PATCHES, module) for module in self._all)
 
     def new_images(self) -> Iterator[Image]:
-        """Yield (module, linear address, words) of everything stored since the last call."""
-        for stored, image in self._images[self._written :]:
-            for module, address in stored.addresses.items():
-                for offset in self._copies:
-                    yield module, address + offset, image
+        """Yield everything stored since the last call."""
+        yield from self._images[self._written :]
         self._written = len(self._images)
+
+
+def _whole_units(runs: Sequence[tuple[int, np.ndarray]], unit: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield runs that begin and end with units: what a picture leaves of one is its own too, and gets zeros."""
+    units: dict[int, np.ndarray] = {}
+    for start, words in runs:
+        if start % unit == 0 and 4 * len(words) % unit == 0:
+            yield start, words
+            continue
+        for at, word in zip(range(start, start + 4 * len(words), 4), words, strict=True):
+            units.setdefault(at // unit, np.zeros(unit // 4, np.uint32))[at % unit // 4] = word
+    yield from ((unit * number, words) for number, words in units.items())
 
 
 def write(database: TextureDatabase, node: Node) -> int:
     """Put what was stored since the last call into a node's texture memory; return the bytes written."""
     # One write for each module: a write costs more than its words do.
     of: dict[int, list[tuple[int, np.ndarray]]] = {}
-    for module, address, image in database.new_images():
-        of.setdefault(module, []).append((address, image))
+    for image in database.new_images():
+        of.setdefault(image.module, []).append((image.address, image.words))
     total = 0
     for module, images in of.items():
         memory = node.texture_memory[module]

@@ -12,7 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from microcode import Builder, Imm, Mem, Program, Range, Register
+import numpy as np
+from numpy.typing import NDArray
+
+from microcode import Builder, Imm, Mem, PerRound, Program, Range, Register
 from pixelflow.simd.drawing import (
     COLOUR_FRACTION,
     COLOUR_STEPS,
@@ -53,6 +56,9 @@ COPY_STAGE = "copy for composition"
 
 DIVISION_STAGE = "division"
 """Likewise, of numerators by 1 / w."""
+
+Plane = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""A, B and C of each triangle."""
 
 SENT_BYTES = 3 + len(CHANNELS)
 """Bytes of a pixel that go over the image composition network: depth, highest byte first, then red, green, blue."""
@@ -130,14 +136,14 @@ def region_program(
     builder = Builder(f"region {region.left},{region.top}")
     if beside is not None:
         beside.emit_before(builder)
-    numbers = region.triangles.tolist()
-    memory = PixelMemory.declared(builder, divided=any(data.divided[number] for number in numbers))
+    numbers = region.triangles
+    memory = PixelMemory.declared(builder, divided=bool(np.array(data.divided, bool)[numbers].any()))
     builder.mark("clear")
     builder.emit("EMC_SetEnab")
     builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
     _emit_constant(builder, memory, background)
-    for number in numbers:
-        _emit_triangle(builder, memory, data, number, region)
+    if len(numbers):
+        _emit_triangles(builder, memory, data, numbers, region)
     if memory.divisor is not None:
         _emit_division(builder, memory, memory.divisor)
     if composition is not None:
@@ -151,45 +157,45 @@ def region_program(
     return builder.build()
 
 
-def _emit_triangle(builder: Builder, memory: PixelMemory, data: TriangleData, number: int, region: Region) -> None:
-    builder.mark("edges")
-    builder.emit("EMC_SetEnab")
-    edges = data.edges
-    for a, b, c in zip(edges.a[number].tolist(), edges.b[number].tolist(), edges.c[number].tolist(), strict=True):
+def _emit_triangles(
+    builder: Builder, memory: PixelMemory, data: TriangleData, numbers: NDArray[np.int64], region: Region
+) -> None:
+    """Emit one round for each triangle, in their order."""
+    flat, divided = np.array(data.flat, bool)[numbers], np.array(data.divided, bool)[numbers]
+    shaded = ~(flat | divided)
+    rounds, edges = builder.rounds(len(numbers)), data.edges
+    rounds.emit("MARK", "edges")
+    rounds.emit("EMC_SetEnab")
+    for a, b, c in zip(edges.a[numbers].T, edges.b[numbers].T, edges.c[numbers].T, strict=True):
         here = c + a * region.left + b * region.top
-        builder.emit("EMC_TreeLTZero_Li", 0, signed_bytes(a, b, here), a, b, here)
-    depth, *colours = _planes(data.planes, number, region)
-    builder.mark("depth")
-    builder.emit("EMC_TreeLTMem_Li", memory.depth, _DEPTH_BYTES, *depth)
-    builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, *depth)
-    builder.emit("STI", memory.depth[0], Imm(0))
-    builder.mark("colour")
-    if data.quotients is not None and data.divided[number]:
-        _emit_numerators(builder, memory, data.quotients, number, region)
-        return
-    if data.flat[number]:
-        _emit_constant(builder, memory, [c >> COLOUR_FRACTION for _, _, c in colours])
-        return
-    for place, colour in zip(memory.colours, colours, strict=True):
-        builder.emit("EMC_TreeIntoMem_Li", place[place.size - _COLOUR_BYTES], _COLOUR_BYTES, *colour)
-    _emit_kind(builder, memory, 0)
+        rounds.emit("EMC_TreeLTZero_Li", 0, PerRound(signed_bytes(a, b, here)), *_per_round(a, b, here))
+    depth, *colours = _planes(data.planes, numbers, region)
+    rounds.emit("MARK", "depth")
+    rounds.emit("EMC_TreeLTMem_Li", memory.depth, _DEPTH_BYTES, *_per_round(*depth))
+    rounds.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, *_per_round(*depth))
+    rounds.emit("STI", memory.depth[0], Imm(0))
+    rounds.emit("MARK", "colour")
+    for place, (a, b, c) in zip(memory.colours, colours, strict=True):
+        rounds.emit("STI", place[place.size - 1], PerRound(c >> COLOUR_FRACTION, Imm), where=flat)
+        first = place[place.size - _COLOUR_BYTES]
+        rounds.emit("EMC_TreeIntoMem_Li", first, _COLOUR_BYTES, *_per_round(a, b, c), where=shaded)
+    if data.quotients is not None and memory.divisor is not None:
+        places = (memory.divisor, *memory.colours)
+        for place, numerator in zip(places, _numerators(data.quotients, numbers, region), strict=True):
+            rounds.emit("EMC_TreeIntoMem_Li", place[0], _QUOTIENT_BYTES, *_per_round(*numerator), where=divided)
+        rounds.emit("STI", memory.divisor[_QUOTIENT_BYTES], PerRound(divided.astype(np.int64), Imm))
 
 
-def _emit_kind(builder: Builder, memory: PixelMemory, divided: int) -> None:
-    """Emit whether the colours are numerators, where a region has both."""
-    if memory.divisor is not None:
-        builder.emit("STI", memory.divisor[_QUOTIENT_BYTES], Imm(divided))
+def _per_round(*numbers: NDArray[np.int64]) -> tuple[PerRound, ...]:
+    return tuple([PerRound(each) for each in numbers])
 
 
-def _emit_numerators(builder: Builder, memory: PixelMemory, quotients: Quotients, number: int, region: Region) -> None:
-    if memory.divisor is None:
-        raise ValueError("a region with a triangle in perspective has room for its divisor")
-    a, b, c = (each[number] for each in (quotients.a, quotients.b, quotients.c))
+def _numerators(quotients: Quotients, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
+    """Return the divisor of each triangle's colours, and their numerators, in the coordinates of a region."""
+    a, b, c = (each[numbers] for each in (quotients.a, quotients.b, quotients.c))
     here = (c + a * region.left + b * region.top) % (1 << 8 * _QUOTIENT_BYTES)
     order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
-    for place, plane in zip((memory.divisor, *memory.colours), order, strict=True):
-        builder.emit("EMC_TreeIntoMem_Li", place[0], _QUOTIENT_BYTES, int(a[plane]), int(b[plane]), int(here[plane]))
-    _emit_kind(builder, memory, 1)
+    return [(a[:, plane], b[:, plane], here[:, plane]) for plane in order]
 
 
 def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> None:
@@ -243,24 +249,27 @@ def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> Non
         builder.call("divide", colour[0])
 
 
-def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...] | list[int]) -> None:
+def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...]) -> None:
     for place, value in zip(memory.colours, colour, strict=True):
         builder.emit("STI", place[place.size - 1], Imm(value))
-    _emit_kind(builder, memory, 0)
+    if memory.divisor is not None:
+        builder.emit("STI", memory.divisor[_QUOTIENT_BYTES], Imm(0))
 
 
-def _planes(planes: Planes, number: int, region: Region) -> list[tuple[int, int, int]]:
-    """Return the planes of a triangle as they are in the coordinates of a region."""
+def _planes(planes: Planes, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
+    """Return the planes of triangles as they are in the coordinates of a region."""
     found = []
     for index, bits in enumerate(planes.bits):
-        a, b, c = (int(values[number, index]) for values in (planes.a, planes.b, planes.c))
-        found.append((a, b, (c + a * region.left + b * region.top) % (1 << bits)))
+        a, b, c = (values[numbers, index] for values in (planes.a, planes.b, planes.c))
+        found.append((a, b, (c + a * region.left + b * region.top) & (1 << bits) - 1))
     return found
 
 
-def signed_bytes(a: int, b: int, c: int) -> int:
+def signed_bytes(a: NDArray[np.int64], b: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many bytes hold the sign of A x + B y + C at every pixel of a region."""
     right, bottom = REGION_WIDTH - 1, REGION_HEIGHT - 1
-    low = c + min(0, a * right) + min(0, b * bottom)
-    high = c + max(0, a * right) + max(0, b * bottom)
-    return max((low if low >= 0 else ~low).bit_length(), (high if high >= 0 else ~high).bit_length()) // 8 + 1
+    low = c + np.minimum(0, a * right) + np.minimum(0, b * bottom)
+    high = c + np.maximum(0, a * right) + np.maximum(0, b * bottom)
+    most = np.maximum(np.maximum(low, ~low), np.maximum(high, ~high))
+    limits = 1 << np.arange(7, 63, 8)
+    return 1 + (most[..., None] >= limits).sum(axis=-1)

@@ -15,18 +15,17 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import number
+from pixelflow.simd.report import TimeSpan, number
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
+from tessellation.rendering.account import PE_BITS, counted_by_nodes, grounds_of_nodes
 from tessellation.rendering.composition_time import region_cycles
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
 
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
-
-_PE_BITS = 8
-"""Of an ALU (thesis 2.2.2)."""
 
 
 def run_on_node(
@@ -88,9 +87,9 @@ def draw_on_pixelflow(
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
-    delivery = guesses([each.run for node in drawn for each in node.regions], config).delivery
-    if delivery is not None:
-        facts.append(("instruction words", delivery.amount))
+    used = guesses([each.run for node in drawn for each in node.regions], config)
+    if used.delivery is not None:
+        facts.append(("instruction words", used.delivery.amount))
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     facts.append(("instruction feed", _feed(words, cycles, parts, config)))
     single = None if composed.time else regions
@@ -111,9 +110,21 @@ def draw_on_pixelflow(
         traffic=_traffic(drawn, regions if composed.time else 0, config),
         picture=composed.picture,
         facts=tuple(facts),
-        lane_bits=_PE_BITS,
+        lane_bits=PE_BITS,
         free=_left_out(len(triangles), reached, words, parts, single, config),
+        grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
+        timeline=() if composed.time else _timeline(drawn[0]),
+        counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
+
+
+def _timeline(node: Rendering) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return when a node alone draws which region."""
+    spans, begin = list[TimeSpan](), 0
+    for each in node.regions:
+        spans.append(TimeSpan(f"region at {each.left}, {each.top}", begin, begin + each.run.cycles))
+        begin += each.run.cycles
+    return (("node", tuple(spans)),)
 
 
 def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
@@ -182,8 +193,9 @@ def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
-        for instruction, executed, cycles in zip(run.program.instructions, run.executed, run.cycles_each, strict=True):
-            totals[instruction.declaration.family.value] += executed if cycles else 0
+        families = run.program.by_kind.each(lambda each: each.declaration.family.value)
+        for family, executed, cycles in zip(families, run.executed, run.cycles_each, strict=True):
+            totals[family] += executed if cycles else 0
     return {name: count for name, count in totals.items() if count}
 
 
@@ -198,6 +210,9 @@ def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> di
     return found
 
 
+_BUILT = (Constant("year", 1995, Standing.THESIS, "Keller, UNC TR95-043", "in which the machine is described"),)
+"""Process and area of its chips are not in the thesis."""
+
 MACHINE = MachineRecord(
     name="pixelflow",
     title="PixelFlow",
@@ -210,5 +225,6 @@ MACHINE = MachineRecord(
     draw=draw_on_pixelflow,
     presets={"thesis": THESIS, "tiny": TINY},
     paper="tessellation.reproduction:PAPER",
+    built=_BUILT,
     commands=COMMANDS,
 )

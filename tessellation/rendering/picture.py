@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
@@ -72,7 +73,7 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
     file = _patches(order.scene, how)
     width, height = size = how.size or SIZE
     machine = {"engine": how.engine, "config": config, "progress": how.progress, "watch": how.watch}
-    view = View(width=width, height=height)
+    view = replace(how.view or View(), width=width, height=height)
     tessellation, words = generate_words(file.patches, how.patch_samples or SAMPLES, view, **machine)
     node = draw_words(words, background=BACKGROUND, **machine)
     account = WordsAccount(word_facts(words), word_data(words))
@@ -100,7 +101,7 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
     file = _patches(scene, how)
     width, height = how.size or SIZE
-    view = View(width=width, height=height)
+    view = replace(how.view or View(), width=width, height=height)
     machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
     tessellation, projected = project_samples(file.patches, how.patch_samples or SAMPLES, view, **machine)
     mesh = tessellation.mesh(weld=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.session import PassBegins, Session
@@ -21,7 +20,14 @@ from tessellation.rendering.projection import Places, Projection, ProjectionStag
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
 
-__all__ = ["Projected", "ProjectionDifference", "project_samples", "sampled_points", "standpoint_for"]
+__all__ = [
+    "Projected",
+    "ProjectionDifference",
+    "project_samples",
+    "sampled_points",
+    "standpoint_for",
+    "standpoint_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +68,8 @@ class Projected:
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage over all passes, in their order."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return {stage.value: total[stage.value] for stage in ProjectionStage}
+        total = stages_of(self.runs)
+        return {stage.value: total.get(stage.value, 0) for stage in ProjectionStage}
 
     @property
     def vertices(self) -> np.ndarray:
@@ -107,7 +111,7 @@ def project_samples(
 
     The camera must stand before the first pass runs, so the application places it by its own evaluation of the patches
     in 64 bits; depths keep clear of 0 and 1 by what rounding may do to them. Arguments are those of `tessellate`.
-    Raises InputError as it does, and for patches without extent.
+    Raises InputError as it does, for patches without extent, and where a triangle would have to be cut.
     """
     method = Method() if method is None else method
     standpoint = standpoint_for(patches, samples, view, single=method.single_database)
@@ -122,14 +126,26 @@ def project_samples(
 def standpoint_for(patches: Sequence[Patch], samples: int | Sequence[int], view: View, *, single: bool) -> Standpoint:
     """Return where the camera stands: as before the model's own points, its depths widened by twice their bound.
 
-    ``single`` says that control points are those of binary32. Raises InputError for patches without extent.
+    ``single`` says that control points are those of binary32. Raises InputError for patches without extent, and for
+    what reaches past the near plane: no triangle is cut.
     """
     points = sampled_points(patches, samples, single=single)
-    if not np.ptp(points, axis=0).any():
-        raise InputError(Fault("there is nothing to draw: all samples are one point"))
-    standpoint = Standpoint.of(points, view)
+    standpoint = standpoint_of(points, view)
+    nearer = int(np.count_nonzero(standpoint.distances(points) < standpoint.near))
+    if nearer:
+        hint = (
+            "move the eye back or near closer to it; on the way to instruction words (emc-words) the EMCs cut triangles"
+        )
+        raise InputError(Fault(f"{nearer:,} of {len(points):,} samples lie before the near plane", hint=hint))
     bound = Projection.of(standpoint).error_bounds(points)[:, 2].max()
     return standpoint.widened(2 * bound)
+
+
+def standpoint_of(points: np.ndarray, view: View) -> Standpoint:
+    """Return where the camera stands for samples, float64[sample, xyz]; raises InputError where they are one point."""
+    if not np.ptp(points, axis=0).any():
+        raise InputError(Fault("there is nothing to draw: all samples are one point"))
+    return Standpoint.of(points, view)
 
 
 def sampled_points(patches: Sequence[Patch], samples: int | Sequence[int], *, single: bool) -> np.ndarray:

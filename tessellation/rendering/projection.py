@@ -22,10 +22,9 @@ import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.microprogram.gp_traffic import RESULTS
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.picture import Standpoint
-from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import AXES, FLOAT_BYTES, RESULTS, MemoryMap
 
 __all__ = [
     "Places",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, Around, TriangleData, region_program
@@ -53,10 +52,7 @@ class Rendering:
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles for clearing, edges, depth and colour, and for the copy where the pictures of nodes are merged."""
-        totals: Counter[str] = Counter()
-        for each in self.regions:
-            totals.update(each.run.by_stage)
-        return dict(totals)
+        return stages_of(each.run for each in self.regions)
 
     @property
     def drawn(self) -> int:

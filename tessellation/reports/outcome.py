@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pixelflow.node import Run, guesses, set_in_vain, stage_figures
+from pixelflow.node import guesses, set_in_vain, stage_figures
 from pixelflow.simd.report import Column, Json, Made, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
+from tessellation.reports.texture_memory import memory_object, memory_parts, texture_facts
 from tessellation.sampling.choice import SampleChoice, choice_facts
 from tessellation.surface.reference import LIMIT
 
@@ -42,11 +43,7 @@ def outcome_report(outcome: Outcome) -> Report:
     allowed = f"of {LIMIT:g} allowed (2^-24 x"
     rows = [
         ("machine time", f"{result.seconds_at_clock * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
-        *(
-            [("kept in texture", _beside(result.caches)), ("read back", _beside(result.recalls))]
-            if result.caches
-            else ()
-        ),
+        *texture_facts(result),
         ("worst point error", f"{result.worst_point_error:.3f} {allowed} magnitude)"),
         ("worst normal error", f"{result.worst_normal_error:.3f} {allowed} condition)"),
         ("degenerate samples", _degenerate_text(result)),
@@ -67,7 +64,7 @@ def outcome_report(outcome: Outcome) -> Report:
         "pixelflow tessellate",
         (outcome.file.name, outcome.effective.label, f"library {result.library}", _method_text(result),
          f"engine {result.engine}"),
-        [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *found.parts],
+        [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *memory_parts(result), *found.parts],
         schema="pixelflow.tessellate/1",
         data={**_object(outcome), "guesses": found.as_object()},
         notes=[
@@ -113,6 +110,8 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "results": result.method.results,
         "gps": result.gps,
         "cache": result.method.cache,
+        "cache_time": result.method.kept,
+        **memory_object(result),
         "not_counted": list(result.not_counted),
         "passes": [
             {
@@ -135,7 +134,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
             "cycles": result.cycles,
             "cycles_in_thesis": result.cycles_in_thesis,
             "load_cycles": result.load_cycles,
-            "cache_cycles": sum(run.total_cycles for run in result.caches) if result.caches else None,
+            "cache_cycles": sum(run.total_cycles for run in result.kept.stores) if result.kept else None,
             "recall_cycles": sum(run.total_cycles for run in result.recalls) if result.recalls else None,
             "return_cycles": result.return_cycles,
             "by_stage": result.cycles_by_stage,
@@ -166,11 +165,6 @@ def _object(outcome: Outcome) -> dict[str, Json]:
 
 def _finite(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
-
-
-def _beside(runs: Sequence[Run]) -> str:
-    total, busy = sum(run.total_cycles for run in runs), sum(max(run.tasic_cycles) for run in runs)
-    return f"{number(total)} cycles beside these; TASICs busy {number(busy)}"
 
 
 def _method_text(result: Tessellation) -> str:
@@ -232,6 +226,8 @@ _OTHER_STAGES = {
     Stage.CONTROL_POINTS: "not counted (3.2)",
     Stage.LEE: "not counted (figure 9)",
     Stage.RETURN: "4.1.4; path busy ",
+    Stage.KEEPING: "appendix B",
+    Stage.KEPT_STALL: "none (appendix B)",
 }
 
 

@@ -9,8 +9,8 @@ from pixelflow.config import NodeConfig
 from pixelflow.evidence import Basis, Derivation, Number, Row, derived
 from pixelflow.node import Machine, Run
 from pixelflow.simd.units import Standing
-from tessellation.microprogram.gp_traffic import RESULTS, Returned, emit_return
-from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, memory_map
+from tessellation.microprogram.gp_traffic import Returned, emit_return
+from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, RESULTS, memory_map
 from tessellation.published.cost_model import write_back_cycles
 from tessellation.reproduction.bench import MARKS, ThesisBench, whole
 from tessellation.reproduction.programs.prices import Prices, path, write_slot

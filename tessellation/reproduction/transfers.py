@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Basis, Derivation, Row, derived
-from pixelflow.node import AddressMap, Cell, Run, sdram_distances
+from pixelflow.node import Run, sdram_distances
 from pixelflow.simd.units import Standing
-from tessellation.host.caching import CacheArea
+from tessellation.microprogram.keeping import store_program
 from tessellation.plan.memory_map import memory_map
+from tessellation.plan.result_area import FAR_WAYS, ResultArea
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
     access_cycles,
@@ -164,11 +165,11 @@ def random_reads(bench: ThesisBench) -> list[Row]:
 
 def _caching(bench: ThesisBench, way: str) -> Run:
     """Run the program that keeps points and normals in texture memory."""
-    area = CacheArea(0, AddressMap(bench.config.sdram).number(Cell(1, 0, 0)))
-    return bench.once(("cache", way), lambda: bench.run(area.store_program(memory_map(4, 4), way)), f"caching, {way}")
+    area = ResultArea.at(way, 0, bench.config)
+    return bench.once(("cache", way), lambda: bench.run(store_program(area, memory_map(4, 4))), f"caching, {way}")
 
 
-_ROUND = {"explicit": 4 * (4 + 4), "base": 4 + 8 * 4, "alternate": 4 + 8 * 4}
+_ROUND = {"explicit": 4 * (4 + 4), "base": 4 + 8 * 4, "alternate": 4 + 8 * 4, "split": 4 + 8 * 4}
 """Bytes that a PE gives for the first round of accesses: four addresses and words, or a base and eight words."""
 
 
@@ -186,7 +187,7 @@ def _caching_prediction(bench: ThesisBench, way: str) -> Derivation:
     writes = derived(
         "ways * words * emcs * slot",
         ways=2 if way == "explicit" else 1, words=_WRITES_OF_EMC, emcs=config.array.emcs_per_module,
-        slot=write_slot(config.sdram, 4, alternate=way == "alternate"),
+        slot=write_slot(config.sdram, 4, alternate=way in FAR_WAYS),
     )  # fmt: skip
     arrived = path("arrived")
     return derived(
@@ -207,7 +208,7 @@ _WRITES_OF_EMC = 192
 
 
 def appendix_b(bench: ThesisBench) -> list[Row]:
-    """The three ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
+    """The ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
     writes = _WRITES_OF_EMC
     fast = caching_cycles(writes, alternate=True)
     rows = []

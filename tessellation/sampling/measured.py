@@ -54,7 +54,10 @@ class _Exact:
 
 
 def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[np.float64]:
-    """Return the largest distance of each patch's triangles from its surface, in pixels: float64[patch]."""
+    """Return the largest distance of each patch's triangles from its surface, in pixels: float64[patch].
+
+    Where one of the two lies before the near plane nothing is measured.
+    """
     patches, counts = [each.patch for each in samples], [len(each.points) for each in samples]
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
     points = np.concatenate([each.points.reshape(-1, 3) for each in samples]).astype(np.float64)
@@ -127,8 +130,11 @@ def _largest(
         basis = (u[:, :, None] * v[:, None, :]).reshape(len(at), -1)
         surface = np.einsum("ab,pbx->pax", basis, nets.reshape(len(nets), -1, 3), optimize=True)
         flat = np.einsum("wc,ptcx->ptwx", weights, points[:, part], optimize=True).reshape(surface.shape)
-        off = standpoint.camera.project(standpoint.placed(surface)) - standpoint.camera.project(standpoint.placed(flat))
-        found = np.maximum(found, np.linalg.norm(off[..., :2], axis=-1).max(axis=1))
+        seen, drawn = standpoint.undivided(surface), standpoint.undivided(flat)
+        there = np.minimum(seen[..., 2], drawn[..., 2]) > standpoint.near  # what is cut away has no place
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = standpoint.camera.divided(seen) - standpoint.camera.divided(drawn)
+        found = np.maximum(found, np.where(there, np.linalg.norm(off[..., :2], axis=-1), 0).max(axis=1))
     return found
 
 

@@ -1,15 +1,17 @@
 """Scenes: what is to be drawn, from one file, for every machine that draws it."""
 
 from tessellation.picture import PictureOrder, SceneSource
-from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, SceneFile, parse_scene, read_scene
+from tessellation.scenes.families import layers, shade, sized, volumes
+from tessellation.scenes.file import BACKGROUND, MESHES, QUESTIONS, SCENES, SIZE, SceneFile, parse_scene, read_scene
 from tessellation.scenes.load import PreparedScene, Scene, files_of, frames_of, load_scene, prepare_scene
 from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
+from tessellation.scenes.shadows import shadow_bodies
 from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
 
 __all__ = [
     "BACKGROUND",
     "MESHES",
+    "QUESTIONS",
     "SCENES",
     "SIZE",
     "Body",
@@ -30,6 +32,8 @@ __all__ = [
     "parse_scene",
     "prepare_scene",
     "read_scene",
+    "shade",
+    "shadow_bodies",
     "sized",
     "texture_coordinates",
     "volumes",

@@ -19,7 +19,7 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["layers", "sized", "volumes"]
+__all__ = ["counting", "layers", "shade", "sized", "volumes"]
 
 
 def sized(width: int, height: int, *, count: int, pixels: float, seed: int = 1, state: State | None = None) -> Draw:
@@ -80,10 +80,26 @@ def volumes(width: int, height: int, *, count: int, size: float, seed: int = 1) 
     far = near + generator.uniform(0.1, 0.5, count)
     black = np.zeros((len(fan), 3, 3), np.uint8)
     found = []
-    for name, depth, step in (("far sides", far, StencilStep.UP), ("near sides", near, StencilStep.DOWN)):
+    for (name, state), depth in zip(counting(f"{count} volumes"), (far, near), strict=True):
         depths = np.repeat(depth, 4)[:, None] * np.ones(3)
-        state = State(depth_write=False, colour_write=False, stencil=Stencil(hidden=step))
-        found.append(Draw(f"{name} of {count} volumes", snap(fan, depths, black), state))
+        found.append(Draw(name, snap(fan, depths, black), state))
+    return [*found, shade(width, height)]
+
+
+def counting(volumes: str) -> tuple[tuple[str, State], tuple[str, State]]:
+    """Return names and states of the far and of the near sides of volumes, which are named."""
+    return (
+        (f"far sides of {volumes}", _counts(StencilStep.UP)),
+        (f"near sides of {volumes}", _counts(StencilStep.DOWN)),
+    )
+
+
+def _counts(step: StencilStep) -> State:
+    return State(depth_write=False, colour_write=False, stencil=Stencil(hidden=step))
+
+
+def shade(width: int, height: int) -> Draw:
+    """Return what darkens every pixel with a count in the stencil, by half."""
     corners = np.array([[[0, 0], [width, 0], [width, height]], [[0, 0], [width, height], [0, height]]], float)
     state = State(
         depth_test=DepthTest.ALWAYS,
@@ -92,5 +108,4 @@ def volumes(width: int, height: int, *, count: int, size: float, seed: int = 1) 
         alpha=128,
         stencil=Stencil(StencilTest.DIFFERENT, 0),
     )
-    found.append(Draw("shade", snap(corners, np.zeros((2, 3)), black[:2]), state))
-    return found
+    return Draw("shade", snap(corners, np.zeros((2, 3)), np.zeros((2, 3, 3), np.uint8)), state)

@@ -9,6 +9,9 @@
     elevation = 24.0
     field_of_view = 28.0
     zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
+    # eye = [4, -3, 1.5]           # instead of azimuth and elevation: it stands here, and
+    # look_at = [0, 0, 1]          #   looks here; triangles are cut
+    # near = 0.05                  #   where they come so near (default: a hundredth of all bodies' extent)
     [[camera.at]]                  # with `frames = 60` at the top: what the camera has come to at a
     frame = 59                     #   frame, on a straight line from what it was before
     azimuth = 298.0
@@ -56,7 +59,7 @@ from pixelflow.simd.files import SCENE, read_text
 from pixelflow.simd.packaged import shipped
 from tessellation.picture import BACKGROUND, SIZE, UPS, View
 from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
-from tessellation.scenes.camera_way import CAMERA, MOST_FRAMES, CameraKey, camera_way, view_at
+from tessellation.scenes.camera_way import MOST_FRAMES, CameraKey, camera_start, camera_way, view_at
 from tessellation.scenes.kinds import (
     COORDINATES,
     FAR,
@@ -78,6 +81,7 @@ __all__ = [
     "FAMILIES",
     "MESHES",
     "MOST_TRIANGLES",
+    "QUESTIONS",
     "SCENES",
     "SIZE",
     "Generated",
@@ -94,7 +98,10 @@ _DATA = shipped("tessellation.scenes", "data")
 MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
 """Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""
 
-SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))}
+QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.toml"))}
+"""Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
+
+SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))} | QUESTIONS
 """Scene files that ship here by name."""
 
 _LARGEST_SIDE = 4096
@@ -209,9 +216,8 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
             faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
             parts[key] = kind()
-    camera = {key: value for key, value in parts["camera"].items() if key != "at"}
-    check(camera, CAMERA, "camera.", name, faults, also=("at",))
-    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), name, faults)
+    camera = dict(camera_start(parts["camera"], name, faults))
+    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, name, faults)
     bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
     generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
     _check_order(bodies, generated, name, faults)
@@ -229,7 +235,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         size,
         tuple(found.get("background", BACKGROUND)),
         found.get("samples", 1),
-        View(**{key: float(value) for key, value in camera.items()}, width=size[0], height=size[1]),
+        View(**camera, width=size[0], height=size[1]),
         found.get("frames", 1),
         keys,
         tuple(each for each in bodies if each),

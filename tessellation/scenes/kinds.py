@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from pixelflow.simd.errors import Fault, Place, nearest
+from tessellation.picture import FARTHEST
 
 __all__ = [
     "COORDINATES",
@@ -22,7 +23,7 @@ __all__ = [
     "word",
 ]
 
-FAR = 1e6
+FAR = FARTHEST
 """Coordinates and sizes are no larger."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
-from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
-from pixelflow.simd.files import TEXTURE, read_bytes
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.method import Method
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
+from tessellation.picture.texels import CHECKER, checker, read_texels
 from tessellation.plan.mapping import MAX_SAMPLES
 from tessellation.sampling.choice import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
@@ -26,10 +25,6 @@ from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 
 __all__ = ["PreparedScene", "Scene", "files_of", "frames_of", "load_scene", "prepare_scene"]
 
-_CHECKER = "checker"
-"""The texture that ships here."""
-_CHECKER_SIDE = 64
-_CHECKER_FIELD = 8
 _LARGEST_TEXTURE = 1024
 _FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
 
@@ -96,8 +91,8 @@ def files_of(name: str) -> tuple[Path, ...]:
     for placed in described.bodies:
         shipped = BUILT_IN if placed.patches else MESHES
         files += [] if placed.source in shipped else [_beside(described, placed.source)]
-        texture = placed.rest.get("texture", _CHECKER)
-        files += [] if texture == _CHECKER else [_beside(described, texture)]
+        texture = placed.rest.get("texture", CHECKER)
+        files += [] if texture == CHECKER else [_beside(described, texture)]
     return tuple(dict.fromkeys(files))
 
 
@@ -106,6 +101,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.tolerance is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.view is not None:
+            raise InputError(Fault("a scene file says itself where its camera is", Place(name), "[camera] in the file"))
         if how.up != "z":
             raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
@@ -125,7 +122,7 @@ def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
     sampling = None if samples is None or how.tolerance is None else Sampling(how.tolerance, how.counts)
     samples = samples if sampling is None else None
     body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up, sampling, how.one_sided)
-    return SceneFile(bodies=(body,), folder=Path())
+    return SceneFile(view=how.view or View(), bodies=(body,), folder=Path())
 
 
 class PreparedScene:
@@ -182,7 +179,7 @@ class PreparedScene:
         return replace(self._described.view_at(frame), width=width, height=height)
 
     def standpoint(self, frame: int = 0) -> Standpoint:
-        """Return where the camera of a frame stands: before the surfaces themselves, whatever their samples are."""
+        """Return where the camera of a frame stands, which samples have no part in: it sees the surfaces themselves."""
         outlines = [
             each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
         ]  # fmt: skip
@@ -307,34 +304,11 @@ def _state(placed: Placed, described: SceneFile) -> State:
 
 
 def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
-    if name == _CHECKER:
-        at = np.arange(_CHECKER_SIDE) // _CHECKER_FIELD
-        light = (at + at[:, None]) % 2 == 0
-        texels = np.full((_CHECKER_SIDE, _CHECKER_SIDE, 4), 255, np.uint8)
-        texels[~light] = (90, 110, 150, 255)
-        return Texture(texels, mipmaps)
+    if name == CHECKER:
+        return Texture(checker(), mipmaps)
     path = _beside(described, name)
+    texels = read_texels(path, _LARGEST_TEXTURE, f"powers of two up to {_LARGEST_TEXTURE}")
     try:
-        from PIL import Image
-
-        content = read_bytes(path, TEXTURE)
-        with Image.open(io.BytesIO(content)) as image:
-            if max(image.size) > _LARGEST_TEXTURE:  # before it is decoded
-                hint = f"powers of two up to {_LARGEST_TEXTURE}"
-                raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
-            return Texture(_texels(image), mipmaps)
-    except ImportError:
-        what = "reading textures needs Pillow, which is not installed"
-        raise MissingPackageError(what, "image", Place(str(path))) from None
+        return Texture(texels, mipmaps)
     except InputError as error:
         raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
-    except Exception as error:  # the library's readers raise whatever the damage leads to
-        raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
-
-
-def _texels(image) -> np.ndarray:
-    """Return the texels of a picture, uint8[row, column, rgba]: of 16-bit grey ones the upper 8 bits."""
-    if image.mode.startswith("I"):
-        grey = (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
-        return np.stack([grey, grey, grey, np.full_like(grey, 255)], axis=-1)
-    return np.array(image.convert("RGBA"), np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from tessellation.host.session import Session
+from tessellation.host.caching import new_session
 from tessellation.microprogram.libraries import library_named
 from tessellation.microprogram.passes import Method
 from tessellation.plan.stages import Stage
@@ -92,8 +92,8 @@ def pass_of(
     method: Method, library: str, *, given: PassInput = INPUTS["full"], degree: int = 3, name: str = ""
 ) -> Workload:
     """Return the passes of an input by a method, with a float library."""
-    session = Session(THESIS, "rows", library_named(library), method)
+    session = new_session(THESIS, "rows", library_named(library), method)
     net = Patch(np.zeros((degree + 1, degree + 1, 3), np.float32))
     numbers = [session.add(net, size) for size in given.samples]
-    plans = session.plan({numbers[each]: given.samples[each] for each in given.marked})
-    return Workload(name or given.text, tuple(session.program(plan) for plan in plans))
+    programs = session.programs({numbers[each]: given.samples[each] for each in given.marked})
+    return Workload(name or given.text, programs)

@@ -232,6 +232,8 @@ HELD = {
     "33,792": "tests/texture/test_caching.py",
     "16,896": "tests/texture/test_caching.py",
     "9,216": "tests/texture/test_caching.py",
+    "303": "tests/tessellation/test_kept_beside.py",
+    "9,601": "tests/tessellation/test_kept_beside.py",
     "2,176": "tests/studies/test_studies.py",
     "3,072": "tests/studies/test_studies.py",
     "3,584": "tests/studies/test_studies.py",

@@ -24,7 +24,12 @@ from tests.documents.figures import (
 from tests.documents.printed import differences, output_of, printed_blocks
 
 BLOCKS = list(printed_blocks())
-LONG = {"pixelflow study sensitivity", "pixelflow study supply", "pixelflow study schedules --inputs full"}
+LONG = {
+    "pixelflow study sensitivity",
+    "pixelflow study supply",
+    "pixelflow study schedules --inputs full",
+    "pixelflow study machines",
+}
 """Commands that take more than a few seconds; tests of the studies execute the same in part."""
 
 

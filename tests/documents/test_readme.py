@@ -43,6 +43,7 @@ LONG = {
     "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
+    "pixelflow study caching --schedules thesis",
 }
 """First commands of blocks that take more than a few seconds, besides the README's `verify`."""
 BLOCKS = [(document, commands) for document in ("README.md", "GUIDE.md") for commands in blocks(document)]

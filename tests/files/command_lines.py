@@ -98,7 +98,7 @@ OPTIONS = {
         "--projection",
         "-D",
     ),
-    "compare": ("--size", "--samples", "--machines", "--output", "--figure", "-D"),
+    "compare": ("--size", "--sizes", "--samples", "--machines", "--output", "--figure", "-D"),
     "verify": ("--machine", "--markdown", "-D", "--only", "--window", "--engine"),
     "study": ("--inputs", "--rates", "-D", "--width"),
     "bench": ("--machine", "--rounds", "--nodes"),

@@ -18,7 +18,6 @@ from gen6_bridge.unit import Request
 from gen6_bridge.unit.messages import URB
 from pixelflow.cli.main import main
 from pixelflow.simd.drawing import Blend, Frame, State, Texture, draw_frame
-from pixelflow.simd.errors import InputError
 from tessellation.picture import View
 from tessellation.scenes import Body, Scene, SceneSource, draws_of, load_scene, sized
 
@@ -150,12 +149,15 @@ def test_more_units_take_less_for_the_same_vertices() -> None:
     assert six.stages["many: vertices"] < one.stages["many: vertices"] and six.work == one.work
 
 
-def test_what_lies_too_far_beyond_the_picture_is_refused() -> None:
+def test_what_reaches_beyond_the_numbers_of_the_screen_is_cut() -> None:
     near = replace(VIEW, zoom=20.0, width=4096, height=4096, field_of_view=1.0)
     body = Body("wide", POINTS * [1, 1, 1e-6], NORMALS, CORNERS)
-    frame = Frame(4096, 4096, (0, 0, 0), ())
-    with pytest.raises(InputError, match="corner is out of range"):
-        project_on_gen6(replace(frame, draws=(scene(body).frame.draws[0],)), (body,), near)
+    frame = Frame(4096, 4096, (0, 0, 0), tuple(draws_of([body], near)))
+    (host,), found = frame.draws, project_on_gen6(frame, (body,), near)
+    triangles = found.frame.draws[0].triangles
+    assert len(triangles) == len(host.triangles) > 2 and found.offset.vertices == 0
+    # Both have cut at the same place, but for what float32 has of 2^14 pixels: 10 bits of fraction.
+    assert np.abs(triangles.corners - host.triangles.corners).max() <= 8
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

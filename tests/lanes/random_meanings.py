@@ -15,6 +15,7 @@ from pixelflow.simd.lanes.wide.words import WordsEngine
 
 WORDS = [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000]
 WORDS += [0x7F800001, 0xFFC12345, 0x00000001, 0x807FFFFF, 0x7F7FFFFF, 0xCF000000, 0x4EFFFFFF, 0x40200000, 0x7C01]
+WORDS += [0x7FF00000, 0xFFF00000, 0x7FF80001, 0xFFF4ABCD, 0x3FF00000, 0x41DFFFFF, 0x000FFFFF, 0x80000001, 0x7FEFFFFF]
 BYTES = 512
 
 
@@ -96,6 +97,11 @@ class MeaningWriter:
             base = at(n, w[i])
             return base if one is None else n.add(base, n.series(one), n.bit(False))[0]
 
+        other = self.word()
+
+        def less_doubles(n, w):
+            return n.double_less((w[i], w[j]), (w[k], w[other]))
+
         def put(n, w, b):
             n.put(address(n, w), w[j], size, taken(b))
             return [], []
@@ -119,6 +125,13 @@ class MeaningWriter:
             (lambda n, w, b: ([], [n.float_equal(w[i], w[j]), n.float_less(w[i], w[j])]), 0, 2),
             (lambda n, w, b: ([n.to_float(w[i], signed=signed), n.to_integer(w[j], rounding)], []), 2),
             (lambda n, w, b: ([n.half_to_float(w[i])], []), 1),
+            (lambda n, w, b: (list(n.double_add((w[i], w[j]), (w[k], w[other]))), []), 2),
+            (lambda n, w, b: (list(n.double_multiply((w[i], w[j]), (w[k], w[other]))), []), 2),
+            (lambda n, w, b: (list(n.double_fuse((w[i], w[j]), (w[k], w[other]), (w[other], w[i]))), []), 2),
+            (lambda n, w, b: ([], [n.double_equal((w[i], w[j]), (w[i], w[k])), less_doubles(n, w)]), 0, 2),
+            (lambda n, w, b: (list(n.to_double(w[i], signed=signed)), []), 2),
+            (lambda n, w, b: (list(n.float_to_double(w[i])), []), 2),
+            (lambda n, w, b: ([n.double_to_integer((w[i], w[j]), rounding), n.double_to_float((w[i], w[k]))], []), 2),
             (lambda n, w, b: ([n.fetch(address(n, w), size, taken(b))], []), 1),
             (put,),
         ]))  # fmt: skip

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 
+from tests.larrabee.wide_rows import WIDE
+
 __all__ = ["ROWS", "words"]
 
 NAN, SNAN = 0x7FC00000, 0x7F800001
@@ -237,4 +239,4 @@ SCALARS = [
     ("jge 48", {"less": True}, {}),
     ("jge 48", {}, {"next": 48}),
 ]
-ROWS = [*FLOATS, *FUSED, *COMPARES, *CONVERSIONS, *INTEGERS, *MEMORY, *MASKS, *SCALARS]
+ROWS = [*FLOATS, *FUSED, *COMPARES, *CONVERSIONS, *INTEGERS, *MEMORY, *MASKS, *SCALARS, *WIDE]

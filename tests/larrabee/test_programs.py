@@ -172,3 +172,14 @@ def test_words_are_shown_as_asked(form: str, shown: str, tmp_path: Path, capsys:
     source.write_text("range x[64]\ndata x: float 1.5\n    vloadps v1, [x]{1to16}\n")
     assert main(["larrabee", "run", str(source), "--show", "v1", "--as", form]) == 0
     assert shown in capsys.readouterr().out.lower()
+
+
+def test_doubles_are_two_words_each(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """1.5 times itself, in all eight lanes; the number of threads, which is one word, is none."""
+    source = tmp_path / "wide.mc"
+    source.write_text(
+        "range x[64]\ndata x: word 0, 0x3FF80000\n vloadq v1, [x]{1to8}\n vmulpd v1, v1, v1\n mov r1, 7\n"
+    )
+    assert main(["larrabee", "run", str(source), "--show", "v1,r1", "--as", "double"]) == 0
+    shown = capsys.readouterr().out
+    assert f"v1: {' '.join(['2.25'] * 8)}" in shown and "r1: 7" in shown

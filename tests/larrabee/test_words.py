@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide import float32
+from pixelflow.simd.lanes.wide import float32, float64
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import Rounding
 from pixelflow.simd.lanes.wide.words import WordsEngine
@@ -43,6 +43,51 @@ def test_a_sum_two_last_places_from_a_tie_stays_on_its_side(sign: int, y: int, s
     c = np.array([sign * side * 2.0**-51 * (1 - 2.0**-20)], np.float32)
     found = float32.fuse(*(each.view(np.uint32) for each in (a, b, c))).view(np.float32)[0]
     assert found == rounded(Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(c[0])))
+
+
+def pair(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    bits = values.view(np.uint64)
+    return (bits & np.uint64(0xFFFFFFFF)).astype(np.uint32), (bits >> np.uint64(32)).astype(np.uint32)
+
+
+def number(words: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    return (words[1].astype(np.uint64) << np.uint64(32) | words[0]).view(np.float64)
+
+
+def test_a_fused_multiply_add_of_doubles_is_rounded_once() -> None:
+    """Against exact fractions, which Python's division rounds once: addends that nearly cancel, ties, far exponents."""
+    rng = np.random.default_rng(8)
+    a, b, scale = rng.normal(size=3000), rng.normal(size=3000), rng.integers(-120, 120, 3000)
+    c = np.concatenate([-(a * b)[:1000], (a * b)[1000:2000] * 2.0 ** scale[1000:2000], rng.normal(size=1000)])
+    a[2000:] *= 2.0 ** rng.integers(-600, 480, 1000)  # products down to nothing and up to almost the largest
+    b[2000:] *= 2.0 ** rng.integers(-520, 500, 1000)
+    a[2000:2100], c[2000:2100] = np.ldexp(a[2000:2100], -500), 0.0
+    found = number(float64.fuse(pair(a), pair(b), pair(c)))
+    for x, y, z, result in zip(a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True):
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        assert result == exact.numerator / exact.denominator
+
+
+def test_doubles_against_numpy() -> None:
+    rng = np.random.default_rng(9)
+    a, b = (rng.normal(size=2000) * 2.0 ** rng.integers(-500, 500, 2000) for _ in range(2))
+    a[:500] *= 2.0 ** np.round(-np.log2(np.abs(a[:500])) + rng.integers(-3, 33, 500))  # where integers are
+    lanes = engine()
+    assert np.array_equal(number(lanes.double_add(pair(a), pair(b))), a + b)
+    assert np.array_equal(number(lanes.double_multiply(pair(a), pair(b))), a * b)
+    assert np.array_equal(lanes.double_less(pair(a), pair(b)), a < b)
+    assert np.array_equal(lanes.double_equal(pair(a), pair(np.where(a < b, a, b))), a < b)
+    with np.errstate(over="ignore", under="ignore"):
+        assert np.array_equal(lanes.double_to_float(pair(a)).view(np.float32), a.astype(np.float32))
+    small = np.abs(a) < 2.0**31
+    for rounding, rounded in ((0, np.rint), (1, np.floor), (2, np.ceil), (3, np.trunc)):
+        found = lanes.double_to_integer(pair(a), Rounding(rounding)).view(np.int32)
+        assert np.array_equal(found[small], rounded(a[small])) and (found[np.abs(a) > 2.0**31] == -(2**31)).all()
+    words = rng.integers(0, 1 << 32, 2000, np.uint32)
+    assert np.array_equal(number(lanes.to_double(words, signed=True)), words.view(np.int32).astype(float))
+    assert np.array_equal(number(lanes.to_double(words, signed=False)), words.astype(float))
+    floats = rng.normal(size=2000).astype(np.float32)
+    assert np.array_equal(number(lanes.float_to_double(floats.view(np.uint32))), floats.astype(float))
 
 
 def test_lanes_that_take_no_part_read_nothing_of_the_smallest_memory() -> None:

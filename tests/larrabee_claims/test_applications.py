@@ -33,6 +33,6 @@ def test_shares_are_shares() -> None:
     found = physics_on_cores(bench, {"share": 0.5, "cores": 64}).figures
     assert all(0 < found[name] <= 1 for name in ("cloth", "sweep-and-prune", "particles", "gjk"))
     rows = applications_on_cores(bench, {}).figures
-    for name in ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier"):
+    for name in ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier", "portfolio"):
         speedups = [rows[f"{name}_{cores}"] for cores in (8, 16, 24, 32, 40, 48)]
         assert speedups == sorted(speedups) and speedups[0] == 1 and speedups[-1] <= 6.01

@@ -1,16 +1,21 @@
-"""Kernels that draw: layers against 64-bit integers, shadows against every triangle in float64 and rows by hand."""
+"""Kernels that draw against integers, float64 and rows by hand: layers, fog, shadows, tones."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from larrabee_bridge.kernels.pictures.fog import crossing_panes, exact_fog
 from larrabee_bridge.kernels.pictures.shadows import IRREGULAR, ORDINARY, irregular_shadows, ordinary_shadows
 from larrabee_bridge.kernels.pictures.tones import toned
 from larrabee_bridge.kernels.pictures.transparency import back_end_run, layered
 from larrabee_bridge.kernels.pictures.views import ShadowViews, hidden_exactly, within_rounding
 from larrabee_bridge.kernels.tracing.mesh import knot_on_floor
+from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.backend.fog import LayerFog
 from larrabee_bridge.pipeline.backend.tones import ToneCurve
 from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
-from pixelflow.simd.drawing import draw_frame
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 
 MESH = knot_on_floor(40, 8)
@@ -90,3 +95,40 @@ def test_tones_by_hand() -> None:
     assert abs(int(curve.of(np.array([128], np.uint8))[0]) - 255 * 5 / 8) < 1
     with pytest.raises(InputError, match="white 0"):
         ToneCurve(white=0)
+
+
+def test_fog_between_layers_is_that_of_float64_within_what_rounding_allows() -> None:
+    frame, fog = crossing_panes(9, 64, 32), LayerFog(3.0)
+    found = render_back_end(frame, tile=32, fog=fog)
+    exact, bound = exact_fog(frame, fog)
+    off = np.abs(found.picture.colours - exact).max(axis=-1)
+    assert (off <= bound).all() and bound.min() > 0.6 and bound.max() < 4
+    # Without fog, or with fog that the eye looks through at once, something else comes out.
+    plain = render_back_end(frame, tile=32)
+    assert np.abs(plain.picture.colours - exact).max() > 30 and plain.cycles.sum() < found.cycles.sum()
+    late = np.array(fog.colour) + np.exp(-3.0 / 2) * (plain.picture.colours - np.array(fog.colour))
+    assert (np.abs(late - exact).max(axis=-1) > bound).mean() > 0.5
+
+
+def test_fog_by_hand() -> None:
+    """One pane at a quarter of the depth before white, fog of black that leaves 1/2 of each quarter.
+
+    White comes through three quarters as 255/8, 32; glass of 90/255 makes 100 and 32 to 56; a half of that comes to the
+    eye. Beside the pane there is what four quarters leave, 16.
+    """
+    square = np.array([(0, 0), (16, 0), (16, 16), (0, 16)], float)[[[0, 1, 2], [0, 2, 3]]]
+    quarter = snap(square, np.full((2, 3), 0.25), np.full((2, 3, 3), 100, np.uint8))
+    glass = Draw("glass", quarter, State(blend=Blend.SORTED, alpha=90, depth_write=False))
+    fog = LayerFog(4 * np.log(2), (0, 0, 0))
+    found = render_back_end(Frame(32, 16, (255, 255, 255), (glass,)), tile=32, fog=fog).picture.colours
+    assert np.unique(found[:, :16]).tolist() == [28] and np.unique(found[:, 16:]).tolist() == [16]
+
+
+def test_where_fog_has_no_meaning() -> None:
+    frame = crossing_panes(2, 32, 32)
+    with pytest.raises(InputError, match="no draw is sorted"):
+        render_back_end(replace(frame, draws=frame.draws[:1]), tile=32, fog=LayerFog())
+    with pytest.raises(InputError, match="thickness 0"):
+        LayerFog(0)
+    with pytest.raises(InputError, match="fog of colour"):
+        LayerFog(1, (1, 2, 300))

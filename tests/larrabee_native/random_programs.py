@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
-from larrabee_bridge.vpu.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
+from larrabee_bridge.vpu.isa.forms import (
+    MaskForm,
+    MemoryForm,
+    ScalarForm,
+    ScalarSourceForm,
+    SourceForm,
+    VectorForm,
+    WideSourceForm,
+)
 from larrabee_bridge.vpu.isa.operands import Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
@@ -25,7 +33,10 @@ BASES = (10, 11, 12)
 GATHERED = (7,)
 """Vector registers that are small offsets; nothing else writes them."""
 
-PLAIN = sorted(each.mnemonic for each in INSTRUCTIONS.values() if each.family is not VectorFamily.BRANCH)
+WIDE = range(0x6C, 0x93)
+"""Opcodes of instructions in lanes of 64 bits."""
+ALL = sorted(each.mnemonic for each in INSTRUCTIONS.values() if each.family is not VectorFamily.BRANCH)
+PLAIN = [name for name in ALL if INSTRUCTIONS[name].opcode not in WIDE]
 JUMPS = ("jz", "jnz", "jc", "jnc", "jl", "jge")
 
 WORDS = (0, 1, 2, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFF, 0xFFFF)
@@ -46,6 +57,8 @@ class Setting:
     own: bool
     """Whether each thread has a memory of its own."""
     seed: int
+    wide: bool = False
+    """Whether all instructions stand in it, also those in lanes of 64 bits; else what a seed gives is as ever."""
 
     def unit(self, **options) -> VectorUnit:
         """Return threads with registers and memory full of what is easily wrong."""
@@ -55,6 +68,8 @@ class Setting:
         memory.data[:] = words(rng, (memory.sets, BYTES // 4)).view(np.uint8)
         for number in range(8):
             unit.set_vector(number, words(rng, (self.threads, 16)).astype(np.int64))
+            if self.wide and number % 2:
+                unit.set_vector(number, doubles(rng, self.threads).astype(np.int64))
             unit.set_mask(number, rng.choice([0, 0xFFFF, 1, 0x8000, *rng.integers(0, 1 << 16, 4)], self.threads))
         for number in GATHERED:
             unit.set_vector(number, rng.integers(0, 64, (self.threads, 16)) * rng.choice([1, 2, 4]))
@@ -78,10 +93,21 @@ def words(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
     return np.where(kind < 0.4, edges, np.where(kind < 0.8, floats, anything)).astype(np.uint32)
 
 
+def doubles(rng: np.random.Generator, threads: int) -> np.ndarray:
+    """Return eight numbers of 64 bits for each thread as words: edges and plain doubles, some of which lie far off."""
+    edges = (0, 1, 0x3FF << 52, 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, (0x7FF << 52) + 1, 1 << 63, (1 << 52) - 1)
+    plain = rng.normal(size=(threads, 8)) * 2.0 ** rng.choice([0, 0, 20, 31, 600, -600, -1060], (threads, 8))
+    found = np.where(
+        rng.random((threads, 8)) < 0.3, rng.choice(np.array(edges, np.uint64), (threads, 8)), plain.view("u8")
+    )
+    return found.astype("<u8").view(np.uint32)
+
+
 class Writer:
     """Writes a program; ``risky`` is how often an address is anywhere, ``shared`` how often a store meets others."""
 
-    def __init__(self, seed: int, risky: float, shared: float) -> None:
+    def __init__(self, seed: int, risky: float, shared: float, names: Sequence[str] = PLAIN) -> None:
+        self.names = names
         self.random = random.Random(seed)
         self.risky, self.shared = risky, shared
         self.lines: list[Instruction | tuple[str, str] | str] = []
@@ -117,6 +143,13 @@ class Writer:
                 return Vector(7 if name == "indices" else pick.randrange(8))
             case MaskForm():
                 return MaskRegister(pick.randrange(4), mask=self.mask() if kind.written else None)
+            case WideSourceForm():
+                if pick.random() < 0.6:
+                    return Vector(pick.randrange(8), pick.choice(list(Swizzle)))
+                many = pick.choice(list(Replication))
+                reach = {Replication.NONE: 64, Replication.ONE: 8, Replication.FOUR: 32}[many]
+                memory = self.memory(writes=False, reach=reach)
+                return Memory(memory.offset, memory.base, replication=many)
             case SourceForm():
                 if pick.random() < 0.6:
                     return Vector(pick.randrange(8), pick.choice(list(Swizzle)))
@@ -124,7 +157,7 @@ class Writer:
                 memory = self.memory(writes=False, reach=how.size * many.elements)
                 return Memory(memory.offset, memory.base, how, many)
             case MemoryForm():
-                writes = mnemonic in ("store", "vstored", "vscatterd", "vcompressd")
+                writes = mnemonic in ("store", "vstored", "vscatterd", "vcompressd", "vstoreq", "vcompressq")
                 offset = 4 if mnemonic in ("load", "store") else 64
                 reach = 128 if "gather" in mnemonic or "scatter" in mnemonic else offset
                 return self.memory(writes=writes, reach=reach, mask=self.mask() if kind.masked else None)
@@ -142,7 +175,7 @@ class Writer:
 
     def plain(self, count: int) -> None:
         for _ in range(count):
-            name = self.random.choice(PLAIN)
+            name = self.random.choice(self.names)
             declaration = INSTRUCTIONS[name]
             operands = [self.operand(each.kind, each.name, name) for each in declaration.operands]
             self.lines.append(INSTRUCTIONS.make(name, *operands))
@@ -206,9 +239,10 @@ def laid_out(lines: Sequence[Instruction | tuple[str, str] | str]) -> VectorProg
     return VectorProgram(tuple(word for each in instructions for word in each.encode()), "random")
 
 
-def setting(seed: int) -> Setting:
-    """Return a random program, and what it is run with."""
+def setting(seed: int, *, wide: bool = False) -> Setting:
+    """Return a random program, and what it is run with; ``wide`` with instructions in lanes of 64 bits."""
     pick = random.Random(seed)
     risky, shared = pick.choice([0, 0, 0, 0.02, 0.1]), pick.choice([0, 0, 0, 0.1])
     threads = pick.choice([1, 2, 3, 5])
-    return Setting(Writer(seed, risky, shared).program(), threads, pick.random() < 0.4, seed)
+    program = Writer(seed, risky, shared, ALL if wide else PLAIN).program()
+    return Setting(program, threads, pick.random() < 0.4, seed, wide)

@@ -98,9 +98,9 @@ def _words(note: RunNote) -> Iterator[list[int]]:
         yield note.words[first:past].tolist()
 
 
-def compare(seed: int, runs: Runs) -> None:
+def compare(seed: int, runs: Runs, *, wide: bool = False) -> None:
     runs.vary(seed)
-    given = setting(seed)
+    given = setting(seed, wide=wide)
     (state, fault, notes), (native, text, noted) = (outcome(given, each, seed % 3) for each in ("rows", "compiled"))
     assert [name for name in state if not np.array_equal(state[name], native[name])] == [], seed
     assert fault == text, seed
@@ -115,6 +115,20 @@ def test_random_programs(runs: Runs) -> None:
     for seed in (*range(8), *FOUND):
         compare(seed, runs)
     assert runs.done.count(True) >= 6
+
+
+def test_random_programs_in_lanes_of_64_bits(runs: Runs) -> None:
+    for seed in range(4):
+        compare(seed, runs, wide=True)
+    assert runs.done.count(True) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 2_000, 500))
+def test_many_random_programs_in_lanes_of_64_bits(runs: Runs, first: int) -> None:
+    for seed in range(first, first + 500):
+        compare(seed, runs, wide=True)
+    assert runs.done.count(True) > 350
 
 
 @pytest.mark.slow

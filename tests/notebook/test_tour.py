@@ -18,6 +18,7 @@ nbformat = pytest.importorskip("nbformat", reason="the tour is executed with nbc
 nbclient = pytest.importorskip("nbclient", reason="the tour is executed with nbclient (extra `notebook`)")
 pytest.importorskip("ipykernel", reason="the tour is executed with ipykernel (extra `notebook`)")
 pytest.importorskip("pandas", reason="the tour shows data frames (extra `frames`)")
+pytest.importorskip("anywidget", reason="the tour looks into a run (extra `notebook`)")
 pytest.importorskip("PIL", reason="the tour shows pictures (extra `image`)")
 
 
@@ -60,3 +61,8 @@ def test_no_output_is_long(cells: list[dict]) -> None:
     sizes = [sum(len(str(form)) for form in out.get("data", {"text": out.get("text", "")}).values())
              for cell in cells for out in cell["outputs"]]  # fmt: skip
     assert len(sizes) >= 9 and max(sizes) < LARGEST
+
+
+def test_a_run_is_looked_into(cells: list[dict]) -> None:
+    (cell,) = (each for each in cells if each["source"].startswith("pf.explore"))
+    assert "application/vnd.jupyter.widget-view+json" in _shown(cell)

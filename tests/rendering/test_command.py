@@ -80,6 +80,30 @@ def test_damaged_meshes(tmp_path: Path, capsys, name: str, text: str, code: int,
 
 
 @pytest.mark.parametrize(
+    ("camera", "message"),
+    [
+        ("eye=1/2", "eye: expected X/Y/Z, three numbers from -1000000.0 to 1000000.0; found '1/2'"),
+        ("eye=1/2/nan,look_at=0/0/0", "eye: expected X/Y/Z"),
+        ("eye=1/2/3", "eye without look_at; eye says where it stands"),
+        ("eye=1/2/3,look_at=1/2/3", "eye is look_at; it must look at another place"),
+        ("eye=1/2/3,look_at=0/0/0,azimuth=3", "azimuth with eye; a camera stands at its eye or steps back"),
+        ("near=1", "near without eye"),
+        ("eye=1/2/3,look_at=0/0/0,near=0", "near: expected a number from 1e-06"),
+        ("zoom=2,zoom=3", "zoom: expected one of each"),
+        ("look=2", "'look' is nothing of a camera; did you mean look_at?"),
+    ],
+)
+def test_a_camera_that_cannot_be_is_refused(camera: str, message: str, capsys) -> None:
+    assert main(["render", "nut", "-o", "x.png", "--camera", camera]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_camera_of_a_scene_file_is_the_files_own(capsys) -> None:
+    assert main(["render", "still", "-o", "x.png", "--camera", "zoom=2"]) == 2
+    assert "a scene file says itself where its camera is: [camera]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["teapot", "-o", "x.jpg"],
@@ -111,7 +135,8 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     from tessellation.scenes import load
 
     monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
-    assert main([command, *words, "-o", str(tmp_path / "x.png")]) == 3
+    alone = ["--machine", "pixelflow"] * (command == "compare")  # beside others it is left out, with its reason
+    assert main([command, *words, *alone, "-o", str(tmp_path / "x.png")]) == 3
     assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 

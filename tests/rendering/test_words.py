@@ -211,6 +211,22 @@ def test_the_command(tmp_path, capsys) -> None:
     assert sum(found["words"]["stages"].values()) == found["words"]["cycles"]
 
 
+NEAR = ["--camera", "eye=0.5/-0.4/0.6,look_at=0/0.2/0,near=0.2,field_of_view=60"]
+
+
+def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
+    run = ["render", "enneper", "--samples", "4", "--size", "96x64", *NEAR, "-o", str(tmp_path / "out.png")]
+    assert main([*run, "--projection", "emc-words", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["equals_reference"] and found["words"]["cut_by"] == ["near"]
+    assert found["words"]["stages"]["clipping"] > 0
+    # A cell and half of it, cut by a plane: two triangles each.
+    assert found["words"]["triangles"]["made"] == 144
+    assert main([*run, "--projection", "emc"]) == 3
+    error = " ".join(capsys.readouterr().err.split())
+    assert "of 64 samples lie before the near plane" in error and "emc-words" in error
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.errors import InputError
-from tessellation.picture import Camera, View, frame
+from tessellation.picture import Camera, Standpoint, View, frame
 from tessellation.picture.lighting import check_mesh
 from tessellation.scenes import parse_scene
 
@@ -117,3 +117,44 @@ mesh = "nut"
     for at in (-1, 11):
         with pytest.raises(InputError, match="allowed: 0 to 10"):
             scene.view_at(at)
+
+
+def test_a_camera_that_stands_moves_from_place_to_place() -> None:
+    text = """
+frames = 5
+[camera]
+eye = [0, 0, 1]
+look_at = [0, 8, 1]
+near = 0.25
+[[camera.at]]
+frame = 4
+eye = [4, 2, 1]
+zoom = 2
+[[body]]
+mesh = "nut"
+"""
+    scene = parse_scene(text)
+    views = [scene.view_at(at) for at in range(scene.frames)]
+    assert [view.eye for view in views] == [(at, at / 2, 1) for at in range(5)]
+    assert {view.look_at for view in views} == {(0, 8, 1)} and {view.near for view in views} == {0.25}
+    assert views[2].zoom == 1.5
+
+
+def test_a_camera_that_stands_by_hand() -> None:
+    # It looks along y from (2, -3, 1): right is x, up is z; at 90 degrees the picture's edge is as far as the depth.
+    view = View(field_of_view=90, width=200, height=100, eye=(2, -3, 1), look_at=(2, 5, 1), near=0.5)
+    points = np.array([[2.0, 1, 1], [4, 1, 1], [2, 1, 3], [2, -2, 0.5], [2, -8, 1]])
+    standpoint = Standpoint.of(points, view)
+    assert standpoint.extent == 9 and standpoint.distances(points) * 9 == pytest.approx([4, 4, 4, 1, -5])
+    x, y, depth = standpoint.project(points[:4]).T
+    assert x == pytest.approx([100, 125, 100, 100]) and y == pytest.approx([50, 50, 25, 75])
+    # Depth 0 is at distance 0.5, since something lies nearer, 1 at 4, and linear in 1 / distance.
+    assert depth == pytest.approx([1, 1, 1, (2 - 1) / (2 - 0.25)])
+    # Where all lies farther than the near plane, the nearest has depth 0.
+    assert Standpoint.of(points[:3], view).low == pytest.approx(-1 / (4 / 2))
+
+
+def test_a_camera_that_looks_nowhere_is_refused() -> None:
+    for eye, look_at in (((1, 2, 3), (1, 2, 3)), ((1, 2, 3), None)):
+        with pytest.raises(InputError, match="a camera that looks nowhere"):
+            Standpoint.of(CORNERS, View(eye=eye, look_at=look_at))

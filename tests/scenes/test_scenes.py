@@ -26,6 +26,7 @@ from tessellation.scenes import (
 
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 
+README = Path(__file__).parents[2] / "tessellation" / "scenes" / "README.md"
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], float)
 CORNERS = np.array([[0, 1, 2], [0, 2, 3]])
 
@@ -37,12 +38,13 @@ def body(points: np.ndarray = SQUARE, corners: np.ndarray = CORNERS, **rest) -> 
 @pytest.mark.parametrize("name", sorted(SCENES))
 def test_every_scene_that_ships_is_in_the_picture_with_the_triangles_that_are_told(name: str) -> None:
     frame = load_scene(name, SceneSource(size=(64, 48), engine=choose(AUTO).engine)).frame
-    told = re.search(rf"`{name}` \| ([\d,]+) \|", (SCENES[name].parent.parent / "README.md").read_text("utf-8"))
+    told = re.search(rf"`{name}` \| ([\d,]+) \|", README.read_text("utf-8"))
     count = sum(len(draw.triangles) + draw.triangles.dropped for draw in frame.draws)
     assert count == int(told.group(1).replace(",", ""))
     corners = np.concatenate([draw.triangles.corners for draw in frame.draws])
     inside = (corners >= 0).all() and (corners[..., 0] <= 64 * 256).all() and (corners[..., 1] <= 48 * 256).all()
-    assert inside == (read_scene(SCENES[name]).view.zoom == 1)
+    view = read_scene(SCENES[name]).view
+    assert inside == (view.zoom == 1 and view.eye is None)
 
 
 def test_zoom_magnifies_around_the_middle() -> None:
@@ -130,6 +132,8 @@ def test_a_sorted_body_writes_no_depth(tmp_path: Path) -> None:
 GLASS = "[[body]]\nmesh='nut'\nblend='sorted'\n"
 LAYERS = "[[generated]]\nfamily='layers'\n"
 AT = "[[camera.at]]\n"
+NUT = "[[body]]\nmesh='nut'"
+STANDS = "eye = [0, 0, 0]\nlook_at = [0, 1, 0]\n"
 ONE = f"{AT}frame = 2\nzoom = 2\n"
 BAD = [
     ("size = [0, 10]\n[[body]]\nmesh='nut'", "size is [0, 10]", "2 of a whole number"),
@@ -167,6 +171,23 @@ BAD = [
     (f"frames = 3\n{AT * 2}frame = 2\n[[body]]\nmesh='nut'", "camera.at 1 has no frame", "say when"),
     (f"frames = 3\n{ONE}{ONE}[[body]]\nmesh='nut'", "camera.at 2: frame 2 a second time", "join the two"),
     ("frames = 3\n[camera]\nat = 4\n[[body]]\nmesh='nut'", "camera.at is not a table", "[[camera.at]]"),
+    (f"[camera]\neye = [1, 2]\n{NUT}", "camera.eye is [1, 2]", "3 of a number"),
+    (f"[camera]\neye = [1, 2, 2e6]\n{NUT}", "camera.eye is", "from -1e+06 to 1e+06"),
+    (f"[camera]\neye = [1, 2, 3]\n{NUT}", "camera: eye without look_at", "middle of the picture"),
+    (f"[camera]\nlook_at = [1, 2, 3]\n{NUT}", "camera: look_at without eye", "where it stands"),
+    (f"[camera]\nelevation = 3\n{STANDS}{NUT}", "camera: elevation with eye", "leave one of the two out"),
+    (f"[camera]\nnear = 3\n{NUT}", "camera: near without eye", "steps back"),
+    (f"[camera]\nnear = 0\n{STANDS}{NUT}", "camera.near is 0", "from 1e-06"),
+    (f"[camera]\neye = [1, 2, 3]\nlook_at = [1, 2, 3]\n{NUT}", "camera: eye is look_at", "another place"),
+    (f"[camera]\nat = [1, 2, 3]\n{NUT}", "camera.at is not a table", "where the camera looks is look_at"),
+    (f"frames = 3\n{AT}frame = 2\neye = [1, 2, 3]\n{NUT}", "camera.at 1: eye of a camera that steps back", "look_at"),
+    (
+        f"frames = 3\n[camera]\n{STANDS}{AT}frame = 2\nazimuth = 1\n{NUT}",
+        "azimuth of a camera that stands",
+        "move that",
+    ),
+    (f"frames = 3\n[camera]\n{STANDS}{AT}frame = 2\nnear = 1\n{NUT}", "camera.at 1: near is no key", "allowed"),
+    (f"frames = 5\n[camera]\n{STANDS}{AT}frame = 4\neye = [0, 2, 0]\n{NUT}", "at frame 2 the eye has come to", "way"),
     ("size = [", "not TOML", ""),
     ("[[body]]\nmesh='nutt'", "body 1: mesh is nutt", "did you mean nut?"),
     ("[[body]]\nmesh='teapot'", "body 1: mesh is teapot", 'write patches = "teapot"'),

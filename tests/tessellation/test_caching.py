@@ -48,7 +48,7 @@ def test_several_passes_come_back(way: str, schedule: str) -> None:
     for number, handle in enumerate(found.handles):
         handle.mark((4, 8, 3)[number % 3])
     expected = bits(found.tessellate())
-    assert len(found.plans) == len(found.session.stores) > 1
+    assert len(found.plans) == len(found.session.kept.stores) > 1
     forget(found)
     assert bits(found.recall()) == expected
     assert bits(found.recall()) == expected  # as often as one likes
@@ -63,7 +63,7 @@ def test_on_the_thesis_machine_it_takes_the_cycles_of_appendix_b(way: str) -> No
     found = manager(2, Method(cache=way), THESIS, (4, 4))
     found.handles[0].mark(4)
     expected = bits(found.tessellate())
-    (store,) = found.session.stores
+    (store,) = found.session.kept.stores
     assert store.tasic_cycles == (WAYS[way],) * 4
     assert bits(found.recall()) == expected
     # 192 rounds of 8 accesses of 12 cycles and 32 bytes to the ports; the first three places of four read.

@@ -103,7 +103,7 @@ def test_a_modified_patch_is_tessellated_from_its_new_points(schedule, teapot):
     method = Method(schedule=schedule)
     manager = PatchManager({3: 8}, config=SMALL, method=method)
     handles = [manager.add(patch) for patch in teapot[:4]]
-    used = manager.session._database.used_bytes
+    used = manager.session.database.used_bytes
     # The last of these has coordinates that sums in fixed point cannot be trusted with, so that it changes its kind.
     wide = Patch(teapot[9].points * np.array([1.0, 1.0, 2.0**-40]))
     for patch in (teapot[20], teapot[21], wide, teapot[22]):
@@ -117,7 +117,7 @@ def test_a_modified_patch_is_tessellated_from_its_new_points(schedule, teapot):
             assert handle.result.points.tobytes() == samples.points.tobytes()
             assert handle.result.normals.tobytes() == samples.normals.tobytes()
         if patch is teapot[21]:
-            assert manager.session._database.used_bytes == used, "the same size keeps its place"
+            assert manager.session.database.used_bytes == used, "the same size keeps its place"
 
 
 def test_a_patch_modified_while_a_tessellation_is_under_way_changes_after_it(teapot):

@@ -13,23 +13,23 @@ from pixelflow.evidence import Measured
 
 __all__ = [
     "applications_on_cores",
+    "fog_between_layers",
     "layers_in_lists",
     "physics_on_cores",
     "rays_on_cores",
     "samples_in_shadow",
     "scene_that_is_traced",
+    "tones_in_tiles",
 ]
 
 _CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figures 19 and 20; everything is relative to the first."""
 _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
-_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier")
+_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier", "portfolio")
 
 
 def _result(bench: SceneBench, name: str) -> KernelResult:
     study = next(each.study for each in STUDIES if each.name == name)
-    if study is None:
-        raise ValueError(f"{name} is not carried out")
     return bench.once(("kernel", name), lambda: study(None, bench.progress))
 
 
@@ -52,6 +52,16 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
 def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
     """Draw layers of glass and compare pixels."""
     return _compared(bench, "transparency")
+
+
+def fog_between_layers(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw panes with fog between them and compare pixels."""
+    return _compared(bench, "fog")
+
+
+def tones_in_tiles(bench: SceneBench, printed: Printed) -> Measured:
+    """Bring a picture through a curve while its tiles are there, and compare channels."""
+    return _compared(bench, "tones")
 
 
 def samples_in_shadow(bench: SceneBench, printed: Printed) -> Measured:

@@ -7,6 +7,7 @@ import numpy as np
 from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.meshes import equilateral
 from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
+from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
 from larrabee_bridge.kernels.timing import Timed, timed
@@ -200,13 +201,20 @@ def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
     texture = np.random.default_rng(3).integers(0, 256, (side, side, 4)).astype(np.uint8)
     near = filter_bilinear(texture, aligned_coordinates(16)).cycles
     far = filter_bilinear(texture, scattered_coordinates(16, side, side)).cycles
+    blocks = np.random.default_rng(3).integers(0, 1 << 32, (side // 4, side // 4, 2), dtype=np.uint32)
+    places = aligned_coordinates(16)
+    compressed = filter_compressed(blocks, places, threads=THREADS)[1].cycles * LANES / len(places)
     rates = {name: LANES * printed[name] / near for name in ("least", "most")}
-    text = f"{near:.0f} cycles for 16 samples side by side, {far:.0f} scattered; a unit with"
+    text = (
+        f"{near:.0f} cycles for 16 samples side by side, {far:.0f} scattered, {compressed:.0f} of compressed blocks; "
+    )
+    text += "a unit with"
     text += f" {rates['least']:.1f} to {rates['most']:.1f} samples a clock for each core gives the printed ratios"
-    figures = {"cycles": near, "cycles_scattered": far, "rate_at_least": rates["least"], "rate_at_most": rates["most"]}
+    figures = {"cycles": near, "cycles_scattered": far, "cycles_compressed": compressed}
+    figures |= {"rate_at_least": rates["least"], "rate_at_most": rates["most"]}
     ratios = {
         f"{how}, {rate} a clock": round(cycles / (LANES / rate), 2)
-        for how, cycles in (("side by side", near), ("scattered", far))
+        for how, cycles in (("side by side", near), ("scattered", far), ("compressed", compressed))
         for rate in _RATES
     }
     text += f"; here a unit has {TextureConfig().pixels_per_cycle}, which is invented"

@@ -76,8 +76,9 @@ CLAIMS = (
         "Filtering textures on the cores would take much longer than in the texture units, above all where textures "
         "are compressed.",
         P, "12x to 40x longer",
-        "bilinear samples of an uncompressed RGBA8 texture in the L1 cache by our program; what a texture unit would "
-        "have to do in a clock for each bound to hold; the ratio at rates that the model allows; none is printed",
+        "bilinear samples of a texture in the L1 cache by our programs, RGBA8 or BC1 in blocks; what a texture unit "
+        "would have to do in a clock for each bound to hold with RGBA8; the ratio at rates that the model allows; none "
+        "is printed",
         values={"least": 12, "most": 40}, spans={"ratio": PrintedRange(12, 40)},
         missed="the rate of the texture unit decides: it is not printed, and invented here",
         notes=(Note("texture-filtering", "3.5", Reason.CONTRADICTION,

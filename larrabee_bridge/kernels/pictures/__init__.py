@@ -1,1 +1,1 @@
-"""Kernels that draw (neither): layers in any order, shadows from lists of samples, tones of tiles."""
+"""Kernels that draw (neither): layers in any order, fog between them, shadows from lists of samples, tones of tiles."""

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.accounts import Accounts
+from larrabee_bridge.pipeline.backend.fog import LayerFog
 from larrabee_bridge.pipeline.backend.lists import ListRoom, list_room
 from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of, program_of, texture_of, work_parameters
 from larrabee_bridge.pipeline.backend.result import BackEnd
@@ -67,6 +68,7 @@ def render_back_end(
     every_tile: bool = False,
     length: int = 0,
     tones: ToneCurve | None = None,
+    fog: LayerFog | None = None,
     words: KnownWords | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
@@ -76,11 +78,12 @@ def render_back_end(
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
     integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
     the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` or ``tones`` say that they are cleared too.
+    Tiles in which nothing is drawn are left out, unless ``every_tile``, ``tones`` or ``fog`` say that they are cleared.
     Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
-    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile.
-    ``engine`` carries the programs out. Raises InputError for a tile that does not exist, and for quads that are none
-    of this frame: of other tiles, samples or triangles.
+    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile, ``fog``
+    what lies between sorted layers, and to the eye. ``engine`` carries the programs out. Raises InputError for a tile
+    that does not exist, for quads that are none of this frame (of other tiles, samples or triangles), and for fog
+    between no layers.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
@@ -88,6 +91,8 @@ def render_back_end(
         raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
         raise InputError(Fault(f"quads of {len(quads)} draws, and the frame has {len(frame.draws)}"))
+    if fog is not None:
+        fog.check(frame.draws)
     config = config or CoreConfig()
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
@@ -96,14 +101,14 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones, words)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones, fog, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile or tones is not None else np.flatnonzero(busy)
+    worked = np.arange(columns * rows) if every_tile or tones or fog else np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -176,6 +181,7 @@ class _Run:
     cleared: bool
     room: ListRoom
     tones: ToneCurve | None
+    fog: LayerFog | None
     words: KnownWords | None
     background: int = field(init=False)
     list_bytes: np.ndarray = field(init=False)
@@ -222,7 +228,8 @@ class _Run:
             if len(part):
                 self._draw(number, draw, part, memory)
         if self.sorts:
-            self._shared("lists", {"SAMPLES": samples}, memory, LISTS, memory.scratches)
+            parameters = {"SAMPLES": samples, **(self.fog.parameters if self.fog else {})}
+            self._shared("lists", parameters, memory, LISTS, memory.scratches)
         if samples > 1:
             self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
         if self.tones is not None:

@@ -11,15 +11,17 @@ from dataclasses import replace
 
 from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.frame.free import left_out
+from larrabee_bridge.pipeline.frame.grounds import counted_by_cores, grounds_of_cores
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
-from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
+from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, WorkKind, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
 from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, SharedCore, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
@@ -117,7 +119,23 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
         free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
+        grounds=grounds_of_cores(run, core_mhz),
+        counted=counted_by_cores(run, free_setup=not any(fronts)),
+        timeline=_timeline(plan),
     )
+
+
+_KINDS = {
+    WorkKind.LIST_FRONT: "lists", WorkKind.LIST_BACK: "lists", WorkKind.FRONT: "PrimSets", WorkKind.BACK: "bins",
+}  # fmt: skip
+
+
+def _timeline(plan: Schedule) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return what each core does, locks of work lists within."""
+    lanes: list[list[TimeSpan]] = [[] for _ in range(plan.cores)]
+    for core, begin, end, kind in zip(plan.core, plan.begin, plan.end, plan.kind, strict=True):
+        lanes[core].append(TimeSpan(_KINDS[WorkKind(kind)], int(begin), int(end)))
+    return tuple((f"core {number}", tuple(spans)) for number, spans in enumerate(lanes))
 
 
 def work_of(run: LarrabeeRun, fronts: Fronts = ()) -> FrameWork:

@@ -100,7 +100,7 @@ def _flags(config: CoreConfig, instruction: Instruction, depends: Dependences) -
     found |= _PREFETCHES.get(declaration.mnemonic, 0)
     first, *others = (*instruction.operands, None)
     if isinstance(first, Memory) and len(others) > 1:
-        found |= STORE | (WHOLE if declaration.mnemonic == "vstored" and first.mask is None else 0)
+        found |= STORE | (WHOLE if declaration.mnemonic in ("vstored", "vstoreq") and first.mask is None else 0)
     return found
 
 

@@ -78,7 +78,10 @@ class VectorRun(Shown):
         return self.unit.memory.data[0, start : start + size].view("<u4").tolist()
 
     def report(self, shown: Mapping[str, list[int]] | None = None, form: str = "int", name: str = "") -> Report:
-        """Return what it took, and the words ``shown`` by name, as ``hex``, ``int`` or ``float``."""
+        """Return what it took, and the words ``shown`` by name, as ``hex``, ``int``, ``float`` or ``double``.
+
+        Doubles are two words each, the low one first; an odd number of words is shown as integers.
+        """
         program = self.unit.program
         threads = counted(self.unit.threads, "thread")
         columns = [Column("per thread"), *(Column(each, number) for each in ("fewest", "mean", "most"))]
@@ -152,6 +155,8 @@ class VectorRun(Shown):
 def _formed(words: list[int], form: str) -> list[str]:
     if form == "hex":
         return [f"{word:08x}" for word in words]
-    if form == "int":
+    if form == "double" and len(words) % 2 == 0:
+        return [f"{value:g}" for value in struct.unpack(f"<{len(words) // 2}d", struct.pack(f"<{len(words)}I", *words))]
+    if form in ("int", "double"):
         return [str(word - (word >> 31 << 32)) for word in words]
     return [f"{struct.unpack('<f', struct.pack('<I', word))[0]:g}" for word in words]

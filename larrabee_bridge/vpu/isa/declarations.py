@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TypeVar
 
-from larrabee_bridge.vpu.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
+from larrabee_bridge.vpu.isa.forms import (
+    MaskForm,
+    MemoryForm,
+    ScalarForm,
+    ScalarSourceForm,
+    SourceForm,
+    VectorForm,
+    WideSourceForm,
+)
 from larrabee_bridge.vpu.isa.operands import Memory
 from pixelflow.simd.isa.declare import Declaration, Declares, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec, Target
@@ -31,6 +39,7 @@ __all__ = [
     "TARGET",
     "VALUE",
     "WHERE",
+    "WIDE_SRC",
     "A",
     "K",
     "Pipe",
@@ -63,6 +72,8 @@ class VectorFamily(Enum):
 
     FLOAT = "float arithmetic"
     FUSED = "multiply-add"
+    DOUBLE = "double arithmetic"
+    DOUBLE_FUSED = "double multiply-add"
     INTEGER = "integer arithmetic"
     LOGIC = "logic"
     SHIFT = "shifts and fields"
@@ -97,6 +108,7 @@ A, INDICES, VALUE = (OperandSpec(name, VectorForm(written=False)) for name in ("
 RESULT = OperandSpec("result", MaskForm(written=True))
 KDST, K, K1, K2 = (OperandSpec(name, MaskForm(written=False)) for name in ("kdst", "k", "k1", "k2"))
 SRC = OperandSpec("src", SourceForm())
+WIDE_SRC = OperandSpec("src", WideSourceForm())
 MEMORY = OperandSpec("memory", MemoryForm(masked=True))
 WHERE = OperandSpec("where", MemoryForm(masked=False))
 R, INDEX = (OperandSpec(name, ScalarForm()) for name in ("r", "index"))

@@ -17,6 +17,7 @@ from larrabee_bridge.vpu.isa.operands import (
     SCALARS,
     SWIZZLES,
     VECTORS,
+    WIDE_REPLICATIONS,
     Conversion,
     MaskRegister,
     Memory,
@@ -29,7 +30,7 @@ from larrabee_bridge.vpu.isa.operands import (
 from microcode.language.values import Modified, Range, shown
 from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind
 
-__all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]
+__all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm", "WideSourceForm"]
 
 
 Member = TypeVar("Member", bound=Enum)
@@ -214,6 +215,8 @@ class SourceForm(OperandKind):
         ("replication", 2, False),
         _ADDRESS_PARTS[1],
     )
+    conversions: ClassVar[Mapping[str, Conversion]] = CONVERSIONS
+    replications: ClassVar[Mapping[str, Replication]] = REPLICATIONS
 
     def values(self, operand: VectorSource) -> Sequence[int]:
         match operand:
@@ -238,17 +241,32 @@ class SourceForm(OperandKind):
         memory = _memory(bare)
         if memory is None:
             raise _wrong(value, self.allowed)
-        taken = _taken(words, {"conversion": CONVERSIONS, "replication": REPLICATIONS})
-        conversion = CONVERSIONS.get(taken.get("conversion", ""), Conversion.NONE)
-        replication = REPLICATIONS.get(taken.get("replication", ""), Replication.NONE)
+        taken = _taken(words, {"conversion": self.conversions, "replication": self.replications})
+        conversion = self.conversions.get(taken.get("conversion", ""), Conversion.NONE)
+        replication = self.replications.get(taken.get("replication", ""), Replication.NONE)
         return replace(memory, conversion=conversion, replication=replication)
 
     def text(self, operand: VectorSource) -> str:
         if isinstance(operand, Vector):
             swizzled = operand.swizzle is not Swizzle.NONE
             return f"v{operand.number}" + (_braces(operand.swizzle.value) if swizzled else "")
-        words = [each.value for each in (operand.conversion, operand.replication) if each.value not in ("32", "16to16")]
+        known = {**self.conversions, **self.replications}
+        words = [word for word, each in known.items() if each in (operand.conversion, operand.replication)]
         return _address_text(operand) + _braces(*words)
+
+
+class WideSourceForm(SourceForm):
+    """The last source in lanes of 64 bits: swizzled within four of them, or memory that is replicated."""
+
+    value = "vector source of 64 bits"
+    allowed = "a vector register or memory: v3, v3{cdab}, [r1 + 64]{1to8}"
+    conversions: ClassVar[Mapping[str, Conversion]] = {}
+    replications: ClassVar[Mapping[str, Replication]] = WIDE_REPLICATIONS
+
+    def values(self, operand: VectorSource) -> Sequence[int]:
+        if isinstance(operand, Memory) and operand.conversion is not Conversion.NONE:
+            raise ValueError(f"{operand!r} is not {self.allowed}")
+        return super().values(operand)
 
 
 class ScalarForm(OperandKind):

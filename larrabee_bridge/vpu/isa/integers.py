@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from larrabee_bridge.vpu.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
+from larrabee_bridge.vpu.isa.declarations import (
+    DST,
+    KDST,
+    RESULT,
+    SRC,
+    WIDE_SRC,
+    A,
+    K,
+    VectorFamily,
+    count,
+    declare,
+    described,
+)
+from larrabee_bridge.vpu.isa.formats import wide_source, wide_write
 from larrabee_bridge.vpu.isa.meanings import (
     ComparisonMeaning,
     Type,
@@ -64,16 +77,22 @@ _operation(
 )
 _operation("vminpi", 0x25, VectorFamily.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
 _operation("vmaxpi", 0x26, VectorFamily.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
-_operation("vandpi", 0x27, VectorFamily.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
-_operation("vorpi", 0x28, VectorFamily.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
-_operation("vxorpi", 0x29, VectorFamily.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
-_operation(
-    "vandnpi",
-    0x2A,
-    VectorFamily.LOGIC,
-    lambda lanes, a, b: lanes.both(lanes.complement(a), b),
-    "And not: dst = ~a & src.",
-)
+
+
+def _logic(name: str, opcodes: tuple[int, int], operation: WordOperation, text: str) -> None:
+    _operation(f"{name}pi", opcodes[0], VectorFamily.LOGIC, operation, f"{text}.")
+
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
+        wide_write(lanes, dst, operation(lanes, lanes.load(a.number), wide_source(lanes, src)))
+
+    text = f"{text}, in lanes of 64 bits."
+    declare(f"{name}pq", opcodes[1], DST, A, WIDE_SRC, family=VectorFamily.LOGIC)(described(meaning, text))
+
+
+_logic("vand", (0x27, 0x8F), lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src")
+_logic("vor", (0x28, 0x90), lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src")
+_logic("vxor", (0x29, 0x91), lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src")
+_logic("vandn", (0x2A, 0x92), lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: dst = ~a & src")
 _operation(
     "vsllpi",
     0x2B,

@@ -27,7 +27,6 @@ __all__ = [
     "address",
     "element_addresses",
     "masked",
-    "negated",
     "plus",
     "scalar",
     "set_mask",
@@ -119,11 +118,6 @@ def masked(lanes: NumberAlgebra[Word, Bit], operand: Vector | MaskRegister | Mem
 def write(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
     """Write a vector register under its mask; the other lanes keep what they had."""
     lanes.store(dst.number, value, masked(lanes, dst))
-
-
-def negated(lanes: NumberAlgebra[Word, Bit], value: Word) -> Word:
-    """Return -value; a NaN stays as it is."""
-    return lanes.select(lanes.float_equal(value, value), lanes.differ(value, lanes.word(0x80000000)), value)
 
 
 def set_signs(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, total: Word) -> None:

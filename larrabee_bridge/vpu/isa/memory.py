@@ -9,18 +9,21 @@ from larrabee_bridge.vpu.isa.declarations import (
     SRC,
     VALUE,
     WHERE,
+    WIDE_SRC,
     A,
     Pipe,
     VectorFamily,
     count,
     declare,
 )
+from larrabee_bridge.vpu.isa.formats import wide_mask, wide_source, wide_write
 from larrabee_bridge.vpu.isa.meanings import Type, address, masked, plus, source, write
 from larrabee_bridge.vpu.isa.operands import LANES, Memory, Vector, VectorSource
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
+_PROTOTYPE = "Larrabee new instructions C++ prototype library (Intel 2009)"
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 
 
@@ -44,6 +47,19 @@ def vstored(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> N
     """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
+
+
+@declare("vloadq", 0x8B, DST, WIDE_SRC, family=VectorFamily.CONVERT, source=_PROTOTYPE)
+def vloadq(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
+    """Load eight numbers of 64 bits, or copy a register through a swizzle of them."""
+    wide_write(lanes, dst, wide_source(lanes, src))
+
+
+@declare("vstoreq", 0x8C, MEMORY, VALUE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source=_PROTOTYPE)
+def vstoreq(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
+    """Store eight numbers of 64 bits from [memory] on; those that are not enabled stay as they are in memory."""
+    places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
+    lanes.put(places, lanes.load(value.number), 4, wide_mask(lanes, memory))
 
 
 @declare("vgatherd", 0x64, DST, INDICES, WHERE, family=VectorFamily.MEMORY, source=_LINES)
@@ -84,6 +100,20 @@ def vcompressd(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -
 def vexpandd(lanes: NumberAlgebra[Word, Bit], dst: Vector, where: Memory) -> None:
     """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
     enabled = masked(lanes, dst)
+    lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
+
+
+@declare("vcompressq", 0x8D, MEMORY, VALUE, family=VectorFamily.MEMORY, source=_PROTOTYPE)
+def vcompressq(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
+    """Packed store: the enabled numbers of 64 bits, one after the other from [memory] on."""
+    where = wide_mask(lanes, memory)
+    lanes.put(_packed(lanes, memory, where), lanes.load(value.number), 4, where)
+
+
+@declare("vexpandq", 0x8E, DST, WHERE, family=VectorFamily.MEMORY, source=_PROTOTYPE)
+def vexpandq(lanes: NumberAlgebra[Word, Bit], dst: Vector, where: Memory) -> None:
+    """Packed load: the enabled lanes of dst take numbers of 64 bits one after the other from [where] on."""
+    enabled = wide_mask(lanes, dst)
     lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
 
 

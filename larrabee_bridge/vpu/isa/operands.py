@@ -28,6 +28,8 @@ __all__ = [
     "STOPPED",
     "SWIZZLES",
     "VECTORS",
+    "WIDE_LANES",
+    "WIDE_REPLICATIONS",
     "ZERO",
     "Conversion",
     "MaskRegister",
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 LANES = 16
+WIDE_LANES = 8
+"""Lanes of 64 bits: each is two of the sixteen, its low word first."""
 VECTORS, MASKS, SCALARS = 32, 8, 16
 """Registers v0 to v31, k0 to k7 and r0 to r15 of each hardware thread."""
 ZERO, CARRY, LESS = FLAGS = ("zero", "carry", "less")
@@ -144,9 +148,11 @@ NAMES: dict[str, Vector | MaskRegister | Mem] = {
 
 CONVERSIONS = {each.value: each for each in Conversion if each is not Conversion.NONE}
 REPLICATIONS = {each.value: each for each in Replication if each is not Replication.NONE}
+WIDE_REPLICATIONS = {"1to8": Replication.ONE, "4to8": Replication.FOUR}
+"""The same for elements of 64 bits."""
 SWIZZLES = {each.value: each for each in Swizzle}
 MASK_WORDS = {f"k{number}": number for number in range(MASKS)}
 """What may stand in braces, and what it means."""
 
-BRACES = frozenset((*CONVERSIONS, *REPLICATIONS, *SWIZZLES, *MASK_WORDS))
+BRACES = frozenset((*CONVERSIONS, *REPLICATIONS, *WIDE_REPLICATIONS, *SWIZZLES, *MASK_WORDS))
 """Every word that may stand in braces after some operand."""

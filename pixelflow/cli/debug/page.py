@@ -11,11 +11,11 @@ import argparse
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from pixelflow.cli.debug.commands import COMMANDS, Debugger
+from pixelflow.cli.debug.page_dialogue import PageDialogue
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, count
 from pixelflow.cli.shell.machine import configuration
@@ -23,10 +23,8 @@ from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.trace_files import known_of
-from pixelflow.debugger import DebugSession, views
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.simd.dialogue import find_command, refuse
-from pixelflow.simd.report import Fact, as_text
+from pixelflow.simd.report import Fact
 from pixelflow.view import Desks, DrawingRoom, ExplorerRoom, PageRoom, Telling, require_server, serve
 from tessellation import BUILT_IN, Patch, load
 from tessellation.surface.bpt import is_patches
@@ -38,9 +36,6 @@ EXAMPLES = (
 
 _FIRST = next(iter(BUILT_IN))
 _PORTS = range(65536)
-_COLUMNS = 76
-"""Of what the debugger says in the page."""
-_CHANGING = ("poke", "unpoke")
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 
@@ -68,7 +63,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     named = _patches_of(args, screen) if saved is None else None
 
     def furnish(tell: Telling) -> Iterable[PageRoom]:
-        explorer = ExplorerRoom(saved, _PageDialogue, lambda each: known_of(each.config), tell)
+        explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
         return explorer, DrawingRoom(named, explorer.explore)
 
     def ready(address: str) -> None:
@@ -85,41 +80,6 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     except KeyboardInterrupt:
         screen.note("ended")
     return 0
-
-
-class _PageDialogue:
-    """The debugger in a run, as the page knows it."""
-
-    def __init__(self, replay: Replay, say: Callable[[str], object]) -> None:
-        self._session = DebugSession(replay)
-        self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
-
-    def carry_out(self, text: str) -> None:
-        """Carry out a command of the debugger, but for those that make another run of this one."""
-        command, _ = find_command(COMMANDS, text)
-        if command.name in _CHANGING:
-            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
-        self._debugger.carry_out(text)
-
-    def goto(self, cycle: int) -> None:
-        """Go to a cycle without a word."""
-        self._session.goto(cycle)
-
-    def interrupt(self) -> None:
-        """Ask a long movement to end."""
-        self._debugger.interrupt()
-
-    def where(self) -> str:
-        """Return the cycle, and what each stream does."""
-        return as_text([*views.position(_COLUMNS, self._session)], _COLUMNS)
-
-    def calls(self) -> str:
-        """Return calls and open loops."""
-        return as_text([*views.stack(_COLUMNS, self._session, list(self._session.replay.streams))], _COLUMNS)
-
-    def stops(self) -> str:
-        """Return the stops."""
-        return as_text([*views.stops(_COLUMNS, self._session)], _COLUMNS)
 
 
 def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence[Patch]] | None:

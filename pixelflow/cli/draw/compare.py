@@ -2,7 +2,8 @@
 
 SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
 ships here (listed below). Patches that are named themselves are also tessellated by machines that can. Every pixel is
-compared with the one that 64-bit integers draw.
+compared with the one that 64-bit integers draw, and every figure says whether it was executed, is a formula, or rests
+on rates that somebody invented. A machine that refuses the scene is left out with its reason.
 """
 
 from __future__ import annotations
@@ -14,30 +15,35 @@ from pkgutil import resolve_name
 
 from pixelflow.cli.draw.pictures import check_figure, check_picture, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, scene_source
-from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
-from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import (
-    PIXELFLOW,
     add_drawing_options,
+    add_sides_option,
     examples_for,
-    refuse_options_of_others,
-    told,
+    sides_of,
+    told_sides,
 )
 from pixelflow.cli.shell.output import output_file, refuse_clashes
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.view.size import picture_sizes
 from pixelflow.config import Effective
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside, comparison_object, comparison_parts
 from pixelflow.simd.comparison.dashboard import dashboard_parts
-from pixelflow.simd.comparison.figure import save_figure
-from pixelflow.simd.drawing import Comparison, draw_frame
-from pixelflow.simd.machine import machine_named
+from pixelflow.simd.comparison.figure import save_figure, save_grid
+from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
+from pixelflow.simd.comparison.illustrations import grid_curves, pictures_of, timelines_of
+from pixelflow.simd.drawing import Comparison
 from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
 
-EXAMPLES = ("pixelflow compare enneper --samples 4 --size 96x64", *examples_for("compare"))
+EXAMPLES = (
+    "pixelflow compare enneper --samples 4 --size 96x64",
+    "pixelflow compare enneper --samples 2 --machine all --sizes 32x24,64x48",
+    *examples_for("compare"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scene_options(parser)
     machines = add_drawing_options(parser, "compare")
     compared = " and ".join(name for name, drawing in machines.items() if drawing.compared)
-    add("--machine", dest="sides", action="append", choices=tuple(machines),
-        help=f"a machine to compare (repeatable; default: {compared})")  # fmt: skip
+    add_sides_option(parser, machines, compared)
+    add("--sizes", type=picture_sizes, metavar="WxH,...", help="draw in several sizes, which become one table")
     add("-o", "--output", metavar="FILE.png", help="write the picture")
     add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
     add("--dash", action="store_true", help="show bars instead of tables")
@@ -58,15 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Draw on all, report; fails where a pixel differs."""
     effective = configuration(args, screen)
-    default = [name for name, drawing in args.machines.items() if drawing.compared]
-    args.sides = list(dict.fromkeys(args.sides or default))
-    refuse_options_of_others(args, args.sides)
-    words = {name: dict(told(args, name)) for name in args.sides}
+    words = told_sides(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
     _check_outputs(args)
-    args.engine = engine_of(args, screen)
-    if PIXELFLOW in words:
-        words[PIXELFLOW] |= {"config": effective.config, "engine": args.engine}
     with Progress(screen, counts=False) as progress:
+        if args.sizes:
+            return _in_sizes(args, screen, effective, words, progress)
         found, besides = _compare(args, screen, effective, words, progress)
     if args.output:
         write_picture(args.output, found.sides[0].picture)
@@ -78,6 +80,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
+    if args.sizes:
+        for option, given in (("--size", args.size), ("-o", args.output), ("--dash", args.dash)):
+            if given:
+                raise UsageError(option, "there are several pictures with --sizes", "give --size, or leave it out")
     outputs = [(option, path) for option, path in (("-o", args.output), ("--figure", args.figure)) if path]
     refuse_clashes(outputs, [("SCENE", args.scene)])
     if args.output:
@@ -90,24 +96,49 @@ def _compare(
     args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
 ) -> tuple[Comparison, dict[str, Beside | None]]:
     """Return the pictures of all machines, and what some put beside, by its name in JSON."""
-    drawings = [args.machines[name] for name in words]
-    refusals = [resolve_name(each.require)(effective.config) for each in drawings if each.require]
-
-    def require(*draws: object) -> None:
-        for refuse in refusals:
-            refuse(*draws)
-
-    source = scene_source(args, screen, effective, progress, require=require)
+    machines = sides_of(args, words, effective.config, progress.tell)
+    source = scene_source(args, screen, effective, progress, require=machines.require)
     scene = load_scene(args.scene, source)
-    frame, drawn = scene.frame, []
-    for name in words:
-        drawer = machine_named(name).draw
-        assert drawer is not None  # as it says that it draws
-        drawn.append(drawer(frame, progress=progress.tell, **words[name]))
-    places = {key: place for each in drawings for key, place in each.beside.items()}
-    besides = {key: resolve_name(place)(args.scene, source, words, frame, drawn) for key, place in places.items()}
-    dropped = sum(draw.triangles.dropped for draw in frame.draws)
-    return Comparison(scene.name, scene.triangles, dropped, draw_frame(frame), tuple(drawn)), besides
+    found = machines.compared(scene.name, scene.frame)
+    here = machines.drawing
+    places = {key: place for name in here for key, place in args.machines[name].beside.items()}
+    told_here = {name: words[name] for name in here}
+    besides = {
+        key: resolve_name(place)(args.scene, source, told_here, scene.frame, list(found.sides))
+        for key, place in places.items()
+    }
+    return found, besides
+
+
+def _in_sizes(
+    args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
+) -> Report:
+    """Draw the scene in every size, each for itself, and report all as one table."""
+    points = []
+    for size in args.sizes:
+        args.size = size
+        machines = sides_of(args, words, effective.config, progress.tell)
+        scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=machines.require))
+        points.append(GridPoint("{}x{}".format(*size), machines.compared(scene.name, scene.frame)))
+    written = []
+    if args.figure:
+        with output_file(args.figure, binary=True) as stream:
+            save_grid(stream, PurePath(args.figure).suffix.lower()[1:], points, args.scene, lines=True)
+        written = [f"wrote figure {args.figure}"]
+    return Report(
+        "pixelflow compare",
+        (args.scene, effective.label, f"engine {args.engine}", "executed"),
+        [*grid_parts(points, "size"), *written],
+        schema="pixelflow.compare-sizes/1",
+        data={
+            "scene": args.scene,
+            "config": effective.as_object(),
+            "engine": args.engine,
+            "sizes": grid_object(points, "size"),
+        },
+        figures=list(grid_curves(points)),
+        failure=None if not any(each.found.wrong for each in points) else WRONG,
+    )
 
 
 def _report(
@@ -136,5 +167,6 @@ def _report(
             **{key: None if each is None else each.data for key, each in besides.items()},
             **comparison_object(found),
         },
-        failure=None if not found.wrong else "a picture differs from the one drawn in 64-bit integers",
+        figures=[*pictures_of(found), *timelines_of(found)],
+        failure=None if not found.wrong else WRONG,
     )

@@ -9,10 +9,11 @@ from pathlib import PurePath
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.view.camera import CAMERA_TEXT, camera_words, view_told
 from pixelflow.cli.view.sampling import add_view_options, check_view_options
 from pixelflow.cli.view.size import picture_size
 from pixelflow.config import Effective
-from tessellation.picture import UPS
+from tessellation.picture import SIZE, UPS
 from tessellation.scenes import MESHES, SCENES, SceneSource
 from tessellation.surface.bpt import BUILT_IN, is_patches
 
@@ -30,6 +31,7 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
     add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
     add_view_options(parser)
+    add("--camera", type=camera_words, metavar="WHAT=N,...", help=f"for named meshes and patches: {CAMERA_TEXT}")
     add("--up", choices=UPS, default="z", help="the axis of a named mesh or patches that is up (default: z)")
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
 
@@ -61,6 +63,8 @@ def scene_source(
     check_view_options(args)
     if args.flat and described:
         raise UsageError("--flat", "a scene file says itself how its bodies look")
+    if args.camera is not None and described:
+        raise UsageError("--camera", "a scene file says itself where its camera is: [camera]")
     if args.up != "z" and described:
         raise UsageError("--up", 'a scene file says itself what is up: up = "y" in its [[body]]')
     return SceneSource(
@@ -71,6 +75,7 @@ def scene_source(
         one_sided=args.one_sided,
         flat=args.flat,
         up=args.up,
+        view=None if args.camera is None else view_told(args.camera, *(args.size or SIZE)),
         config=effective.config,
         engine=args.engine,
         progress=progress.tell,

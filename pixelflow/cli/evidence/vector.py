@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-core", type=count, metavar="N", help="also time cores on which N threads take turns")
     add("--show", action="append", default=[], metavar="REGISTERS", help="v1,k1,r1 of thread 0 at the end (repeatable)")
     add("--memory", action="append", default=[], metavar="RANGE", help="a range, or START:BYTES, as words (repeatable)")
-    add("--as", dest="form", choices=("hex", "int", "float"), default="int", help="how words are shown (default: int)")
+    forms = ("hex", "int", "float", "double")
+    add("--as", dest="form", choices=forms, default="int", help="how words are shown (default: int); double: two each")
     add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="a value of the core model")
 
 
@@ -120,9 +121,9 @@ def run_kernels(args: argparse.Namespace, screen: Screen) -> Report:
     with Progress(screen, len(chosen)) as progress:
         for study in progress.over(chosen):
             progress.doing(study.name)
-            result = study.study(config, progress.doing) if study.study else None
+            result = study.study(config, progress.doing)
             found.append((study, result))
-            if args.pictures is not None and result is not None and result.picture is not None:
+            if args.pictures is not None and result.picture is not None:
                 path = str(Path(args.pictures) / f"{study.name}.png")
                 rows, columns, _ = result.picture.shape
                 write_picture(path, replace(Picture.empty(columns, rows), colours=result.picture))

@@ -6,10 +6,14 @@ PATCHES is a .bpt file, or the name of a model that ships with the package (list
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 
 from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
-from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.progress import Progress
@@ -22,10 +26,13 @@ from pixelflow.cli.view.sampling import (
     view_of,
 )
 from pixelflow.cli.watch.observing import Watching, add_observer_options
+from pixelflow.config import NodeConfig
+from pixelflow.node import AddressMap
 from pixelflow.simd.report import Report
 from tessellation import BUILT_IN, PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import FORMER_NAMES, LIBRARIES
+from tessellation.picture.texels import CHECKER, checker, read_texels
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
 from tessellation.sampling.before import choose_before
@@ -61,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
     add_observer_options(parser, passes=True)
     add_config_options(parser)
+    parser.add_argument("--texture", action="append", default=[], metavar="FILE",
+        help=f"a picture in texture memory beside the patches, or {CHECKER}; repeat for others (files need pillow)",
+    )  # fmt: skip
     group = parser.add_argument_group("outputs")
     add = group.add_argument
     add("-o", "--output", metavar="FILE", help="mesh file: .obj, .ply (binary) or .npz")
@@ -80,6 +90,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     method = method_of(args)
     check_view_options(args)
     view, sampling = view_of(args), sampling_of(args)
+    textures = textures_of(args.texture, effective.config)
     file = load_patches(args.patches, screen)
     patches, counts = file.patches, sample_counts(args, len(file.patches))
     choice = choose_before(patches, view, sampling, one_sided=args.one_sided) if sampling else None
@@ -100,6 +111,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             engine=engine,
             config=effective.config,
             method=method,
+            textures=textures,
             progress=begin,
             watch=watching.attach,
         )
@@ -119,6 +131,17 @@ def load_patches(name: str, screen: Screen) -> PatchFile:
     for note in file.notes:
         screen.note(f"note: {file.name}: {note}")
     return file
+
+
+def textures_of(names: Sequence[str], config: NodeConfig) -> dict[str, np.ndarray]:
+    """Return pictures by name, uint8[row, column, rgba]; raises UsageError for one that is named twice."""
+    found: dict[str, np.ndarray] = {}
+    for name in names:
+        if name in found:
+            raise UsageError(f"--texture {name[:60]}", "it lies there already", "name each picture once")
+        side = AddressMap(config.sdram).texture_columns
+        found[name] = checker() if name == CHECKER else read_texels(Path(name), side, f"up to {side} a side")
+    return found
 
 
 def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:

@@ -10,6 +10,7 @@ from tessellation.microprogram.passes import (
     CACHING_WAYS,
     CONTROL_POINTS,
     GP_WAYS,
+    KEPT,
     RESULT_WAYS,
     SCHEDULES,
     TRANSFERS,
@@ -54,7 +55,10 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
         help="GPs that take results (default: 1 for the schedule of the thesis, else all of the node)")  # fmt: skip
     add("--cache", choices=CACHING_WAYS, default=None,
         help="keep the results of each pass in texture memory, and read them back at the end (appendix B): an address "
-        "for each word, a base for three PEs, or that with alternate banks")  # fmt: skip
+        "for each word, a base for three PEs, that with alternate banks, or that in sets of 4 + 2 words, which "
+        "leave no gap")  # fmt: skip
+    add("--kept", choices=KEPT, default=KEPT[0],
+        help="when --cache does that: after each pass (default), or beside the computation of the next")  # fmt: skip
 
 
 def method_of(args: argparse.Namespace) -> Method:
@@ -63,7 +67,7 @@ def method_of(args: argparse.Namespace) -> Method:
     return Method(
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
         args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,
-        cache=args.cache, transfers=args.transfers,
+        cache=args.cache, kept=args.kept, transfers=args.transfers,
     )  # fmt: skip
 
 
@@ -94,5 +98,10 @@ def _refuse_idle(args: argparse.Namespace) -> None:
         raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
     if args.cache is not None and args.results in ("gp-coarse", "gp-both"):
         raise UsageError("--cache", "results that leave during the next pass cannot be kept", "leave it out")
+    if args.kept != KEPT[0] and args.cache is None:
+        raise UsageError(f"--kept {args.kept}", "no results are kept", f"choose a way: --cache {CACHING_WAYS[-1]}")
+    if args.kept != KEPT[0] and fine:
+        raise UsageError(f"--kept {args.kept}", "points that leave during their pass need the same marks and ports",
+                         "choose --results direct or gp")  # fmt: skip
     if args.hybrid and args.mantissa_bytes == 3:
         raise UsageError("--hybrid", "a hybrid needs mantissas of 4 to 6 bytes", "add --mantissa-bytes 4")

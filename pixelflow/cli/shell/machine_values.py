@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeVar
 
 from pixelflow.cli.shell.arguments import UsageError, parsed
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.config import NodeConfig
 from pixelflow.simd.commands import MachineDrawing, Told
+from pixelflow.simd.comparison.machines import Contender, Sides
 from pixelflow.simd.config.load import ConfigFiles
 from pixelflow.simd.config.param import Value, leaves
+from pixelflow.simd.drawing import State
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
+from pixelflow.simd.telling import Telling
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
+    "ALL",
     "PIXELFLOW",
     "add_drawing_options",
     "add_machine_option",
+    "add_sides_option",
     "configured",
     "examples_for",
     "refuse_options_of_others",
+    "sides_of",
     "target_of",
     "told",
+    "told_sides",
 ]
 
 PIXELFLOW = "pixelflow"
 """The machine of every command that is told no other."""
+
+ALL = "all"
+"""Every machine that draws, where several are asked for."""
 
 _Config = TypeVar("_Config", bound="DataclassInstance")
 
@@ -71,6 +85,45 @@ def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[s
             parser.add_argument(values.flag, action="append", default=[], metavar="KEY=VALUE", help=values.help)
     parser.set_defaults(machines=machines)
     return machines
+
+
+def add_sides_option(parser: argparse.ArgumentParser, machines: Mapping[str, MachineDrawing], default: str) -> None:
+    """Add ``--machine``, several times, to what `add_drawing_options` has added; ``default`` is said in help."""
+    parser.add_argument("--machine", dest="sides", action="append", choices=(*machines, ALL), metavar="NAME",
+        help=f"a machine to compare, {', '.join(machines)}, or {ALL} (repeatable; default: {default})")  # fmt: skip
+
+
+def told_sides(args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]) -> dict[str, Told]:
+    """Return what each machine that was chosen is told, by name, each once; ``default`` where none was.
+
+    Raises UsageError for options of machines that were not. The engine of ``args`` is then that of lanes.
+    """
+    wanted = list(args.machines) if ALL in (args.sides or ()) else args.sides or default
+    args.sides = list(dict.fromkeys(wanted))
+    refuse_options_of_others(args, args.sides)
+    words = {name: told(args, name) for name in args.sides}
+    args.engine = engine_of(args, screen)
+    if PIXELFLOW in words:
+        words[PIXELFLOW] = {**words[PIXELFLOW], "config": config, "engine": args.engine}
+    return words
+
+
+def sides_of(
+    args: argparse.Namespace, words: Mapping[str, Told], config: NodeConfig, progress: Telling | None
+) -> Sides:
+    """Return the machines as they are ``told``, for one scene; ``config`` is a node's, whatever its machine draws."""
+    found = {}
+    for name in words:
+        drawing, machine = args.machines[name], machine_named(name)
+        assert machine.draw is not None  # as it says that it draws
+        draw = partial(machine.draw, progress=progress, **words[name])
+        refuse = partial(_refuse, drawing.require, config) if drawing.require else None
+        found[name] = Contender(drawing.title, draw, machine.built, refuse)
+    return Sides(found)
+
+
+def _refuse(place: str, config: NodeConfig, draws: Sequence[tuple[str, State]], samples: int) -> None:
+    resolve_name(place)(config)(draws, samples)
 
 
 def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) -> None:

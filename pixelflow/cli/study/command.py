@@ -2,10 +2,12 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate; these are executed at that moment, timing only. labour is the
+supply lets the instructions' words come at a rate. caching keeps results in texture memory, after the passes and
+beside them; all these are executed at that moment, timing only. labour is the
 division of labour between EMCs and GPs, executed in full. triangle-sizes draws triangles of one size on several
-machines, size by size. sampling puts patches sampled by view beside all sampled alike, executed with data; turning
-draws the frames of a moving camera from instruction words that the EMCs make, in both ways, beside other machines.
+machines, size by size; machines draws scenes of several kinds on every machine that draws them. sampling puts patches
+sampled by view beside all sampled alike, executed with data; turning draws the frames of a moving camera from
+instruction words that the EMCs make, in both ways, beside other machines.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.study.labour import LABOUR
-from pixelflow.cli.study.passes import SCHEDULES, SENSITIVITY, SUPPLY
+from pixelflow.cli.study.machines import MACHINES
+from pixelflow.cli.study.passes import CACHING, SCHEDULES, SENSITIVITY, SUPPLY
 from pixelflow.cli.study.sampling import SAMPLING
 from pixelflow.cli.study.sizes import TRIANGLE_SIZES
 from pixelflow.cli.study.turning import TURNING
@@ -31,10 +34,14 @@ EXAMPLES = (
     "pixelflow study labour --samples 16 --gps 2",
     "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
+    "pixelflow study machines --scenes layers --size 32x24 --machine gen6",
     *examples_for("study", PIXELFLOW),
 )
 
-_STUDIES = {each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, SAMPLING, LABOUR, TURNING, TRIANGLE_SIZES)}
+_STUDIES = {
+    each.name: each
+    for each in (SENSITIVITY, SCHEDULES, SUPPLY, CACHING, SAMPLING, LABOUR, TURNING, TRIANGLE_SIZES, MACHINES)
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Studies of passes and pictures, timing only: every guess moved, schedules side by side, words at a rate."""
+"""Studies of passes and pictures, timing only: guesses moved, schedules side by side, words at a rate, kept results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.study.record import Study, node_of
 from pixelflow.simd.report import Report
+from tessellation.microprogram.method import SCHEDULES as _ORDERS
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene
+from tessellation.studies.caching import caching_report
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
 from tessellation.studies.workloads import INPUTS, Workload
 
-__all__ = ["SCHEDULES", "SENSITIVITY", "SUPPLY", "picture"]
+__all__ = ["CACHING", "SCHEDULES", "SENSITIVITY", "SUPPLY", "picture"]
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
@@ -61,6 +63,17 @@ def _supply(args: argparse.Namespace, screen: Screen) -> Report:
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
 
 
+def _add_caching(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schedules", nargs="+", choices=_ORDERS, default=list(_ORDERS), metavar="SCHEDULE",
+        help=f"which of {', '.join(_ORDERS)} (default: all)")  # fmt: skip
+
+
+def _caching(args: argparse.Namespace, screen: Screen) -> Report:
+    config = node_of(args)
+    with Progress(screen, counts=False) as progress:
+        return caching_report(config, args.schedules, progress.tell)
+
+
 SENSITIVITY = Study(
     "sensitivity", "move every guess, and say what it changes, the largest first (about 20 s)", _sensitivity
 )
@@ -71,3 +84,9 @@ SCHEDULES = Study(
     _add_schedules,
 )
 SUPPLY = Study("supply", "passes and a picture where instruction words come at a rate", _supply, _add_supply)
+CACHING = Study(
+    "caching",
+    "results kept in texture memory after their pass and beside the next, by way and schedule (about a minute)",
+    _caching,
+    _add_caching,
+)

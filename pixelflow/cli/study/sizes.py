@@ -8,9 +8,8 @@ from pathlib import PurePath
 
 from pixelflow.cli.draw.pictures import check_figure
 from pixelflow.cli.shell.arguments import add_engine_option, count
-from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
-from pixelflow.cli.shell.machine_values import PIXELFLOW, add_drawing_options, refuse_options_of_others, told
+from pixelflow.cli.shell.machine_values import add_drawing_options, add_sides_option, told_sides
 from pixelflow.cli.shell.output import output_file
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -34,7 +33,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=count, default=_COUNT, metavar="N",
         help=f"triangles of each size (default: {_COUNT})")  # fmt: skip
     parser.add_argument("--figure", metavar="FILE", help="draw it, .png or .svg (needs matplotlib: extra plot)")
-    add_drawing_options(parser, "compare")
+    machines = add_drawing_options(parser, "compare")
+    add_sides_option(parser, machines, " and ".join(name for name, each in machines.items() if each.compared))
     add_engine_option(parser)
 
 
@@ -44,14 +44,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _run(args: argparse.Namespace, screen: Screen) -> Report:
     effective = configuration(args, screen)
-    machines = [name for name, drawing in args.machines.items() if drawing.compared]
-    refuse_options_of_others(args, machines)
     if args.figure:
         check_figure(args.figure)
-    args.engine = engine_of(args, screen)
-    words = {name: dict(told(args, name)) for name in machines}
-    words[PIXELFLOW] |= {"config": effective.config, "engine": args.engine}
-    drawers = {name: machine_named(name).draw for name in machines}
+    words = told_sides(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
+    drawers = {name: machine_named(name).draw for name in words}
     sides = {args.machines[name].title: partial(drawer, **words[name]) for name, drawer in drawers.items() if drawer}
     with Progress(screen, counts=False) as progress:
         rows = sizes_drawn(sides, partial(_of_size, args.count), progress.tell, args.sizes)
@@ -67,7 +63,7 @@ def _of_size(triangles: int, pixels: int) -> Frame:
 
 TRIANGLE_SIZES = Study(
     "triangle-sizes",
-    "triangles of 1 to 8,000 pixels on both machines, and where these cross (about two minutes)",
+    "triangles of 1 to 8,000 pixels on several machines, and where these cross (minutes)",
     _run,
     _add_options,
 )

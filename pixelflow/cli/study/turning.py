@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from functools import partial
 
 from pixelflow.cli.draw.numbers import frame_numbers
 from pixelflow.cli.draw.pictures import ANIMATED, check_picture, write_animation
 from pixelflow.cli.shell.arguments import UsageError, add_engine_option
-from pixelflow.cli.shell.engines import engine_of
-from pixelflow.cli.shell.machine_values import PIXELFLOW, add_drawing_options, refuse_options_of_others, told
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_drawing_options, add_sides_option, told_sides
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.study.record import Study, node_of
 from pixelflow.cli.view.size import picture_size
+from pixelflow.simd.commands import MachineDrawing
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
 from tessellation.rendering.labour import Turning, turn, turning_report
@@ -31,20 +32,19 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="its frames, 0,10,20 or 0-59 (default: all)")  # fmt: skip
     parser.add_argument("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
     parser.add_argument("-o", "--output", metavar="FILE", help="animated picture to write: .png or .gif (needs pillow)")
-    add_drawing_options(parser, "compare")
+    machines = add_drawing_options(parser, "compare")
+    add_sides_option(parser, machines, " and ".join(_compared(machines)))
     add_engine_option(parser)
 
 
 def _run(args: argparse.Namespace, screen: Screen) -> Report:
     config = node_of(args)
-    machines = [name for name, drawing in args.machines.items() if drawing.compared]
-    refuse_options_of_others(args, machines)
     if args.output:
         check_picture(args.scene, args.output, ANIMATED)
-    args.engine = engine_of(args, screen)
+    words = told_sides(args, screen, config, _compared(args.machines))
     drawers = {
-        args.machines[name].title: partial(draw, **told(args, name))
-        for name in machines
+        args.machines[name].title: partial(draw, **words[name])
+        for name in words
         if name != PIXELFLOW and (draw := machine_named(name).draw) is not None
     }
     with Progress(screen, counts=False) as progress:
@@ -58,6 +58,10 @@ def _run(args: argparse.Namespace, screen: Screen) -> Report:
     if args.output:
         write_animation(args.output, [each.seen.picture for each in frames], _MILLISECONDS)
     return turning_report(turning, (view.width, view.height), frames, config)
+
+
+def _compared(machines: Mapping[str, MachineDrawing]) -> list[str]:
+    return [name for name, drawing in machines.items() if drawing.compared and name != PIXELFLOW]
 
 
 TURNING = Study(

@@ -6,9 +6,9 @@ import argparse
 import math
 
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.view.camera import CAMERA_TEXT, camera_words, view_told
 from pixelflow.cli.view.size import picture_size
-from pixelflow.simd.errors import nearest
-from tessellation.picture import CAMERA_RANGES, SIZE, View
+from tessellation.picture import SIZE, View
 from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, TOLERANCES, Sampling
 
 __all__ = ["add_camera_options", "add_view_options", "check_view_options", "sampling_of", "view_of"]
@@ -29,9 +29,7 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
 def add_camera_options(parser: argparse.ArgumentParser) -> None:
     """Add the camera and the size of its picture."""
     add = parser.add_argument
-    add("--camera", type=_camera, metavar="WHAT=N,...",
-        help="with --tolerance: azimuth, elevation, field_of_view in degrees, and zoom (default: "
-        "azimuth=-62,elevation=24,field_of_view=28,zoom=1); it moves back until all is in the picture")  # fmt: skip
+    add("--camera", type=camera_words, metavar="WHAT=N,...", help=f"with --tolerance: {CAMERA_TEXT}")
     add("--size", type=picture_size, metavar="WxH", help="with --tolerance: pixels of the picture (default: 640x480)")
 
 
@@ -52,7 +50,7 @@ def view_of(args: argparse.Namespace) -> View:
             if told is not None:
                 raise UsageError(option, "without a tolerance nothing depends on the view", "add --tolerance")
     width, height = args.size or SIZE
-    return View(**(args.camera or {}), width=width, height=height)
+    return view_told(args.camera or {}, width, height)
 
 
 def sampling_of(args: argparse.Namespace) -> Sampling | None:
@@ -65,23 +63,6 @@ def _tolerance(text: str) -> float:
     if not LEAST_TOLERANCE <= value <= LARGEST_TOLERANCE:
         raise argparse.ArgumentTypeError(f"expected {TOLERANCES}; found {text[:40]!r}")
     return value
-
-
-def _camera(text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, word = part.partition("=")
-        if name not in CAMERA_RANGES:
-            near = nearest(name, CAMERA_RANGES)
-            hint = f"did you mean {near}?" if near else f"allowed: {', '.join(CAMERA_RANGES)}"
-            raise argparse.ArgumentTypeError(f"{name[:40]!r} is nothing of a camera; {hint}")
-        value = _number(word)
-        low, high = CAMERA_RANGES[name]
-        if name in found or not low <= value <= high:
-            expected = "one of each" if name in found else f"a number from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"{name}: expected {expected}; found {word[:40]!r}")
-        found[name] = value
-    return found
 
 
 def _number(text: str) -> float:

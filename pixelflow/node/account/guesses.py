@@ -270,8 +270,8 @@ def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
     found: dict[int, Declaration] = {}  # by the object: there is one of each
     for run in runs:
         for each in run.streams:
-            done = compress(each.program.instructions, each.executed)
-            found |= {id(instruction.declaration): instruction.declaration for instruction in done}
+            declarations = each.program.by_kind.each(lambda instruction: instruction.declaration)
+            found |= {id(declaration): declaration for declaration in compress(declarations, each.executed)}
     return dict.fromkeys(found.values())
 
 
@@ -281,7 +281,7 @@ def _times(runs: Iterable[Run]) -> dict[str, int]:
     for each in (stream for run in runs for stream in run.streams):
         for name, indices in uses_of(each.program).items():
             found[f"extra {name}"] = found.get(f"extra {name}", 0) + sum(each.executed[index] for index in indices)
-        control = (takes_control(instruction.declaration) for instruction in each.program.instructions)
+        control = each.program.by_kind.each(lambda instruction: takes_control(instruction.declaration))
         found[_CONTROL] += sum(compress(each.executed, control))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from pixelflow.node.account.timeline import stage_figures
 from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.simd.report import Report, Shown, Table, overview, plain_table
 
-__all__ = ["RoutineUse", "Run"]
+__all__ = ["RoutineUse", "Run", "stages_of"]
 
 _LINES_SHOWN = 10
 
@@ -146,8 +146,9 @@ class Run(Shown):
     def by_family(self) -> dict[Family, int]:
         """Cycles per instruction family, in the order of `Family`."""
         totals: Counter[Family] = Counter()
-        for instruction, cycles in zip(self.program.instructions, self._spent, strict=True):
-            totals[instruction.declaration.family] += cycles
+        families = self.program.by_kind.each(lambda each: each.declaration.family)
+        for family, cycles in zip(families, self._spent, strict=True):
+            totals[family] += cycles
         return {family: totals[family] for family in Family if totals[family]}
 
     @cached_property
@@ -189,3 +190,11 @@ class Run(Shown):
                 waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else BEFORE, {})
                 waits[reason] = waits.get(reason, 0) + cycles
         return totals
+
+
+def stages_of(runs: Iterable[Run]) -> dict[str, int]:
+    """Return the cycles of each stage over several runs, in the order in which the stages first came."""
+    totals: Counter[str] = Counter()
+    for run in runs:
+        totals.update(run.by_stage)
+    return dict(totals)

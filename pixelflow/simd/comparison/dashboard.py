@@ -8,7 +8,7 @@ from rich.panel import Panel as Bordered
 from rich.table import Table
 from rich.text import Text
 
-from pixelflow.simd.comparison.report import all_of, verdict
+from pixelflow.simd.comparison.report import all_of, refusals, verdict
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Fact, Part, drawn, number, percent
 
@@ -33,6 +33,7 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
         grid.add_row(*row)
     yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
+    yield from (f" {text}" for text in refusals(found.refused))
     same = f"every pixel equal on {all_of(found.sides)}" if found.identical else verdict(found)
     yield Fact(f" {found.scene} · {found.triangles:,} triangles · {same}", wrap=False)
 
@@ -58,7 +59,7 @@ def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:
 
 def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
     """Append a line: name, a bar as long as its share of the room, the figure."""
-    label, figure = min(28, width // 2), 10
+    label, figure = min(28, width // 2), 12
     room = max(4, width - label - figure - 1)
     eighths = round(min(share, 1.0) * room * 8)
     bar = (_FULL * (eighths // 8) + _PARTS[eighths % 8].strip()).ljust(room)

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pixelflow.simd.comparison.fairness import fairness_object, fairness_parts
+from pixelflow.simd.comparison.quantities import QUANTITIES
+from pixelflow.simd.comparison.scorecard import scorecard_object, scorecard_parts
 from pixelflow.simd.drawing import Comparison, DrawnFrame
-from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, shares, verbatim
+from pixelflow.simd.report import Column, Json, Part, Table, counted, number, shares, verbatim
 
 __all__ = [
     "Beside",
     "all_of",
     "comparison_object",
     "comparison_parts",
+    "refusals",
     "side_object",
     "side_tables",
     "verdict",
 ]
-
-_FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float | None]], ...] = (
-    ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
-    ("lanes", "lanes", number, lambda side: side.lanes),
-    ("cycles for the picture (latency)", "cycles", number, lambda side: side.cycles),
-    ("time for the picture, ms", "milliseconds", number, lambda side: side.milliseconds),
-    ("busy cycles of all parts", "busy_cycles", number, lambda side: side.work),
-    ("cycles lost to imbalance", "idle", percent, lambda side: side.idle),
-    ("cycles to the next one (overlapped)", "next_after", number, lambda side: side.next_after),
-    ("cycles x lanes, millions", "", number, lambda side: side.lane_cycles / 1e6),
-    ("bits of a lane", "lane_bits", number, lambda side: side.lane_bits),
-    ("cycles x lane bits, millions", "", number, lambda side: side.lane_cycles * side.lane_bits / 1e6),
-    ("lanes of a block covered", "covered_lanes", percent, lambda side: side.covered_lanes),
-    ("lanes enabled, all cycles", "enabled_lanes", percent, lambda side: side.enabled_lanes),
-    ("instructions", "", number, lambda side: sum(side.mix.values())),
-    ("bytes moved", "", number, lambda side: sum(side.traffic.values())),
-)
-"""What stands beside each other: label, key in JSON, how it is written, and where it is from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +57,13 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
     for side, apart in zip(found.sides, found.differences, strict=True):
         if not found.wrong and (apart.colours or apart.depths):
             yield f"{side.machine}: {apart.text}"
-    rows = [(label, *(kind(of(side)) for side in found.sides)) for label, _, kind, of in _FIGURES]
+    yield from refusals(found.refused)
+    rows = [(each.label, *(each.kind(each.value(side)) for side in found.sides)) for each in QUANTITIES]
     for clock in _clocks(found.sides):
         rows.append((f"at {clock:g} MHz each, ms", *(number(side.milliseconds_at(clock)) for side in found.sides)))
     titles = (f"{side.machine} x{side.parts}" for side in found.sides)
     yield from ("", Table([Column("", fixed=True), *(Column(title, verbatim) for title in titles)], rows))
+    yield from ("", *scorecard_parts(found.sides))
     for tables in zip(*map(side_tables, found.sides), strict=True):
         for table in tables:
             yield from ("", table)
@@ -83,6 +71,13 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
         if side.free:
             yield from ("", _left_out(side))
     yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
+    if len(found.sides) > 1:
+        yield from ("", *fairness_parts(found))
+
+
+def refusals(refused: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield who does not draw the scene, and why."""
+    yield from (f"{machine} does not draw it: {reason}" for machine, reason in refused)
 
 
 def _clocks(sides: Sequence[DrawnFrame]) -> list[float]:
@@ -123,17 +118,22 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
                 **side_object(side),
                 "milliseconds_at": {f"{clock:g}": side.milliseconds_at(clock) for clock in _clocks(found.sides)},
                 "pixels_different": apart.colours,
+                "depths_different": apart.depths,
                 "largest_difference": apart.largest,
+                "why_different": apart.reason or None,
+                **scorecard_object(side),
             }
             for side, apart in zip(found.sides, found.differences, strict=True)
         ],
+        "refused": [{"machine": machine, "reason": reason} for machine, reason in found.refused],
+        "fairness": fairness_object(found),
     }
 
 
 def side_object(side: DrawnFrame) -> dict[str, Json]:
     """Return one machine's account as JSON holds it."""
     return {
-        **{key: of(side) for _, key, _, of in _FIGURES if key},
+        **{each.key: each.value(side) for each in QUANTITIES if each.single},
         "machine": side.machine,
         "parts": side.parts,
         "stages": side.stages,

@@ -12,13 +12,16 @@ from itertools import combinations, pairwise
 from math import sqrt
 from typing import TypeAlias
 
+from pixelflow.simd.comparison.scorecard import standing_of
 from pixelflow.simd.drawing import DrawnFrame, Frame, spans_of
-from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, table_object, verbatim
 
 __all__ = ["MEASURES", "SIZES", "Crossing", "Drawer", "SizeDrawn", "crossings", "sizes_drawn", "sizes_report"]
 
 SIZES = (1, 3, 10, 30, 100, 300, 1000, 3000, 8000)
 """Pixels of a triangle."""
+_BESIDE = 2
+"""Machines whose figures stand in one table."""
 _NEAR = 1.25
 """Sizes between which a crossing lies are at most so many times apart."""
 
@@ -110,6 +113,32 @@ def crossings(rows: Sequence[SizeDrawn]) -> list[Crossing]:
 
 def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report:
     """Return the table of sizes and their crossings; ``about`` is what the header says besides."""
+    parts = ", ".join(f"{name} x{side.parts} at {side.clock_mhz:g} MHz" for name, side in rows[0].sides.items())
+    title = (
+        f"{rows[0].triangles:,} triangles of each size: {parts}; for each triangle "
+        "(x bits: busy cycles x bits of the lanes)"
+    )
+    table = _table(rows)
+    few = len(rows[0].sides) <= _BESIDE
+    shown = [table] if few else [part for measure in MEASURES for part in ("", _of_measure(rows, measure))][1:]
+    return Report(
+        "triangle sizes",
+        (*about, "executed"),
+        results=[title, "", *shown, "", *_found(rows)],
+        schema="pixelflow.study.triangle-sizes/1",
+        data={} if few else {table.key: table_object(table)},
+    )
+
+
+def _of_measure(rows: Sequence[SizeDrawn], measure: str) -> Table:
+    """Return one measure of all machines beside each other, where these are too many for one table."""
+    names = list(rows[0].sides)
+    columns = [Column("pixels", number), *(Column(name, number) for name in names)]
+    cells = [[row.pixels, *(row.cost(name, measure) for name in names)] for row in rows]
+    return Table(columns, cells, f"{measure} for a triangle")
+
+
+def _table(rows: Sequence[SizeDrawn]) -> Table:
     names = list(rows[0].sides)
     columns = [Column("pixels", number, "pixels"), Column("covered", number, "covered_pixels")]
     for name in names:
@@ -123,17 +152,7 @@ def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report
             cycles, milliseconds, bits = (row.cost(name, measure) for measure in MEASURES)
             cells += [cycles, milliseconds * 1e6, bits]
         values.append(cells)
-    parts = ", ".join(f"{name} x{side.parts} at {side.clock_mhz:g} MHz" for name, side in rows[0].sides.items())
-    title = (
-        f"{rows[0].triangles:,} triangles of each size: {parts}; for each triangle "
-        "(x bits: busy cycles x bits of the lanes)"
-    )
-    return Report(
-        "triangle sizes",
-        (*about, "executed"),
-        results=[title, "", Table(columns, values, key="sizes"), "", *_found(rows)],
-        schema="pixelflow.study.triangle-sizes/1",
-    )
+    return Table(columns, values, key="sizes")
 
 
 def _key(name: str) -> str:
@@ -157,3 +176,6 @@ def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
         f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
         "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
     )
+    for name, side in rows[0].sides.items():
+        cycles, busy = (standing_of(side, key) for key in ("cycles", "lane_bit_cycles"))
+        yield f"{name}, standing (as in `compare`): cycles and time {cycles}, busy cycles x lane bits {busy}."

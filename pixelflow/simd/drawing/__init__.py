@@ -1,15 +1,21 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
-from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import (
+from pixelflow.simd.drawing.account import (
     ALL_PARTS,
     Bound,
     Comparison,
     DrawnFrame,
+    FigureStanding,
     FreeWork,
+    Ground,
+    HowCounted,
+    Origin,
     Picture,
     PictureDifference,
+    Work,
+    ground_of,
 )
+from pixelflow.simd.drawing.clip_space import perspective
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -75,10 +81,14 @@ __all__ = [
     "Draw",
     "DrawnFrame",
     "Edges",
+    "FigureStanding",
     "Frame",
     "Framebuffer",
     "FreeWork",
+    "Ground",
+    "HowCounted",
     "Interpolation",
+    "Origin",
     "Picture",
     "PictureDifference",
     "Planes",
@@ -90,6 +100,7 @@ __all__ = [
     "StencilStep",
     "StencilTest",
     "Texture",
+    "Work",
     "coordinate_bits",
     "covered",
     "covered_samples",
@@ -98,6 +109,7 @@ __all__ = [
     "draw_frame",
     "edges_of",
     "first_samples",
+    "ground_of",
     "layers_of",
     "nearest",
     "perspective",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pixelflow.simd.drawing.drawn import Picture
+from pixelflow.simd.drawing.account import Picture
 from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State
 from pixelflow.simd.drawing.framebuffer import Framebuffer, divided, layers_of, turns_of
 from pixelflow.simd.drawing.interpolation import Interpolation

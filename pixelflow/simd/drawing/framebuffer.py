@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.drawing.drawn import Picture
+from pixelflow.simd.drawing.account import Picture
 from pixelflow.simd.drawing.frame import Blend, DepthTest, Frame, State, Stencil, StencilStep, StencilTest
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.simd.drawing.drawn import Picture
+from pixelflow.simd.drawing.account import Picture
 from pixelflow.simd.drawing.interpolation import Interpolation
 from pixelflow.simd.drawing.planes import planes_of
 from pixelflow.simd.drawing.spans import spans_of

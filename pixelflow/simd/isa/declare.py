@@ -7,7 +7,7 @@ the declarations that :meth:`InstructionSet.instruction` collects. There is no s
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -215,6 +215,11 @@ class Instruction:
 
         return Instruction(self.declaration, tuple(absolute(operand) for operand in self.operands), self.gated)
 
+    def with_coefficients(self, coefficients: Sequence[int]) -> Instruction:
+        """Return the instruction with other coefficients: the last operands."""
+        kept = len(self.operands) - self.declaration.layout.coefficients
+        return Instruction(self.declaration, (*self.operands[:kept], *coefficients), self.gated)
+
     def apply(self, lanes: Algebra[Word, Bit]) -> None:
         """Carry out the meaning on ``lanes``; every operand must be absolute (no base)."""
         gate = self.declaration.gate
@@ -320,6 +325,11 @@ class InstructionSet(Generic[Kind]):
     def values(self) -> tuple[Kind, ...]:
         """All declarations, in the order of the manual."""
         return tuple(self._by_mnemonic.values())
+
+    @property
+    def by_opcode(self) -> Mapping[int, Kind]:
+        """All declarations, by opcode."""
+        return self._by_opcode
 
     def get(self, mnemonic: str) -> Kind | None:
         """Return the declaration of a mnemonic, or None where there is none."""

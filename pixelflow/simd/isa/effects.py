@@ -82,14 +82,21 @@ class Effects:
 
     shift_right = shift_left
 
+    def double_add(self, *values: object, **known: object) -> tuple[Sources, Sources]:
+        made = _joined(*values)
+        return made, made
+
+    double_multiply = double_fuse = to_double = float_to_double = double_add
+
     def route(self, value: Sources, sources: Sequence[int]) -> Sources:
         self.routes.append((value, tuple(sources)))
         return value
 
 
 def _joined(*values: object, **known: object) -> Sources:
-    """Return what values are made from together; numbers and the like are made from nothing."""
-    return _NOTHING.union(*(value for value in values if isinstance(value, frozenset)))
+    """Return what values, or pairs of them, are made from together; numbers and the like are made from nothing."""
+    every = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
+    return _NOTHING.union(*(each for each in every if isinstance(each, frozenset)))
 
 
 def effects(meaning: Callable[[Algebra[Sources, Sources]], None]) -> Effects:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Operand, OperandSpec
 
-__all__ = ["OPCODE_BITS", "WORD_BITS", "EncodingError", "Field", "Layout", "place"]
+__all__ = ["COEFFICIENT_WORDS", "OPCODE_BITS", "WORD_BITS", "EncodingError", "Field", "Layout", "place"]
 
 WORD_BITS = 32
+COEFFICIENT_WORDS = 2
+"""Words of a coefficient, the high half first."""
 OPCODE_BITS = 8
 
 
@@ -48,10 +50,17 @@ class Layout:
     fields: tuple[Field, ...]
     coders: tuple[_Coder, ...] = field(default=(), repr=False, compare=False)
     """How each operand is written and read."""
+    coefficients: int = 0
+    """How many operands are coefficients; their words come last."""
+
+    @property
+    def leading(self) -> int:
+        """Words before the coefficients: they say all but these."""
+        return self.words - COEFFICIENT_WORDS * self.coefficients
 
 
 def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
-    """Lay out the operands of a declaration; raises InternalError if two fields overlap."""
+    """Lay out the operands of a declaration; raises InternalError if two fields overlap or coefficients come early."""
     at = OPCODE_BITS
     gate = None
     if gateable:
@@ -70,7 +79,15 @@ def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
         if taken & bits or each.start + each.width > words * WORD_BITS:
             raise InternalError(f"encoding: field {each.operand}.{each.part} overlaps another field")
         taken |= bits
-    return Layout(words, gate, tuple(fields), tuple(_coders(specs, fields, words * WORD_BITS)))
+    coders = tuple(_coders(specs, fields, words * WORD_BITS))
+    layout = Layout(words, gate, tuple(fields), coders, sum(spec.kind.is_coefficient for spec in specs))
+    last = words * WORD_BITS
+    for spec in reversed(specs[len(specs) - layout.coefficients :]):
+        last -= COEFFICIENT_WORDS * WORD_BITS
+        at_end = [each.start for each in fields if each.operand == spec.name] == [last, last + WORD_BITS]
+        if not (spec.kind.is_coefficient and at_end):
+            raise InternalError(f"encoding: coefficients take two words each and come last, {spec.name} does not")
+    return layout
 
 
 @dataclass(frozen=True, slots=True, eq=False)

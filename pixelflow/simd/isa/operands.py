@@ -99,6 +99,8 @@ class OperandKind(ABC):
     """The name of the kind, in the manual."""
     takes_memory: ClassVar[bool] = False
     """Whether a memory address may stand here."""
+    is_coefficient: ClassVar[bool] = False
+    """Whether it is a number of 64 bits, in two words, on which neither cycles nor the memory touched depend."""
     most: ClassVar[int | None] = None
     """For a kind that gathers all values from its position on: how many at most; None for one value."""
     allowed: str

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
-from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
+from pixelflow.simd.isa.operands import Mem, Name, RegisterOperand, Target
 from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["ProgramTarget", "SourceLanguage"]
@@ -79,6 +79,20 @@ class ProgramTarget(Generic[Code]):
             each.mnemonic: frozenset(at for at, spec in enumerate(each.operands) if isinstance(spec.kind, Target))
             for each in self.instructions.values()
         }
+
+    @cached_property
+    def in_every_program(self) -> frozenset[str]:
+        """Mnemonics whose operands mean the same in every program: neither labels nor names."""
+        own = (Target, Name)
+        declared = self.instructions.values()
+        return frozenset(
+            each.mnemonic for each in declared if not any(isinstance(spec.kind, own) for spec in each.operands)
+        )
+
+    @cached_property
+    def made(self) -> dict[tuple[object, ...], Instruction]:
+        """Instructions that are the same in every program, by how they were written, as far as anybody has."""
+        return {}
 
     @cached_property
     def _by_flow(self) -> dict[Flow, str]:

@@ -17,12 +17,27 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["Action", "Background", "Engine", "Kernels", "Meaning", "OnePiece", "RepeatedRows", "Repeats"]
+__all__ = [
+    "Action",
+    "Background",
+    "Engine",
+    "Kernels",
+    "Meaning",
+    "Numbered",
+    "OnePiece",
+    "RepeatedRows",
+    "Repeats",
+    "Template",
+]
 
 Meaning = Callable[[Algebra[Any, Any]], None]
 """A function over the algebra of any engine, whatever its words and bits are."""
 Action = Any
 """Whatever the engine's `prepare` returns; opaque to everyone else."""
+Template = Action
+"""Whatever the engine's `template` returns; likewise."""
+Numbered = Callable[[Sequence[int]], Meaning]
+"""From a few numbers, which `affine` alone is given, to a meaning."""
 
 
 Words = NDArray[Any]
@@ -127,6 +142,23 @@ class Engine(ABC):
     @abstractmethod
     def chain(self, actions: Iterable[Action]) -> Action:
         """Return one action that carries out actions in order; worth while for what runs many times."""
+
+    def template(self, meaning: Numbered, numbers: int) -> Template:
+        """Return what `prepare_all` takes for a meaning that takes so many numbers; the same may be used many times."""
+        return meaning, numbers, None if numbers else self.prepare(meaning(()))
+
+    def prepare_all(self, templates: Sequence[Template], which: NDArray[np.intp], numbers: NDArray[np.int64]) -> Action:
+        """Return the action that carries out many meanings in order.
+
+        ``which`` is the template of each, ``numbers`` has a row for each, of which it takes the first ones.
+        """
+        return self.chain(
+            self._prepared(templates[kind], row) for kind, row in zip(which.tolist(), numbers.tolist(), strict=True)
+        )
+
+    def _prepared(self, template: Template, row: Sequence[int]) -> Action:
+        meaning, numbers, action = template
+        return self.prepare(meaning(row[:numbers])) if numbers else action
 
     @abstractmethod
     def run(self, actions: Iterable[Action]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ _FEW_ROWS = 60
 """Rows of one table that a notebook shows: a saved one holds them as text."""
 
 
-class Shown:
+class Shown(ABC):
     """Something with a report: rich prints it, and notebooks display it.
 
     Whatever its texts hold (brackets, tags, control characters) is shown as it is.
@@ -30,9 +31,9 @@ class Shown:
 
     __slots__ = ()
 
+    @abstractmethod
     def report(self) -> Report:
         """Return what the object shows."""
-        raise NotImplementedError
 
     def picture(self) -> RasterImage | None:
         """Return the image that a notebook shows above the report; None where there is nothing to see."""

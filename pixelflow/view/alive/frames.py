@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS
-from pixelflow.node import Node
+from pixelflow.node import Node, stages_of
+from pixelflow.node.parts.kernels import MACRO
 from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import machine_named
@@ -134,13 +134,10 @@ class FrameMaker:
         draw = _by_pixelflow if order.machine == PIXELFLOW else _by_another
         picture, drawing, notes = draw(frame, order.machine, telling, watch)
         ended = time.perf_counter()
-        stages: Counter[str] = Counter()
-        for run in manager.runs:
-            stages.update(run.by_stage)
         session = manager.session
         return DrawnPatches(
             picture,
-            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages),
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages_of(manager.runs)),
             drawing,
             sum(each.samples**2 for each in found),
             len(mesh.triangles),
@@ -158,7 +155,7 @@ class FrameMaker:
             maximum: dict[int | tuple[int, int], int] = {}
             for patch in self.patches:
                 maximum[patch.degrees] = maximum.get(patch.degrees, 0) + 1
-            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method)
+            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method, engine=MACRO)
             for patch in self.patches:
                 self._manager.add(patch)
             self._made = order.schedule, library

@@ -1,4 +1,4 @@
-// The link to the server: questions with their answers over one web socket, which comes back when it breaks.
+// The link to the server: questions with their answers, over one web socket or over what a notebook gives.
 
 const NAME = "pixelflow.page";
 const ELSEWHERE = 4409, TOO_MANY = 4429;
@@ -11,27 +11,19 @@ function newName() {
   return [...bytes].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
-export class Link extends EventTarget {
-  #socket = null;
-  #number = 0;
-  #waiting = new Map();
-  #pause = 200;
+/** A web socket to the server of this page, which comes back when it breaks. */
+class SocketChannel {
+  #socket = null; #pause = 200; #hear = null;
 
-  constructor() {
-    super();
+  /** Begin to talk; what comes is told to ``hear``: opened(), message(ArrayBuffer), closed(reason). */
+  open(hear) {
+    this.#hear = hear;
     if (!sessionStorage.getItem(NAME)) sessionStorage.setItem(NAME, newName());
     this.#connect();
   }
 
-  /** Ask; returns {head, body}, null where a later question has taken the place of this one. */
-  ask(what, fields = {}) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Refused("the server does not answer"));
-    const id = ++this.#number;
-    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    this.#socket.send(JSON.stringify({ id, do: what, ...fields }));
-    this.#busy();
-    return answer;
-  }
+  get isOpen() { return this.#socket?.readyState === WebSocket.OPEN; }
+  send(text) { this.#socket.send(text); }
 
   #connect() {
     const address = new URL("socket", location.href);
@@ -40,9 +32,44 @@ export class Link extends EventTarget {
     address.searchParams.set("page", sessionStorage.getItem(NAME));
     const socket = (this.#socket = new WebSocket(address));
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => { this.#pause = 200; this.#say("open", "connected"); this.dispatchEvent(new Event("open")); };
-    socket.onmessage = (message) => this.#take(message.data);
+    socket.onopen = () => { this.#pause = 200; this.#hear.opened(); };
+    socket.onmessage = (message) => this.#hear.message(message.data);
     socket.onclose = (event) => this.#closed(event);
+  }
+
+  #closed(event) {
+    this.#hear.closed(event.reason || "not connected");
+    if (event.code === TOO_MANY) this.#pause = 5000;
+    if (event.code === ELSEWHERE) sessionStorage.setItem(NAME, newName());
+    setTimeout(() => this.#connect(), this.#pause);
+    this.#pause = Math.min(5000, this.#pause * 2);
+  }
+}
+
+export class Link extends EventTarget {
+  #channel; #number;
+  #waiting = new Map();
+
+  /** Talk over a channel: that of the page, or one that a notebook gives; numbers of questions come after ``first``. */
+  constructor(channel = new SocketChannel(), first = 0) {
+    super();
+    this.#channel = channel;
+    this.#number = first;
+    channel.open({
+      opened: () => { this.#say("open", "connected"); this.dispatchEvent(new Event("open")); },
+      message: (data) => this.#take(data),
+      closed: (reason) => this.#closed(reason),
+    });
+  }
+
+  /** Ask; returns {head, body}, null where a later question has taken the place of this one. */
+  ask(what, fields = {}) {
+    if (!this.#channel.isOpen) return Promise.reject(new Refused("the server does not answer"));
+    const id = ++this.#number;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.#channel.send(JSON.stringify({ id, do: what, ...fields }));
+    this.#busy();
+    return answer;
   }
 
   #take(data) {
@@ -62,19 +89,14 @@ export class Link extends EventTarget {
     else waiting.resolve({ head, body });
   }
 
-  #closed(event) {
+  #closed(reason) {
     for (const each of this.#waiting.values()) each.reject(new Refused("the server does not answer"));
     this.#waiting.clear();
-    this.#say("closed", event.reason || "not connected");
-    if (event.code === TOO_MANY) this.#pause = 5000;
-    if (event.code === ELSEWHERE) sessionStorage.setItem(NAME, newName());
-    setTimeout(() => this.#connect(), this.#pause);
-    this.#pause = Math.min(5000, this.#pause * 2);
+    this.#say("closed", reason);
   }
 
   #busy() {
-    const open = this.#socket?.readyState === WebSocket.OPEN;
-    if (open) this.#say(this.#waiting.size ? "busy" : "open", "connected");
+    if (this.#channel.isOpen) this.#say(this.#waiting.size ? "busy" : "open", "connected");
   }
 
   #say(state, text) {

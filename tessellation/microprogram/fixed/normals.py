@@ -16,6 +16,7 @@ from microcode import Builder, Imm, Mem, Register
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.fixed.floats import KEPT, emit_normalised, emit_packed
 from tessellation.microprogram.fixed.integers import emit_high_product, emit_magnitude, emit_multiply, emit_product
+from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.plan.memory_map import AXES, MemoryMap
 from tessellation.plan.stages import Stage
 
@@ -30,7 +31,7 @@ _PIECES = 6
 """Lines that begin the root: each misses it by 1/400 at most."""
 
 
-def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int) -> None:
+def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int, keeping: Keeping) -> None:
     """Emit the unit normals of derivatives of ``size`` bytes, two's complement, in ``slopes``: u first, then v.
 
     What lies from ``control_points`` to the end of the weights has done its work and is written over.
@@ -42,6 +43,7 @@ def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int) -> N
     vectors = [[Mem(at) for at in slopes[half : half + 3]] for half in (0, 3)]
     normals = [cross[index * _CROSS] for index in range(3)]
     _emit_routines(builder, size, first, second, spare)
+    keeping.emit(builder, Chance.NORMALS, Stage.NORMALS)
     builder.mark(Stage.NORMALS.value)
     for half, vector in enumerate(vectors):
         for axis, number in enumerate(vector):
@@ -54,9 +56,11 @@ def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int) -> N
         builder.call("product", second, uppers[0][b], uppers[1][a])
         plus, minus = (signs[a], signs[3 + b]), (signs[b], signs[3 + a])
         builder.call("cross", normals[axis], cross_signs[axis], *plus, *minus)
+    keeping.emit(builder, Chance.CROSSED, Stage.NORMALS)
     builder.call(f"level{_CROSS}", *normals)
     mantissas = [number[_CROSS - KEPT] for number in normals]
     builder.call("root", root, *mantissas)
+    keeping.emit(builder, Chance.SQUARED, Stage.NORMALS)
     for axis, name in enumerate(AXES):
         builder.call("product", first, mantissas[axis], root)
         builder.call("unit", Mem(memory[f"{name}_normal"].start), cross_signs[axis])

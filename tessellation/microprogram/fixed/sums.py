@@ -15,6 +15,7 @@ from microcode import Builder, Imm, Mem, Register
 from tessellation.microprogram.fixed.floats import emit_point_routine, emit_slope_routine
 from tessellation.microprogram.fixed.integers import emit_constant_off, emit_product
 from tessellation.microprogram.fixed.normals import emit_reciprocal_normals
+from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.microprogram.kernels import Selector, emit_exchange, emit_normals
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.plan.columns import SHARE_BYTES
@@ -137,6 +138,7 @@ def emit_fixed_sums(
     library: FloatLibrary | None,
     select: Selector,
     transfers: ShareWay,
+    keeping: Keeping,
 ) -> None:
     """Emit a pass of bicubic patches at k samples a side past its addresses.
 
@@ -159,6 +161,8 @@ def emit_fixed_sums(
         for half in range(2):
             start = memory["columns"].start + half * BLOCK_SIDE * form.inner_bytes
             emit_exchange(builder, start, form.inner_bytes, BLOCK_SIDE)
+        if axis == AXES[-1]:
+            keeping.emit(builder, Chance.AMIDST, Stage.EXCHANGE)
         builder.mark(Stage.OUTER.value)
         slopes = [Mem(memory["slopes"].start + at * form.outer_bytes) for at in (index, 3 + index)]
         builder.call("outer", *slopes)
@@ -168,6 +172,6 @@ def emit_fixed_sums(
             for name, slope in zip(("du", "dv"), slopes, strict=True):
                 builder.call("slope", Mem(memory[f"{axis}_{name}"].start), slope)
     if library is None:
-        emit_reciprocal_normals(builder, memory, form.outer_bytes)
+        emit_reciprocal_normals(builder, memory, form.outer_bytes, keeping)
     else:
-        emit_normals(builder, memory, library)
+        emit_normals(builder, memory, library, keeping)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pixelflow.config import NodeConfig
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import Frame, Picture, draw
 from tessellation.host.session import Session, TakenResults
 from tessellation.host.tessellator import Tessellation
@@ -124,10 +124,8 @@ class _Animator:
         self._next_left = 0
         scene = source.at(number)
         self.draw()
-        stages: Counter[str] = Counter()
         runs = [run for each in scene.tessellations for run in each.runs]
         for run in runs:
-            stages.update(run.by_stage)
             self._count(run, self.paths)
         made = AnimatedFrame(
             number,
@@ -135,7 +133,7 @@ class _Animator:
             sum(len(each.triangles) for each in scene.frame.draws),
             len(runs),
             sum(run.cycles for run in runs),
-            dict(stages),
+            stages_of(runs),
             sum(each.samples for each in scene.tessellations),
             left=self._next_left,
         )

@@ -16,10 +16,10 @@ from microcode import Builder, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
 from tessellation.host.session import TakenResults
-from tessellation.microprogram.gp_traffic import RESULT_BYTES, RESULTS, Returned, received
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, received
 from tessellation.microprogram.method import WrittenPass
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
-from tessellation.plan.memory_map import FLOAT_BYTES
+from tessellation.plan.memory_map import FLOAT_BYTES, RESULTS
 from tessellation.plan.stages import Stage
 from tessellation.rendering.regions import Region
 

@@ -14,17 +14,12 @@ from dataclasses import dataclass
 from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, Picture, draw
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number
-from tessellation.microprogram.passes import Method
 from tessellation.picture import View
-from tessellation.rendering.projected import sampled_points
 from tessellation.rendering.words import InstructionWords, draw_words, generate_words
 from tessellation.sampling.choice import SeenPatches
 from tessellation.sampling.measured import pixel_errors, samples_alike
 
 __all__ = ["TurnedFrame", "Turning", "WordFrame", "turn", "turning_report"]
-
-_DEPTH_MARGIN = 2.0**-16
-"""The share of the depths between the nearest sample and the near plane: nothing is cut where rounding decides."""
 
 Drawer = Callable[[Frame], DrawnFrame]
 
@@ -126,12 +121,9 @@ def _drawn(
     """Return a frame whose patches have so many samples of a side, 0 for none; errors are those of ``judged``."""
     kept = [at for at, k in enumerate(counts) if k]
     patches, samples = [here.patches[at] for at in kept], [counts[at] for at in kept]
-    # The near plane stands before all samples, and so cuts nothing.
-    points = sampled_points(patches, samples, single=Method().single_database)
-    standpoint = here.standpoint.ranged(points).widened(_DEPTH_MARGIN)
     tessellation, words = generate_words(
-        patches, samples, view, standpoint=standpoint, config=config, engine=engine
-    )  # fmt: skip
+        patches, samples, view, standpoint=here.standpoint, config=config, engine=engine
+    )
     drawn = draw_words(words, background=background, config=config, engine=engine)
     wanted = set(judged)
     results = [each for at, each in zip(kept, tessellation.patches, strict=True) if at in wanted]

@@ -16,6 +16,7 @@ def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
         ("words", f"{words.cycles:,} cycles on the EMCs before"),
         ("", stages),
         ("", f"{words.bytes_sent:,} bytes to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),
+        ("cut by", ", ".join(words.clipping.planes)),
         ("marks", f"{words.accepted:,} of {words.cells:,} triangles accepted, in {len(words.words):,} regions"),
         ("light", f"{light.moved:,} of {counted(light.samples, 'sample')} another colour than in 64 bits, "
          f"by {light.steps} of 255 at most"),
@@ -31,6 +32,7 @@ def word_data(words: InstructionWords) -> dict[str, Json]:
         "bytes": words.bytes_sent,
         "gps": words.gps,
         "rounds": words.rounds,
+        "cut_by": [plane.value for plane in words.clipping.planes],
         "triangles": {"made": words.cells, "accepted": words.accepted, "times_regions": len(words.words)},
         "light": {
             "largest_difference": words.light.steps,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run, stages_of
 from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
 from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import Tessellation, tessellate
@@ -18,7 +17,7 @@ from tessellation.microprogram.passes import Method, Plan
 from tessellation.picture import Standpoint, View, unit
 from tessellation.picture.lighting import lit
 from tessellation.plan.mapping import BLOCK_SIDE
-from tessellation.rendering.projected import sampled_points, standpoint_for
+from tessellation.rendering.projected import sampled_points, standpoint_for, standpoint_of
 from tessellation.rendering.projection import Projection
 from tessellation.rendering.renderer import require_region
 from tessellation.rendering.words.clipping import Clipping, clip_program
@@ -96,10 +95,7 @@ class InstructionWords:
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles of each stage, in the order in which they first came."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.by_stage)
-        return dict(total)
+        return stages_of(self.runs)
 
     @property
     def accepted(self) -> int:
@@ -133,23 +129,23 @@ def generate_words(
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
 
-    The application places the camera before the first pass, as for `project_samples`, or says where it stands: then
-    triangles are cut by the near plane, which is where that has depth 0, and by the guard band, where its own
-    evaluation of the patches says that some may reach so far. Words go to ``gps`` GPs, or to as many as results do.
-    Other arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel
-    of a region or not as many GPs, and where a PE has no room.
+    The application places the camera before the first pass, as for `project_samples`, or it is that of ``standpoint``,
+    with depths that reach from the nearest sample to the farthest. Triangles are cut by the near
+    plane and by the guard band where its own evaluation of the patches says that some may reach so far. Words go to
+    ``gps`` GPs, or to as many as results do. Other arguments are those of `tessellate`. Raises InputError as it does,
+    for a node that has not a PE for each pixel of a region or not as many GPs, and where a PE has no room.
     """
     require_region(config)
     method = Method() if method is None else method
     gps = replace(method, results="gp", gps=gps).gps_of(config) if gps is not None else method.gps_of(config)
-    if standpoint is None:
-        standpoint = standpoint_for(patches, samples, view, single=method.single_database)
-        near = None
-    else:
-        near = -1 / standpoint.low
-        standpoint = standpoint.widened(_DEPTH_MARGIN)
     points = sampled_points(patches, samples, single=method.single_database)
-    clipping = Clipping.of(Projection.of(standpoint), points, near or 0.0)
+    if standpoint is not None:
+        standpoint = standpoint.ranged(points).widened(_DEPTH_MARGIN)
+    elif view.eye is None:
+        standpoint = standpoint_for(patches, samples, view, single=method.single_database)
+    else:
+        standpoint = standpoint_of(points, view).widened(_DEPTH_MARGIN)
+    clipping = Clipping.of(Projection.of(standpoint), points, standpoint.near)
     maker = _WordMaker(standpoint, clipping, view.width, view.height, gps)
     tessellation = tessellate(
         patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from pixelflow.isa import MEMORY_BYTES
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.microprogram.gp_traffic import RESULTS
-from tessellation.plan.memory_map import AVAILABLE, AXES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import AVAILABLE, AXES, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.rendering.projection import Places
 
 __all__ = ["CORNER_BYTES", "RECORD_BYTES", "WordPlaces"]

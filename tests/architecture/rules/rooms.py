@@ -32,10 +32,13 @@ TABLE = {
     "pixelflow.simd.files": (*BASE, "numpy"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
+    "pixelflow.simd.comparison.illustrations": (*BASE, "numpy"),
     "pixelflow.simd.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
     "pixelflow.simd.boxes": BASE,
+    # Columns of instructions.
+    "pixelflow.simd.isa.kinds": (*BASE, "numpy"),
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
@@ -53,6 +56,9 @@ TABLE = {
     # The page's server is an extra.
     "pixelflow.view": BASE,
     "pixelflow.view.server": (*BASE, "starlette", "uvicorn"),
+    # The widget is an extra.
+    "pixelflow.view.notebook": (*BASE, "pixelflow.view"),
+    "pixelflow.view.notebook.widget": (*BASE, "pixelflow.view", "anywidget", "traitlets"),
     "pixelflow.view.explorer": (
         *BASE,
         "microcode",
@@ -74,6 +80,7 @@ TABLE = {
         "numpy",
     ),
     "microcode": (*BASE, "pixelflow.isa"),
+    "microcode.linking.rounds": (*BASE, "microcode", "pixelflow.isa", "numpy"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
         *BASE,
@@ -94,14 +101,14 @@ TABLE = {
         "numpy",
     ),
     "tessellation.scenes": (*BASE, "pixelflow.config", "tessellation", "numpy"),
-    # The reader of textures is an extra.
-    "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The curves are an extra.
     "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    # The reader of textures is an extra.
+    "tessellation.picture.texels": (*BASE, "numpy", "PIL"),
     "pim_kernels": (
         *BASE,
         "microcode",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
@@ -15,8 +16,9 @@ from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
 from pixelflow.node.parts.kernels import make_engine
 from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.isa.kinds import ByKind
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.engine import Action, Engine, Repeats
+from pixelflow.simd.lanes.engine import Action, Engine, Repeats, Template
 from pixelflow.simd.report import Report, Shown, overview
 
 __all__ = ["PeArray"]
@@ -37,6 +39,8 @@ class PeArray(Shown):
         self._config = array
         self._modules = array.modules
         self._actions: dict[Instruction, Action] = {}
+        self._templates: dict[Instruction, Template] = {}
+        """By an instruction whose coefficients are 0."""
         self._coordinates_of: int | None = None
         self.exact = False
         """Whether whole states matter, scratch memory included: no routine is carried out by a kernel then."""
@@ -83,6 +87,35 @@ class PeArray(Shown):
                 # Long runs of broadcast constants never come again; start over rather than grow.
                 self._actions.clear()
             found = self._actions[instruction] = self.engine.prepare(instruction.apply)
+        return found
+
+    def joint_action(self, instructions: ByKind, first: int, end: int) -> Action:
+        """Return what the engine must do for PE instructions ``first`` to ``end - 1``, as one action.
+
+        None of them refers to a parameter; those of other units among them are left out. Each kind is looked at once.
+        """
+        kind_of = instructions.kind_of[first:end]
+        numbers: dict[int, int] = {}
+        templates: list[Template] = []
+        for kind in np.unique(kind_of).tolist():
+            if instructions.kinds[kind].declaration.unit is Unit.PE:
+                numbers[kind] = len(templates)
+                templates.append(self._template(instructions.kinds[kind]))
+        which = np.full(len(instructions.kinds), -1)
+        which[list(numbers)] = list(numbers.values())
+        on_lanes = np.flatnonzero(which[kind_of] >= 0)
+        coefficients = instructions.coefficients(first, end)[on_lanes]
+        return self.engine.prepare_all(templates, which[kind_of[on_lanes]], coefficients)
+
+    def _template(self, kind: Instruction) -> Template:
+        """Return what the engine must do for instructions of a kind, without a parameter."""
+        found = self._templates.get(kind)
+        if found is None:
+            self._check(kind)
+            found = self._templates[kind] = self.engine.template(
+                lambda coefficients: kind.with_coefficients(coefficients).apply,
+                kind.declaration.layout.coefficients,
+            )
         return found
 
     @property

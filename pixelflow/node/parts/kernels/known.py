@@ -112,8 +112,9 @@ def digest(program: Program, routine: Routine) -> str | None:
     None for what cannot have a kernel: a routine that is not one piece of straight code from START to RET, or that
     touches memory besides its operands and one range of scratch.
     """
-    first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(program.instructions))
-    start, *body, last = program.instructions[first:end]
+    instructions = program.by_kind
+    first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(instructions))
+    start, *body, last = [instructions[index] for index in range(first, end)]
     if start.declaration is not START or last.declaration is not RET or len(routine.scratch) > 1:
         return None
     at, size = routine.scratch[0] if routine.scratch else (0, 0)

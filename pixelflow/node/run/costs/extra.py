@@ -85,11 +85,10 @@ def uses_of(program: Program) -> dict[str, tuple[int, ...]]:
     """Return for each rule the positions of the instructions that it holds for, kept with the program."""
     found = program.analyses.get("extra")
     if not isinstance(found, dict):
-        once = {id(each): each for each in program.instructions}
-        held = {key: [rule.name for rule in EXTRA_RULES if rule.holds(each)] for key, each in once.items()}
+        held = program.by_kind.each(lambda each: [rule.name for rule in EXTRA_RULES if rule.holds(each)])
         places: dict[str, list[int]] = {rule.name: [] for rule in EXTRA_RULES}
-        for index, each in enumerate(program.instructions):
-            for name in held[id(each)]:
+        for index, names in enumerate(held):
+            for name in names:
                 places[name].append(index)
         found = program.analyses["extra"] = {name: tuple(indices) for name, indices in places.items()}
     return found

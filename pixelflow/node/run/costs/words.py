@@ -32,13 +32,12 @@ class ProgramWords:
 
     def __init__(self, program: Program) -> None:
         """Raises MachineFault where a LOOP has no end."""
-        instructions = program.instructions
-        self.each = tuple(0 if each.declaration is MARK else each.words for each in instructions)
+        self.each = tuple(program.by_kind.each(lambda each: 0 if each.declaration is MARK else each.words))
         """Words of each instruction."""
         self.pieces: list[Piece] = []
-        self.piece_of = [-1] * len(instructions)
+        self.piece_of = [-1] * len(self.each)
         """The piece of each instruction, -1 for none."""
-        self.within = [0] * len(instructions)
+        self.within = [0] * len(self.each)
         """Words of its piece up to the end of each instruction."""
         ends = [*program.addresses, len(program.words)]
         position = {address: index for index, address in enumerate(ends)}
@@ -82,10 +81,10 @@ def loops_of(program: Program) -> dict[int, int]:
     """Return the position of the ENDL of every LOOP; raises MachineFault where one is missing."""
     open_loops: list[int] = []
     ends: dict[int, int] = {}
-    for index, instruction in enumerate(program.instructions):
-        if instruction.declaration is LOOP:
+    for index, declaration in program.by_kind.places_of(LOOP, ENDL):
+        if declaration is LOOP:
             open_loops.append(index)
-        elif instruction.declaration is ENDL:
+        else:
             if not open_loops:
                 raise MachineFault(f"{program.where(index)}: ENDL without LOOP")
             ends[open_loops.pop()] = index

@@ -144,7 +144,7 @@ class PortTimes:
 
         Where that depends on parameters, the first did, and those that followed it at once do not.
         """
-        return index == self.state.touched_by or sharing(self._program.instructions[index]) is True
+        return index == self.state.touched_by or sharing(self._program.by_kind[index]) is True
 
     def end(self, cycle: int) -> None:
         """The transfer has ended; raises MachineFault where a PE instruction has used the ports meanwhile."""

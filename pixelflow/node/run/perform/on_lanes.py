@@ -59,7 +59,7 @@ class OnLanes:
     def join(self, stream: Stream) -> None:
         """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if self._enables is None and not stream.bus.wants(Executed):
-            stream.straight_codes = self._analysis.straight_codes()
+            stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
             stream.may_skip, stream.on_skip = partial(self._may_skip, stream), partial(self._on_skip, stream)
 
     # --- the EMC stream ----------------------------------------------------------------------------------------

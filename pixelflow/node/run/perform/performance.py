@@ -82,7 +82,7 @@ class OnNothing:
 
 def texture_instruction(program: Program, index: int) -> Instruction:
     """Return an instruction of the texture stream; raises MachineFault where it is none of the TASICs'."""
-    instruction = program.instructions[index]
+    instruction = program.by_kind[index]
     if instruction.declaration.unit is not Unit.TASIC:
         raise MachineFault(f"{program.where(index)}: {instruction.text()}: not an instruction of the TASICs")
     return instruction

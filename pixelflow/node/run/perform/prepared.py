@@ -28,16 +28,17 @@ class Prepared:
     """What an array does for each instruction, piece of straight code and call of a program."""
 
     def __init__(self, array: PeArray, program: Program) -> None:
-        self.instructions = program.instructions
-        self.on_lanes = [i.declaration.unit is Unit.PE for i in self.instructions]
-        self.bases = [i.bases for i in self.instructions]
+        self.instructions = program.by_kind
+        self.on_lanes = self.instructions.each(lambda each: each.declaration.unit is Unit.PE)
+        self.bases = self.instructions.each(lambda each: each.bases)
         self.scores: dict[Hashable, Repeated] = {}
         """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
         self._array = array
         self._absolute: list[Action | None] = [None] * len(self.instructions)
         self._by_parameter: dict[tuple[int, object], Action] = {}
-        self._fixed: dict[int, tuple[list[Action | None], list[int]]] = {}
-        """For the first instruction of straight code its actions but for those that depend on parameters; which do."""
+        self._fixed: dict[int, tuple[int, list[Action | None], list[tuple[int, int]]]] = {}
+        """For the first instruction of straight code its end, its actions but for those that depend on parameters, and
+        which do: position among them, and instruction."""
         self._actions_of: dict[Key, tuple[Action, ...]] = {}
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
@@ -60,19 +61,25 @@ class Prepared:
     def _actions(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
         """Return the actions of instructions ``first`` to ``end - 1``: only some of them depend on parameters."""
         known = self._fixed.get(first)
-        if known is None or len(known[0]) != end - first:
-            fixed = [None if self.bases[index] else self.action(index, ()) for index in range(first, end)]
-            varying = [index for index in range(first, end) if self.bases[index]]
-            known = self._fixed[first] = fixed, varying
-        found = known[0].copy()
+        if known is None or known[0] != end:
+            known = self._fixed[first] = end, *self._known_ahead(first, end)
+        found = known[1].copy()
         bases_of, by_parameter, passed = self.bases, self._by_parameter, len(parameters)
-        for index in known[1]:
+        for at, index in known[2]:
             bases = bases_of[index]
             action = None
             if len(bases) == 1 and bases[0] < passed:
                 action = by_parameter.get((index, parameters[bases[0]]))
-            found[index - first] = self.action(index, parameters) if action is None else action
+            found[at] = self.action(index, parameters) if action is None else action
         return found
+
+    def _known_ahead(self, first: int, end: int) -> tuple[list[Action | None], list[tuple[int, int]]]:
+        """Return the actions that depend on no parameter, None for each that does, and where those are."""
+        places = [index for index in range(first, end) if self.on_lanes[index]]
+        varying = [(at, index) for at, index in enumerate(places) if self.bases[index]]
+        if not varying and any(self.instructions.counts[kind] for kind in set(self.instructions.kind_list[first:end])):
+            return [self._array.joint_action(self.instructions, first, end)], []
+        return [None if self.bases[index] else self.action(index, ()) for index in places], varying
 
     # --- straight code -----------------------------------------------------------------------------------------
 

@@ -22,19 +22,23 @@ class Analysis:
         """Raises MachineFault for a program that no sequencer can walk."""
         self.program = program
         self.sequencer = Sequencer(program, config.igc, config.extra)
-        self.port_use = PortUse(program.instructions)
+        self.port_use = PortUse(program.by_kind)
         self._calls = WholeCalls(self.sequencer)
-        self._straight_codes: dict[int, StraightCode | None] = {}
+        self._straight_codes: dict[bool, dict[int, StraightCode | None]] = {False: {}, True: {}}
 
-    def straight_codes(self, *, timed: bool = False) -> StraightCodes:
-        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words."""
-        sequencer, instructions = self.sequencer, self.program.instructions
+    def straight_codes(self, *, timed: bool = False, stages: bool = False) -> StraightCodes:
+        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words.
+
+        With ``stages`` they may begin in it, where nothing waits for words either.
+        """
+        sequencer = self.sequencer
         return StraightCodes(
-            instructions,
+            self.program.by_kind,
             sequencer.cycles,
             sequencer.watched,
             self.port_use,
-            known=self._straight_codes,
+            names=len(self.program.names) if stages else 0,
+            known=self._straight_codes[stages],
             timed=timed,
             call=self._calls.at,
         )

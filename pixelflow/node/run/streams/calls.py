@@ -90,7 +90,7 @@ class WholeCalls:
     def at(self, index: int) -> WholeCall | None:
         """Return the call at an instruction that is one; None where the routine is no straight code."""
         sequencer = self._sequencer
-        target, arguments = sequencer.program.instructions[index].operands
+        target, arguments = sequencer.program.by_kind[index].operands
         if target not in self._bodies:
             self._bodies[target] = self._look(target)
         body = self._bodies[target]
@@ -103,7 +103,7 @@ class WholeCalls:
     def _look(self, target: int) -> RoutineBody | None:
         """Return the routine at a word address, None where it is no straight code or is seen for certain."""
         sequencer = self._sequencer
-        instructions = sequencer.program.instructions
+        instructions = sequencer.program.by_kind
         first = sequencer.program.index_of.get(target)
         if first is None:
             return None

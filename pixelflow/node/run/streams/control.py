@@ -131,7 +131,7 @@ class ControlFlow:
     def _watch(self, index: int) -> None:
         """Keep the depth of the PEs' stacks, which is the same in all of them."""
         frame = self.frames[-1]
-        pushes = self.sequencer.program.instructions[index].declaration.pushes
+        pushes = self.sequencer.program.by_kind[index].declaration.pushes
         if not pushes:
             if frame.started:
                 self._fault("START twice in one routine")

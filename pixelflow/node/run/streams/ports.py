@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction
+from pixelflow.simd.isa.kinds import ByKind
 
 __all__ = ["PortUse", "meets_ports", "sharing"]
 
@@ -32,10 +33,9 @@ def sharing(instruction: Instruction) -> bool | None:
 class PortUse:
     """The same for all instructions of a program, with the parameters that a frame has."""
 
-    def __init__(self, instructions: Sequence[Instruction]) -> None:
-        self._instructions = instructions
-        # Found when an instruction is first executed, as most of a library never is; by its object, of which a program
-        # has one for all equal words. ``_instructions`` holds the objects, so that their numbers stay theirs.
+    def __init__(self, instructions: ByKind) -> None:
+        self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        # Found when an instruction of a kind is first executed, as most of a library never is.
         self._known: dict[int, bool | tuple[tuple[int, int, int], ...]] = {}
 
     def certain(self, index: int) -> bool | None:
@@ -58,10 +58,10 @@ class PortUse:
         )
 
     def _of(self, index: int) -> bool | tuple[tuple[int, int, int], ...]:
-        instruction = self._instructions[index]
-        known = self._known.get(id(instruction))
+        kind = self._kind_of[index]
+        known = self._known.get(kind)
         if known is None:
-            known = self._known[id(instruction)] = self._look(instruction)
+            known = self._known[kind] = self._look(self._kinds[kind])
         return known
 
     def _look(self, instruction: Instruction) -> bool | tuple[tuple[int, int, int], ...]:

@@ -24,7 +24,7 @@ class StreamUse:
 
 def use_of(program: Program, entry: str) -> StreamUse:
     """Follow the code from a stream's entry, and return what it does with semaphores."""
-    instructions = program.instructions
+    instructions = program.by_kind
     seen: set[int] = set()
     found: list[int] = []
     ahead = [program.index_of.get(program.entries[entry], len(instructions))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.config import ExtraConfig, IgcConfig
-from pixelflow.isa import Family, Program, Unit
+from pixelflow.isa import Family, Instruction, Program, Unit
 from pixelflow.isa.control import SIGNAL, WAIT, takes_control
 from pixelflow.node.run.costs.extra import cycles_of
 from pixelflow.node.run.costs.words import ProgramWords, loops_of, words_of
@@ -20,15 +20,11 @@ class Sequencer:
     def __init__(self, program: Program, config: IgcConfig, extra: ExtraConfig) -> None:
         self.program = program
         self.config = config
-        instructions = program.instructions
-        self.control = [i if i.declaration.unit is Unit.SEQUENCER else None for i in instructions]
-        taken = cycles_of(instructions, program.cycles, extra)
-        self.cycles = [
-            config.control_cycles if takes_control(each.declaration) else cycles
-            for each, cycles in zip(instructions, taken, strict=True)
-        ]
+        by_kind = program.by_kind
+        self.control = by_kind.each(lambda i: i if i.declaration.unit is Unit.SEQUENCER else None)
+        self.cycles = by_kind.each(lambda each: self._cycles_of(each, extra))
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
-        self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
+        self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
         self.loop_end = loops_of(program)
         self._names: dict[int, str] = {}
         self.semaphore_uses = [
@@ -37,6 +33,11 @@ class Sequencer:
             if i and i.declaration in _USES
         ]
         """Position, SIGNAL or WAIT, and the semaphore."""
+
+    def _cycles_of(self, instruction: Instruction, extra: ExtraConfig) -> int:
+        if takes_control(instruction.declaration):
+            return self.config.control_cycles
+        return cycles_of([instruction], [instruction.cycles], extra)[0]
 
     @property
     def words(self) -> ProgramWords:

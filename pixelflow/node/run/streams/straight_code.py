@@ -2,9 +2,10 @@
 
 It holds instructions of the PEs only: no control, nothing that watches the depth of a stack. A plain one holds
 nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
-each time. One of settings writes registers of the LEE. A shared one, for runs in which only time passes, begins
-and ends with an instruction that uses a port: the watch over the ports (`PortTimes`) must look at what lies between
-when a transfer comes. It sets no mark. The call of a routine of straight code is one as well (`calls.py`).
+each time. Where no words are waited for it may hold beginnings of stages (MARK), which take no time. One of settings
+writes registers of the LEE. A shared one, for runs in which only time passes, begins and ends with an instruction that
+uses a port: the watch over the ports (`PortTimes`) must look at what lies between when a transfer comes. It sets no
+mark. The call of a routine of straight code is one as well (`calls.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pixelflow.isa import Family, Instruction, Unit
-from pixelflow.isa.control import CALL
+from pixelflow.isa import Family, Unit
+from pixelflow.isa.control import CALL, MARK
 from pixelflow.node.run.streams.ports import PortUse, meets_ports
+from pixelflow.simd.isa.declare import Instruction
+from pixelflow.simd.isa.kinds import ByKind
 
 __all__ = ["CallFrame", "RoutineBody", "StraightCode", "StraightCodes"]
 
@@ -63,6 +66,8 @@ class StraightCode:
     settings: bool = False
     body: RoutineBody | None = None
     """The routine that is called, where this is a call (`calls.py`)."""
+    stages: tuple[tuple[int, int, int], ...] = ()
+    """Stages that begin in it: (instruction, cycles before it, number of the name) each."""
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -86,21 +91,25 @@ class StraightCode:
 class StraightCodes:
     """The straight code from each instruction of a program on, for one run; shared code only where it is ``timed``.
 
-    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls.
+    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls. Stages
+    of the first ``names`` names may begin in it.
     """
 
     def __init__(
         self,
-        instructions: Sequence[Instruction],
+        instructions: ByKind,
         cycles: Sequence[int],
         watched: Sequence[object],
         ports: PortUse,
         *,
+        names: int = 0,
         known: dict[int, StraightCode | None] | None = None,
         timed: bool = False,
         call: Callable[[int], StraightCode | None] | None = None,
     ) -> None:
-        self._instructions = instructions
+        self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        self._size = len(instructions)
+        self._names = names
         self._cycles = cycles
         self._watched = watched
         self._ports = ports
@@ -125,46 +134,75 @@ class StraightCodes:
 
     def _make(self, first: int) -> StraightCode | None:
         end = first
-        if first < len(self._instructions):
-            if self._instructions[first].declaration is CALL:
+        if first < self._size:
+            if self._at(first).declaration is CALL:
                 return self._call(first) if self._call is not None else None
             if self._sharing(first) is True:
                 return self._make_shared(first)
-            while end < len(self._instructions) and self._instructions[end].declaration.unit is Unit.LEE:
+            while end < self._size and self._at(end).declaration.unit is Unit.LEE:
                 end += 1
             if end > first:
                 return self._code(first, end, settings=True)
-        while end < len(self._instructions) and self._is_plain(end):
-            end += 1
-        return self._code(first, end)
+        plain: dict[int, bool] = {}
+        stages: list[int] = []
+        for end in range(first, self._size):
+            kind = self._kind_of[end]
+            is_plain = plain.get(kind)
+            if is_plain is None:
+                is_plain = plain[kind] = self._is_plain(end)
+            if not is_plain:
+                if not self._is_stage(end):
+                    break
+                stages.append(end)
+        else:
+            end = self._size
+        return self._code(first, end, stages=stages)
+
+    def _at(self, index: int) -> Instruction:
+        """Return an instruction, without its coefficients."""
+        return self._kinds[self._kind_of[index]]
+
+    def _is_stage(self, index: int) -> bool:
+        """Return whether a stage that has a name begins here."""
+        instruction = self._at(index)
+        return instruction.declaration is MARK and instruction.operands[0] < self._names
 
     def _begins_shared(self, first: int) -> bool:
-        return first < len(self._instructions) and self._sharing(first) is True
+        return first < self._size and self._sharing(first) is True
 
     def _make_shared(self, first: int) -> StraightCode | None:
         end = index = first
-        while index < len(self._instructions) and self._is_straight(index) and not self._sets_mark(index):
+        while index < self._size and self._is_straight(index) and not self._sets_mark(index):
             index += 1
             if self._sharing(index - 1) is True:
                 end = index
         return self._code(first, end, shared=True)
 
     def _sets_mark(self, index: int) -> bool:
-        return self._instructions[index].declaration.family is Family.PORT
+        return self._at(index).declaration.family is Family.PORT
 
-    def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
-        if end - first < 2:
+    def _code(
+        self, first: int, end: int, *, shared: bool = False, settings: bool = False, stages: Sequence[int] = ()
+    ) -> StraightCode | None:
+        if end - first - len(stages) < 2:
             return None
         reach: dict[int, tuple[int, int]] = {}
-        for index in range(first, end):
+        one_of_each = {kind: index for index, kind in enumerate(self._kind_of[first:end], first)}
+        for index in one_of_each.values():
             for base, offset, size in self._ports.relative(index):
                 low, high = reach.get(base, (offset, offset))
                 reach[base] = (min(low, offset), max(high, offset + size))
         relative = tuple((base, *ends) for base, ends in reach.items())
-        return StraightCode(first, end, sum(self._cycles[first:end]), relative, shared, settings)
+        marks: list[tuple[int, int, int]] = []
+        before = last = 0
+        for index in stages:
+            before, last = before + sum(self._cycles[max(first, last) : index]), index
+            marks.append((index, before, self._at(index).operands[0]))
+        cycles = sum(self._cycles[first:end])
+        return StraightCode(first, end, cycles, relative, shared, settings, stages=tuple(marks))
 
     def _is_straight(self, index: int) -> bool:
-        return self._instructions[index].declaration.unit is Unit.PE and not self._watched[index]
+        return self._at(index).declaration.unit is Unit.PE and not self._watched[index]
 
     def _is_plain(self, index: int) -> bool:
         return self._is_straight(index) and self._sharing(index) is not True

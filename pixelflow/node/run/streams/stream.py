@@ -59,8 +59,10 @@ class Stream(ControlFlow):
         """Asked whether straight code can be skipped; where there is nobody to ask, it can."""
         self.on_skip: Callable[[StraightCode], None] | None = None
         """Called for all straight code that was skipped, unless it was issued."""
-        self.executed = [0] * len(sequencer.program.instructions)
+        self.executed = [0] * len(sequencer.cycles)
         self._single: dict[int, Issue] = {}
+        self._alone_to = 0
+        """Instructions before this one go on one by one: the cycle limit, or a fault, lies before it."""
         self.waits: dict[str, int] = {}
         """Cycles spent waiting, by reason: ``sem N``, ``transfer``, or ``instructions``, whose words come late."""
         self.stage_waits: dict[tuple[int, str], int] = {}
@@ -83,7 +85,7 @@ class Stream(ControlFlow):
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
-            code = None if self.straight_codes is None else self.straight_codes.at(index)
+            code = None if self.straight_codes is None or index < self._alone_to else self.straight_codes.at(index)
             if code is not None and self._skip(code, limit):
                 if code.shared:
                     yield Issue(IssueKind.EXECUTE, index, code)
@@ -134,18 +136,24 @@ class Stream(ControlFlow):
 
     def _skip(self, code: StraightCode, limit: float) -> bool:
         """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
-        if self.cycle + code.cycles > limit or not code.fits(self.frames):
+        if self.cycle + code.cycles > limit:
+            self._alone_to = code.end
+            return False
+        if not code.fits(self.frames):
             return False
         if self.supply is not None and limit - self.cycle < code.cycles + _NEAR_LIMIT:
             return False  # the limit may lie in a wait for words
         if self.may_skip is not None and not self.may_skip(code):
+            self._alone_to = code.end
             return False
         body, supply = code.body, self.supply
         if supply is not None and supply.ready:
             return False  # the first instruction has been waited for, and goes on alone
         if supply is not None and supply.joint and not (body is None and supply.has(code.first, code.end, self.cycle)):
             return False  # nobody may know yet when the words come
-        if body is None:
+        if code.stages:
+            self._go_past(code)
+        elif body is None:
             self._go_through(code.first, code.end, code.cycles)
         else:
             self._go_through(code.first, code.end, code.cycles - body.cycles)
@@ -161,6 +169,15 @@ class Stream(ControlFlow):
         if self.cycle > limit:
             raise self._limit(", where it waited for instructions")
         return True
+
+    def _go_past(self, code: StraightCode) -> None:
+        """Let the time of straight code pass in which stages begin; no words are waited for."""
+        began = self.cycle
+        for index, before, name in code.stages:
+            self.index, self.cycle = index + 1, began + before
+            self._watch_control()
+            self.mark(name)
+        self.cycle = began + code.cycles
 
     def _go_through(self, first: int, end: int, cycles: int) -> None:
         """Let the time of instructions ``first`` to ``end - 1`` pass, which take ``cycles`` without waits for words."""

@@ -20,8 +20,9 @@ from pixelflow.simd.lanes.compiled.blocks import Block, Slotted, parts_of, slots
 from pixelflow.simd.lanes.compiled.llvm.dispatch import ELSEWHERE, GO, GUARD
 from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
 from pixelflow.simd.lanes.compiled.native import native
+from pixelflow.simd.lanes.compiled.templates import CompiledTemplate, LazyParts, filled, template_of
 from pixelflow.simd.lanes.compiled.threads.team import Team, Work, usable_threads
-from pixelflow.simd.lanes.engine import Engine, Meaning
+from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered
 from pixelflow.simd.lanes.form import COORDINATES, Form, Part, places_of
 from pixelflow.simd.lanes.form.interpreter import Interpreter
 from pixelflow.simd.lanes.form.steps import coordinate_bytes
@@ -56,7 +57,7 @@ _START_THREADS_AFTER = 0.01
 class CompiledAction:
     """What an action carries out, and its code."""
 
-    parts: list[Part]
+    parts: Sequence[Part]
     code: bytes
     uses: int | None = None
     """How often a chain was run; None for what is fused, or never will be."""
@@ -133,9 +134,31 @@ class CompiledEngine(Engine):
                 self._wanted.append(block)
         return number
 
+    def template(self, meaning: Numbered, numbers: int) -> CompiledTemplate:
+        return template_of(meaning, numbers, lambda given: self._words(meaning(given)))
+
+    def _words(self, meaning: Meaning) -> tuple[Sequence[Part], NDArray[np.int64]]:
+        """Return the parts of a meaning, and its code as words."""
+        action = self.prepare(meaning)
+        return action.parts, np.frombuffer(action.code, np.int64)
+
+    def prepare_all(
+        self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp], numbers: NDArray[np.int64]
+    ) -> CompiledAction:
+        def one(kind: int, row: Sequence[int]) -> Sequence[Part]:
+            return parts_of(templates[kind].meaning(row[: templates[kind].numbers]), self._place)
+
+        def parts() -> list[Part]:
+            rows = zip(which.tolist(), numbers.tolist(), strict=True)
+            return [part for kind, row in rows for part in one(kind, row)]
+
+        code, count = filled(templates, which, numbers, lambda each, row: self._words(each.meaning(row)))
+        return CompiledAction(LazyParts(count, parts), code.tobytes())
+
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
         actions = tuple(actions)
-        parts = [part for action in actions for part in action.parts]
+        count = sum(len(action.parts) for action in actions)
+        parts = LazyParts(count, lambda: [part for action in actions for part in action.parts])
         self._counts = True
         # Chains among them may have been fused already: their code names addresses.
         holds = [action.holds for action in actions if action.holds]
@@ -261,7 +284,7 @@ class CompiledEngine(Engine):
         """Return fused code for a chain, and what it names addresses in; what it wants compiled is noted."""
         return (self._lines(action.parts),)
 
-    def _lines(self, parts: list[Part]) -> array[int]:
+    def _lines(self, parts: Sequence[Part]) -> array[int]:
         """Return two lines of blocks: after a guard the one for any masks, then the one for masks that are full."""
         masks = masks_read(parts, self._masks)[:2]
         if not masks:
@@ -279,7 +302,7 @@ class CompiledEngine(Engine):
             code.extend(self._code(*block))
         return code
 
-    def _forms(self, parts: list[Part]) -> list[Formed]:
+    def _forms(self, parts: Sequence[Part]) -> list[Formed]:
         """Return the parts of each block of a chain, and their forms with slots."""
         chunks = (parts[at : at + _BLOCK] for at in range(0, len(parts), _BLOCK))
         return [(some, *slotted(some, self._stride)) for some in chunks]
@@ -295,7 +318,7 @@ class CompiledEngine(Engine):
     def vector_operations(self, action: CompiledAction) -> int:
         """Return how many vector instructions carry a fused chain out on one tile, where all masks are full.
 
-        Counted from the text of the native code (`llvm.limit`), which is made for this.
+        HowCounted from the text of the native code (`llvm.limit`), which is made for this.
         """
         from pixelflow.simd.lanes.compiled.llvm.limit import vector_operations
 

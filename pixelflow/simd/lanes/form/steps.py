@@ -112,6 +112,20 @@ class Op(IntEnum):
     """A float as a signed integer [how it is rounded]."""
     HALF_TO_FLOAT = 39
 
+    # Of pairs of such words: doubles. What is taken are low and high words in turn.
+    DOUBLE_ADD = 40
+    DOUBLE_MULTIPLY = 41
+    DOUBLE_FUSE = 42
+    """The product of two doubles plus a third, rounded once."""
+    DOUBLE_EQUAL = 43
+    DOUBLE_LESS = 44
+    TO_DOUBLE = 45
+    """An integer as a double [1 where it is signed]."""
+    DOUBLE_TO_INTEGER = 46
+    """A double as a signed integer [how it is rounded]."""
+    FLOAT_TO_DOUBLE = 47
+    DOUBLE_TO_FLOAT = 48
+
 
 class FormStep(NamedTuple):
     """What is done; ``bits`` is the size of the result in each lane, ``inputs`` are the numbers of earlier steps."""

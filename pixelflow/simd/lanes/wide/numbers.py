@@ -1,22 +1,25 @@
 """The algebra with numbers: what a meaning may do besides, where a word has 32 bits and lanes share a memory of bytes.
 
-A word is then also a signed or unsigned integer, or an IEEE binary32. The seams stay five: `series`, `fetch` and `put`
-belong to **fetch**, `spread`, `collect` and `rank` to **mask**, everything else to **operation**. Lane i of a group
-is bit i of the number that `spread` takes and `collect` gives.
+A word is then also a signed or unsigned integer, or an IEEE binary32, and a pair of words an IEEE binary64. The seams
+stay five: `series`, `fetch` and `put` belong to **fetch**, `spread`, `collect` and `rank` to **mask**, everything else
+to **operation**. Lane i of a group is bit i of the number that `spread` takes and `collect` gives.
 
 Float results are rounded once, to nearest even, with denormals; a NaN comes out quiet, and is that of the first operand
-that has one, or 0xFFC00000 where none has.
+that has one, or 0xFFC00000 where none has (of pairs 0xFFF8000000000000).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias, overload
 
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 
-__all__ = ["Elementary", "NumberAlgebra", "Rounding"]
+__all__ = ["Elementary", "NumberAlgebra", "Pair", "Rounding"]
+
+Pair: TypeAlias = tuple[Word, Word]
+"""A number of 64 bits in each lane: its low and its high word."""
 
 
 class Rounding(Enum):
@@ -64,6 +67,14 @@ class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
 
     def rank(self, bits: Bit) -> Word:
         """Return, in each lane, how many lanes before it in its group have the bit set."""
+
+    # --- route ----------------------------------------------------------------------------------------------
+
+    @overload
+    def route(self, value: Word, sources: Sequence[int]) -> Word: ...
+    @overload
+    def route(self, value: Bit, sources: Sequence[int]) -> Bit:
+        """Return a word or bit in which lane i of every group takes the value of lane ``sources[i]`` of that group."""
 
     # --- operation on integers ------------------------------------------------------------------------------
 
@@ -115,3 +126,32 @@ class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
 
     def half_to_float(self, a: Word) -> Word:
         """Return the IEEE binary16 in the low 16 bits as a float."""
+
+    # --- operation on pairs ---------------------------------------------------------------------------------
+
+    def double_add(self, a: Pair[Word], b: Pair[Word]) -> Pair[Word]:
+        """Return a + b."""
+
+    def double_multiply(self, a: Pair[Word], b: Pair[Word]) -> Pair[Word]:
+        """Return a * b."""
+
+    def double_fuse(self, a: Pair[Word], b: Pair[Word], c: Pair[Word]) -> Pair[Word]:
+        """Return a * b + c, rounded once."""
+
+    def double_equal(self, a: Pair[Word], b: Pair[Word]) -> Bit:
+        """Return whether a == b; a NaN equals nothing, and 0.0 equals -0.0."""
+
+    def double_less(self, a: Pair[Word], b: Pair[Word]) -> Bit:
+        """Return whether a < b; never for a NaN."""
+
+    def to_double(self, a: Word, *, signed: bool) -> Pair[Word]:
+        """Return an integer as a double, which is exact."""
+
+    def double_to_integer(self, a: Pair[Word], rounding: Rounding) -> Word:
+        """Return a double as a signed integer; 0x80000000 where that is out of range or the double is a NaN."""
+
+    def float_to_double(self, a: Word) -> Pair[Word]:
+        """Return a float as a double, which is exact."""
+
+    def double_to_float(self, a: Pair[Word]) -> Word:
+        """Return a double as the nearest float; of a NaN the high bits stay."""

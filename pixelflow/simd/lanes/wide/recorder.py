@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.form import Op, Part, record
 from pixelflow.simd.lanes.form.steps import MeaningRecorder
-from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.lanes.wide.numbers import Pair, Rounding
 
 __all__ = ["NumberRecorder", "record_numbers"]
 
@@ -92,6 +92,39 @@ class NumberRecorder(MeaningRecorder):
 
     def half_to_float(self, a: int) -> int:
         return self._do(Op.HALF_TO_FLOAT, _BITS, (a,))
+
+    # --- operation on pairs ---------------------------------------------------------------------------------
+
+    def _pair(self, op: Op, inputs: tuple[int, ...], detail: int = 0) -> Pair[int]:
+        wide = self._do(op, 2 * _BITS, inputs, detail)
+        return self._do(Op.CUT, _BITS, (wide,), 0), self._do(Op.CUT, _BITS, (wide,), 1)
+
+    def double_add(self, a: Pair[int], b: Pair[int]) -> Pair[int]:
+        return self._pair(Op.DOUBLE_ADD, (*a, *b))
+
+    def double_multiply(self, a: Pair[int], b: Pair[int]) -> Pair[int]:
+        return self._pair(Op.DOUBLE_MULTIPLY, (*a, *b))
+
+    def double_fuse(self, a: Pair[int], b: Pair[int], c: Pair[int]) -> Pair[int]:
+        return self._pair(Op.DOUBLE_FUSE, (*a, *b, *c))
+
+    def double_equal(self, a: Pair[int], b: Pair[int]) -> int:
+        return self._do(Op.DOUBLE_EQUAL, 1, (*a, *b))
+
+    def double_less(self, a: Pair[int], b: Pair[int]) -> int:
+        return self._do(Op.DOUBLE_LESS, 1, (*a, *b))
+
+    def to_double(self, a: int, *, signed: bool) -> Pair[int]:
+        return self._pair(Op.TO_DOUBLE, (a,), int(signed))
+
+    def double_to_integer(self, a: Pair[int], rounding: Rounding) -> int:
+        return self._do(Op.DOUBLE_TO_INTEGER, _BITS, a, rounding.value)
+
+    def float_to_double(self, a: int) -> Pair[int]:
+        return self._pair(Op.FLOAT_TO_DOUBLE, (a,))
+
+    def double_to_float(self, a: Pair[int]) -> int:
+        return self._do(Op.DOUBLE_TO_FLOAT, _BITS, a)
 
 
 def record_numbers(meaning: Meaning, places: Mapping[str, int]) -> Part:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.engine import Engine, Meaning
 from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide import float32
+from pixelflow.simd.lanes.wide import float32, float64
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory, Watcher
-from pixelflow.simd.lanes.wide.numbers import Elementary, Rounding
+from pixelflow.simd.lanes.wide.numbers import Elementary, Pair, Rounding
 
 __all__ = ["LaneValues", "WordsEngine"]
 
@@ -222,6 +222,33 @@ class WordsEngine(Engine):
     def half_to_float(self, a: Word) -> Word:
         return float32.from_half(a)
 
+    def double_add(self, a: Pair[Word], b: Pair[Word]) -> Pair[Word]:
+        return float64.add(a, b)
+
+    def double_multiply(self, a: Pair[Word], b: Pair[Word]) -> Pair[Word]:
+        return float64.multiply(a, b)
+
+    def double_fuse(self, a: Pair[Word], b: Pair[Word], c: Pair[Word]) -> Pair[Word]:
+        return float64.fuse(a, b, c)
+
+    def double_equal(self, a: Pair[Word], b: Pair[Word]) -> Bit:
+        return float64.equal(a, b)
+
+    def double_less(self, a: Pair[Word], b: Pair[Word]) -> Bit:
+        return float64.less(a, b)
+
+    def to_double(self, a: Word, *, signed: bool) -> Pair[Word]:
+        return float64.from_integer(a, signed=signed)
+
+    def double_to_integer(self, a: Pair[Word], rounding: Rounding) -> Word:
+        return float64.to_integer(a, rounding)
+
+    def float_to_double(self, a: Word) -> Pair[Word]:
+        return float64.from_float(a)
+
+    def double_to_float(self, a: Pair[Word]) -> Word:
+        return float64.to_float(a)
+
     # --- mask -----------------------------------------------------------------------------------------------
 
     def select(self, where: Bit, a: Word, b: Word) -> Word:
@@ -254,7 +281,7 @@ class WordsEngine(Engine):
 
     # --- route ----------------------------------------------------------------------------------------------
 
-    def route(self, value: Word, sources: Sequence[int]) -> Word:
+    def route(self, value: Values, sources: Sequence[int]) -> Values:
         return value if value.shape[1] == 1 else value[:, list(sources)]
 
     def pattern(self, bits: Sequence[bool]) -> Bit:

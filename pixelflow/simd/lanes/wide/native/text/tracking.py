@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.simd.lanes.wide.native.text.arithmetic import Arithmetic
+from pixelflow.simd.lanes.wide.native.text.doubles import DoubleArithmetic
 from pixelflow.simd.lanes.wide.native.text.values import GroupValue
 
 __all__ = ["EACH", "MANY", "ONE", "RUN", "LaneAccess", "Tracking"]
@@ -42,7 +42,7 @@ class LaneAccess:
 
 
 @dataclass(slots=True)
-class Tracking(Arithmetic):
+class Tracking(DoubleArithmetic):
     """The body of a function with a look at whose words are."""
 
     tracked: bool = False

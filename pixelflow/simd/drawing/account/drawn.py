@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
+from pixelflow.simd.drawing.account.grounds import Ground, HowCounted, Work
 from pixelflow.simd.drawing.triangles import FAR
+from pixelflow.simd.report import TimeSpan
+from pixelflow.simd.units import Constant
 
 __all__ = ["ALL_PARTS", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
 
@@ -96,6 +100,12 @@ class DrawnFrame:
     """What is left out of ``cycles``."""
     own_arithmetic: str = ""
     """Why its pixels may differ from those of 64-bit integers; empty where none may."""
+    grounds: Mapping[str, Ground] = field(default_factory=dict)
+    """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
+    counted: Mapping[Work, HowCounted] = field(default_factory=dict)
+    """How the cycles have the work of a picture."""
+    timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
+    """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
 
     @property
     def milliseconds(self) -> float:
@@ -173,6 +183,12 @@ class Comparison:
     """That have none."""
     expected: Picture
     sides: tuple[DrawnFrame, ...]
+    asked: frozenset[Work] = frozenset(Work)
+    """The work that the scene asks for."""
+    built: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict)
+    """What the modelled machines were, by the names of the sides: year, process, area, as far as a source says it."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Machines that do not draw the scene, and why."""
 
     @property
     def identical(self) -> bool:

@@ -1,0 +1,28 @@
+"""Account of a picture: what a machine did for it, in terms that hold for every one, and on what its figures rest."""
+
+from pixelflow.simd.drawing.account.drawn import (
+    ALL_PARTS,
+    Bound,
+    Comparison,
+    DrawnFrame,
+    FreeWork,
+    Picture,
+    PictureDifference,
+)
+from pixelflow.simd.drawing.account.grounds import FigureStanding, Ground, HowCounted, Origin, Work, ground_of
+
+__all__ = [
+    "ALL_PARTS",
+    "Bound",
+    "Comparison",
+    "DrawnFrame",
+    "FigureStanding",
+    "FreeWork",
+    "Ground",
+    "HowCounted",
+    "Origin",
+    "Picture",
+    "PictureDifference",
+    "Work",
+    "ground_of",
+]

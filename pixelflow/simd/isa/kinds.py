@@ -1,0 +1,134 @@
+"""Instructions of a program by kind: what most of them share is told once, what each has of its own is in columns.
+
+Two instructions are of one kind where their words differ in nothing but coefficients (`OperandKind.is_coefficient`):
+numbers on which neither cycles nor the memory that is touched depend. Programs that draw have tens of thousands of
+instructions of a few dozen kinds, so whatever follows from the kind is worked out for each kind and gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
+from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
+
+__all__ = ["ByKind", "kinds_of"]
+
+T = TypeVar("T")
+
+_IN_KEY = 2
+"""Words that a number of 64 bits tells apart."""
+
+Reading = Callable[[tuple[int, ...], int], "Instruction"]
+"""Reads the instruction that is at a position among words."""
+
+
+class ByKind:
+    """The instructions of a program, in order, by kind.
+
+    ``kinds`` has one of each kind, whose coefficients are 0; ``kind_of`` is the kind of each instruction, and
+    ``addresses`` its word.
+    """
+
+    def __init__(
+        self,
+        kinds: tuple[Instruction, ...],
+        kind_of: NDArray[np.intp],
+        addresses: list[int],
+        words: tuple[int, ...],
+        reading: Reading,
+    ) -> None:
+        self.kinds = kinds
+        self.kind_of = kind_of
+        self.kind_list: list[int] = kind_of.tolist()
+        """The same, for loops."""
+        self.addresses = addresses
+        self.counts = [each.declaration.layout.coefficients for each in kinds]
+        """How many coefficients an instruction of each kind has."""
+        self._words, self._reading = words, reading
+
+    def each(self, of: Callable[[Instruction], T]) -> list[T]:
+        """Return for every instruction what follows from its kind."""
+        found = [of(kind) for kind in self.kinds]
+        return [found[kind] for kind in self.kind_list]
+
+    def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
+        """Return where instructions of some declarations stand, in order, each with its declaration."""
+        wanted = np.array([each.declaration in declarations for each in self.kinds], bool)
+        places = np.flatnonzero(wanted[self.kind_of]).tolist()
+        return [(index, self.kinds[self.kind_list[index]].declaration) for index in places]
+
+    def coefficients(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return the coefficients of instructions ``first`` to ``end - 1``: int64[instruction, number], else 0."""
+        kind_of = self.kind_of[first:end]
+        counts = np.array(self.counts, np.intp)[kind_of]
+        found = np.zeros((end - first, int(counts.max(initial=0))), np.int64)
+        starts = np.array(self.addresses[first:end], np.intp)
+        past = starts + np.array([each.words for each in self.kinds], np.intp)[kind_of]
+        for count in np.unique(counts[counts > 0]).tolist():
+            which = np.flatnonzero(counts == count)
+            at = past[which, None] + np.arange(-COEFFICIENT_WORDS * count, 0)
+            halves = self._code[at].astype(np.uint64).reshape(len(which), count, COEFFICIENT_WORDS)
+            found[which, :count] = (halves[..., 0] << np.uint64(32) | halves[..., 1]).view(np.int64)
+        return found
+
+    @cached_property
+    def _code(self) -> NDArray[np.uint32]:
+        return np.array(self._words, np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.kind_list)
+
+    def __getitem__(self, index: int) -> Instruction:
+        kind = self.kind_list[index]
+        return self._reading(self._words, self.addresses[index]) if self.counts[kind] else self.kinds[kind]
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return (self[index] for index in range(len(self)))
+
+
+def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) -> ByKind:
+    """Return the instructions that words mean, by kind; raises InputError for the first that bits mean nothing in."""
+    declared, reading = instructions.by_opcode, instructions.decode
+    length_of, key_of = [1] * 256, [1] * 256
+    for opcode, declaration in declared.items():
+        length_of[opcode], key_of[opcode] = declaration.words, declaration.layout.leading
+    addresses: list[int] = []
+    at, size = 0, len(words)
+    while at < size:
+        addresses.append(at)
+        at += length_of[words[at] >> 24]
+    if at > size:
+        for each in addresses:
+            reading(words, each)  # the last one, if no other, ends in the middle
+    code = np.array(words, np.uint32)
+    heads = np.array(addresses, np.intp)
+    lead = np.array(key_of, np.intp)[code[heads] >> 24]
+    keys = code[heads].astype(np.uint64) << np.uint64(32)
+    two = lead == _IN_KEY
+    keys[two] |= code[heads[two] + 1]
+    # What has more words than a key holds has a number of its own in the place of the second.
+    longer: dict[tuple[int, ...], int] = {}
+    for index in np.flatnonzero(lead > _IN_KEY).tolist():
+        at = addresses[index]
+        keys[index] |= np.uint64(longer.setdefault(words[at : at + key_of[words[at] >> 24]], len(longer)))
+    _, firsts, kind_of = np.unique(keys, return_index=True, return_inverse=True)
+    found: dict[int, Instruction] = {}
+    for index in np.sort(firsts).tolist():
+        found[index] = _kind_at(words, addresses[index], declared, reading)
+    return ByKind(tuple([found[index] for index in firsts.tolist()]), kind_of.reshape(-1), addresses, words, reading)
+
+
+def _kind_at(words: tuple[int, ...], at: int, declared: Mapping[int, Declaration], reading: Reading) -> Instruction:
+    """Return the instruction at a position with 0 for its coefficients."""
+    declaration = declared.get(words[at] >> 24)
+    if declaration is None or not declaration.layout.coefficients:
+        return reading(words, at)
+    reading(words, at)  # an error names this place
+    leading = declaration.layout.leading
+    return reading(words[at : at + leading] + (0,) * (declaration.words - leading), 0)

@@ -1,0 +1,1 @@
+"""The run explorer in a notebook."""
