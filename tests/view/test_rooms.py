@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.debug.page import _PageDialogue
+from pixelflow.cli.debug.page_dialogue import PageDialogue
 from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.node import SavedRun
 from pixelflow.simd.drawing import draw
@@ -37,7 +37,7 @@ def asking(desk: Desk) -> Asking:
 @pytest.fixture(scope="module")
 def desk(recorded: Path) -> Iterator[Desk]:
     def furnish(tell):
-        explorer = ExplorerRoom(SavedRun.load(recorded), _PageDialogue, lambda run: known_of(run.config), tell)
+        explorer = ExplorerRoom(SavedRun.load(recorded), PageDialogue, lambda run: known_of(run.config), tell)
         return explorer, DrawingRoom(None, explorer.explore)
 
     found = Desk(furnish)

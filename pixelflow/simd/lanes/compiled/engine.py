@@ -157,8 +157,8 @@ class CompiledEngine(Engine):
 
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
         actions = tuple(actions)
-        count = sum(len(action.parts) for action in actions)
-        parts = LazyParts(count, lambda: [part for action in actions for part in action.parts])
+        each = [action.parts for action in actions]  # not the actions: their code may go
+        parts = LazyParts(sum(map(len, each)), lambda: [part for parts in each for part in parts])
         self._counts = True
         # Chains among them may have been fused already: their code names addresses.
         holds = [action.holds for action in actions if action.holds]
