@@ -61,7 +61,7 @@ def draw_on_attila(
     )
 
 
-_STEPS = {"write": "uploads (formula)"}
+_STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
 """Steps that nothing carries out."""
 
 

@@ -13,9 +13,12 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.lanes import AUTO
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
 from tessellation.host.session import PassBegins
+from tessellation.surface.patch import require_whole
 from tessellation.surface.samples import PatchSamples, measure
 
 __all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
+
+_NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no program for that"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +62,11 @@ def tessellate_on_both(
     engine: str = AUTO,
     progress: Callable[[PassBegins], None] | None = None,
 ) -> BezierComparison:
-    """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core."""
+    """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core.
+
+    Raises InputError for trimmed patches.
+    """
+    require_whole(patches, _NO_TRIMS)
     by_node = tessellate(patches, samples, engine=engine, config=config, progress=progress)
     groups = by_degrees(patches)
     by_core = tuple(
@@ -97,8 +104,9 @@ def mesh_on_larrabee(
 ) -> tuple[Mesh, tuple[Tessellated, ...]]:
     """Tessellate patches on one core and weld their samples; return the mesh, and each run: one a pair of degrees.
 
-    Raises InputError for degrees beyond 11.
+    Raises InputError for degrees beyond 11, and for trimmed patches.
     """
+    require_whole(patches, _NO_TRIMS)
     found: dict[int, PatchSamples] = {}
     runs = []
     for group in by_degrees(patches):

@@ -52,7 +52,7 @@ _GNI_PORT = "pixelflow/node/run/order/gni_port_box.py"
 _SDRAM = "pixelflow/node/parts/sdram/rules.py"
 _TASIC = "pixelflow/node/run/order/tasic_box.py"
 _TEXTURE = "pixelflow/node/parts/texture/memory.py"
-_COMPOSITION = "tessellation/rendering/composition_time.py"
+_COMPOSITION = "tessellation/rendering/composition/network.py"
 
 
 # The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
@@ -256,8 +256,8 @@ class CompositionConfig:
     emc_bytes_per_cycle: int = param(2, "wires from an EMC to the same EMC of the next node", unit="bytes",
         low=1, high=64, source="not printed; twice what an EMC has to its TASIC, 6.4 GB/s of a node at 100 MHz",
         standing=INVENTED, matters="pictures", read_by=_COMPOSITION, moved=(1, 4))
-    node_cycles: int = param(2, "a byte's arrival at a node to its departure", unit="cycles", low=0, high=1024,
-        source="not printed; one to compare and one to hand on", standing=INVENTED,
+    node_cycles: int = param(2, "a byte's departure at a node to its departure at the next", unit="cycles",
+        low=1, high=1024, source="not printed; one to compare and one to hand on", standing=INVENTED,
         matters="pictures", read_by=_COMPOSITION, moved=(1, 4))
     regions_held: int = param(1, "regions in image composition memory, the one being sent among them", unit="regions",
         low=1, high=10, source="room for 10 of 6 bytes; no way to hold more than one is printed",

@@ -13,7 +13,7 @@ from pixelflow.simd.report import RasterImage
 from tessellation.surface import bpt
 from tessellation.surface.mesh import Mesh, build_mesh
 from tessellation.surface.reference import evaluate
-from tessellation.surface.samples import PatchSamples, measure
+from tessellation.surface.samples import PatchSamples, mark_outside, measure
 
 if TYPE_CHECKING:
     from tessellation.surface.patch import Patch
@@ -56,6 +56,6 @@ def _exact(patches: tuple[Patch, ...]) -> list[PatchSamples]:
     found = []
     for patch in patches:
         exact = evaluate(patch.points[None], _SAMPLES)
-        rounded = exact.points.astype(np.float32), exact.normals.astype(np.float32)
-        found += measure([patch], *rounded, exact)
+        normals = mark_outside(patch, exact.normals[0].astype(np.float32))
+        found += measure([patch], exact.points.astype(np.float32), normals[None], exact)
     return found

@@ -15,9 +15,10 @@ from pixelflow.config import NodeConfig
 from tessellation.plan.schedule import surface_order
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
-from tessellation.surface.samples import PatchSamples, measure
+from tessellation.surface.samples import PatchSamples, mark_outside, measure
+from tessellation.surface.trims.polygon import DEFAULT_TOLERANCE
 
-__all__ = ["GP_FLOPS", "gp_cycles", "operations", "sampled_by_gps"]
+__all__ = ["GP_FLOPS", "cycles_of_gps", "gp_cycles", "operations", "sampled_by_gps"]
 
 GP_FLOPS = 240e6
 """Operations of one GP in a second, at its peak (thesis, chapter 1)."""
@@ -35,17 +36,26 @@ def operations(rows: int, columns: int) -> int:
 def gp_cycles(patches: Sequence[Patch], marked: Mapping[int, int], config: NodeConfig) -> int:
     """Return, by formula, the node's cycles in which its GPs tessellate patches by number, shared alike."""
     total = sum(k * k * operations(*patches[number].counts) for number, k in marked.items())
-    return math.ceil(total / (GP_FLOPS * config.gni.gp_count) * config.clock_mhz * 1e6)
+    return math.ceil(cycles_of_gps(total, config))
+
+
+def cycles_of_gps(operations: int, config: NodeConfig) -> float:
+    """Return, by formula, the node's cycles in which its GPs do so many float operations, shared alike."""
+    return operations / (GP_FLOPS * config.gni.gp_count) * config.clock_mhz * 1e6
 
 
 def sampled_by_gps(
-    patches: Sequence[Patch], marked: Mapping[int, int], *, single: bool = True
+    patches: Sequence[Patch], marked: Mapping[int, int], *, single: bool = True, share: float = DEFAULT_TOLERANCE
 ) -> dict[int, PatchSamples]:
-    """Return the samples of patches by number; ``single`` says whether control points are binary32."""
+    """Return the samples of patches by number; ``single`` says whether control points are binary32.
+
+    ``share`` is the tolerance of trims.
+    """
     found = {}
     for number, k in marked.items():
         patch = patches[number]
         exact = evaluate(patch.points[None], k, single=single)
         normals = np.nan_to_num(exact.normals).astype(np.float32)
-        (found[number],) = measure([patch], exact.points.astype(np.float32), normals, exact)
+        normals[0] = mark_outside(patch, normals[0], share)
+        (found[number],) = measure([patch], exact.points.astype(np.float32), normals, exact, share)
     return found

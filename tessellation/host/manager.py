@@ -188,7 +188,7 @@ class PatchManager:
         config, method = self.session.config, self.session.method
         found = collect(results, patches, config, method)
         self.ledger = balance(len(patches), on_array, results, found, config.array, to_gps=method.to_gps)
-        found |= sampled_by_gps(patches, on_gps, single=method.single_database)
+        found |= sampled_by_gps(patches, on_gps, single=method.single_database, share=method.trim_tolerance)
         self.on_gps, self.gp_cycles = tuple(sorted(on_gps)), gp_cycles(patches, on_gps, config)
         for number, samples in found.items():
             self.handles[number].result = samples

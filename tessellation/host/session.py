@@ -113,6 +113,7 @@ class Session:
         known. Raises InputError for a net that the machine cannot do, and where texture memory is full.
         """
         check_nets([patch], first=len(self._patches))
+        self.method.trimmed(patch, len(self._patches))
         modules, stored = (), None
         fixed = self.method.refusal(patch) is None
         if self.method.from_texture:
@@ -135,6 +136,7 @@ class Session:
             had, found = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
             message = f"patch {number + 1} has {had} control points and would have {found}"
             raise InputError(Fault(message, hint="add a patch of that size"))
+        self.method.trimmed(patch, number)
         # Programs know where a patch lies, and through the LEE what its control values are.
         self._programs.clear()
         stored = None if one.stored is None else self.database.replace(one.stored, self.method.values(patch))

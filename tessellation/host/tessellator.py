@@ -279,6 +279,7 @@ def collect(
             lanes = square_lanes(placements, k, config.array)
             nets = np.stack([patch.points for patch in members])
             reference = evaluate(nets, k, single=method.single_database)
-            measured = measure(members, result.points[lanes], result.normals[lanes], reference)
+            share = method.trim_tolerance
+            measured = measure(members, result.points[lanes], result.normals[lanes], reference, share)
             found.update({place.patch: samples for place, samples in zip(placements, measured, strict=True)})
     return found

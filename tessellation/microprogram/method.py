@@ -17,7 +17,9 @@ from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import MemoryMap, fitting_map
 from tessellation.plan.precision import MANTISSAS, SINGLE, StoredFormat, stored_patterns
 from tessellation.plan.texture_layout import SENDS
-from tessellation.surface.patch import Patch
+from tessellation.surface.patch import Patch, trimmed
+from tessellation.surface.trims.parity import require_simple
+from tessellation.surface.trims.polygon import DEFAULT_TOLERANCE, TOLERANCES, TrimPolygon
 
 __all__ = [
     "CACHING_WAYS",
@@ -111,7 +113,15 @@ class Method:
     normals: str = "fixed"
     """With sums in fixed point: normals by a reciprocal root in fixed point too, or by the library's floats."""
 
+    trim_tolerance: float = DEFAULT_TOLERANCE
+    """How far the triangles of a trimmed patch may be from its trim curves, as a share of the patch's extent."""
+
     def __post_init__(self) -> None:
+        if not TOLERANCES[0] <= self.trim_tolerance <= TOLERANCES[1]:
+            low, high = TOLERANCES
+            raise InputError(
+                Fault(f"a trim tolerance of {self.trim_tolerance:g}", hint=f"allowed: {low:g} to {high:g}")
+            )
         object.__setattr__(self, "schedule", schedule_named(self.schedule))
         for what, name, known in (
             ("way of the control points", self.control_points, CONTROL_POINTS),
@@ -216,6 +226,14 @@ class Method:
     def stored(self) -> StoredFormat:
         """How control values lie in texture memory."""
         return SINGLE if self.single_database else StoredFormat(self.mantissa_bytes + 1)
+
+    def trimmed(self, patch: Patch, number: int) -> TrimPolygon | None:
+        """Return the segments of a patch's trim, None for a whole patch; ``number`` is that of the patch, from 0 on.
+
+        Raises InputError where loops cross or touch.
+        """
+        polygon = trimmed(patch, self.trim_tolerance)
+        return None if polygon is None else require_simple(polygon, number)
 
     def layout(self, counts: tuple[int, int]) -> MemoryMap:
         """Return the layout of PE memory; raises InputError where long mantissas do not fit."""

@@ -14,6 +14,7 @@ from tessellation.microprogram.gp_traffic import emit_return
 from tessellation.microprogram.keeping import Chance, Keeping, KeptPass
 from tessellation.microprogram.kernels import (
     Evaluation,
+    Trims,
     emit_addresses,
     emit_conversions,
     emit_lee,
@@ -115,6 +116,12 @@ class PassWork:
         """The size of a patch in texture memory, in units of 32 bytes; 0 where none is stored there."""
         return next((stored.batches for stored in self.stored.values()), 0)
 
+    def trims(self, method: Method) -> Trims:
+        """Return the trims of its patches."""
+        polygons = {number: method.trimmed(patch, number) for number, patch in self.patches.items()}
+        trimmed = {number: polygon for number, polygon in polygons.items() if polygon is not None}
+        return Trims(self.plan.memory, self.plan.work, trimmed)
+
 
 def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     """Return what is written back beside the reads of a pass: its own points, those left over before, or both."""
@@ -166,6 +173,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     if plan.first:
         emit_lee(builder, config.array)
     beside = write_back(work, config, method)
+    trims = work.trims(method)
     beside.emit_ahead(builder)
     beside.keeping.emit_ahead(builder)
     if method.shares_columns:
@@ -175,27 +183,31 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
         if plan.fixed:
             select = emit_way(builder, memory, passed, bases, batches, banks)
             floats = library if method.normals == "float" else None
-            columns = _fixed_columns(memory, banks, beside)
+            columns = _fixed_columns(memory, banks, beside, trims)
             emit_fixed_sums(builder, memory, passed.sizes[0], floats, select, columns, beside.keeping)
         else:
-            emit_shared_columns(builder, memory, passed, library, bases, batches, banks, method.stored, beside)
+            stored = method.stored
+            emit_shared_columns(builder, memory, passed, library, bases, batches, banks, stored, beside, trims)
     else:
-        _emit_thesis(builder, work, library, method, beside)
+        _emit_thesis(builder, work, library, method, beside, trims)
     if method.long:
         emit_results(builder, memory)
+    trims.emit_marks(builder)
     beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
     return builder.build()
 
 
-def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack) -> Columns:
+def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: Trims) -> Columns:
     """Return the way of control values in fixed point: one transfer after the other in PE memory."""
     transfers = fixed_transfers()
     last = fixed_bytes() - (transfers - 1) * SHARE_BYTES
-    return Columns(memory["control_points"].start, transfers, last, banks.alternate, beside, apart=SHARE_BYTES)
+    return Columns(memory["control_points"].start, transfers, last, banks.alternate, beside, trims, apart=SHARE_BYTES)
 
 
-def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack) -> None:
+def _emit_thesis(
+    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack, trims: Trims
+) -> None:
     """Emit a pass in the order of the thesis."""
     memory, passed = work.plan.memory, work.plan.work
     evaluation = Evaluation(memory, passed, library, select_by_marks(builder, memory), method.stored)
@@ -219,6 +231,7 @@ def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method
         source = LeeControlPoints(memory, passed.placements, values, method.stored)
     source.emit_start(builder)
     evaluation.load_first(builder)
+    trims.emit_crossings(builder)
     emit_surfaces(builder, evaluation, source, beside.keeping)
     emit_normals(builder, memory, library, beside.keeping)
 

@@ -32,6 +32,7 @@ from tessellation.microprogram.keeping import Chance
 from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
+    Trims,
     emit_addresses,
     emit_exchange,
     emit_normals,
@@ -159,6 +160,8 @@ class Columns:
     """What the last transfer brings to a PE."""
     alternate: bool
     write_back: WriteBack
+    trims: Trims
+    """Counted while the first transfer is under way."""
     apart: int = 0
     """How far from each other transfers are put in PE memory; 0 where each takes the place of the one before."""
 
@@ -178,6 +181,7 @@ class Columns:
             builder.emit("TAS_SetCrossbar", 3 + bit, bit)
         read = ("TAS_MemRdBlock8", int(Addressing.BASE))
         emit_transfers(builder, self.transfers, self.write_back, read, ("TAS_MemRdGp8",))
+        self.trims.emit_crossings(builder)
 
     def emit_next(self, builder: Builder, number: int) -> None:
         """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
@@ -267,6 +271,7 @@ def emit_shared_columns(
     banks: Banks,
     stored: StoredFormat,
     write_back: WriteBack,
+    trims: Trims,
 ) -> None:
     """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
     select = emit_way(builder, memory, work, bases, batches, banks)
@@ -274,7 +279,7 @@ def emit_shared_columns(
     transfers = reads_of(batches)
     left = share_values(memory) - (transfers - 1) * stored.fitting(SHARE_BYTES)
     place = memory["control_points"].start
-    columns = Columns(place, transfers, left * stored.value_bytes, banks.alternate, write_back)
+    columns = Columns(place, transfers, left * stored.value_bytes, banks.alternate, write_back, trims)
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)

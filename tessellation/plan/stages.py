@@ -15,6 +15,7 @@ class Stage(StrEnum):
     ADDRESSES = "base addresses"
     MARKS = "marks for reading"
     BERNSTEIN = "Bernstein values"
+    TRIM = "trim"
     FIRST_STALL = "wait for the first transfer"
     STALL = "wait for later transfers"
     COPY = "copy out of the port"

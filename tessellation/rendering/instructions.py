@@ -9,6 +9,7 @@ what is seen is divided (`pixelflow.simd.drawing.interpolation`). Regions withou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +43,7 @@ __all__ = [
     "Around",
     "PixelMemory",
     "TriangleData",
+    "emit_division",
     "region_program",
     "signed_bytes",
 ]
@@ -199,9 +201,22 @@ def _numerators(quotients: Quotients, numbers: NDArray[np.int64], region: Region
 
 
 def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> None:
-    """Emit the division of the numerators of each pixel, bit by bit: the quotient, a colour, to their highest byte."""
-    register, rest, quotient = Register.R, builder.range("rest", _QUOTIENT_BYTES), builder.range("quotient", 1)
-    every = range(_QUOTIENT_BYTES)
+    """Emit the division of each pixel's numerators, where its colours are such."""
+    rest, quotient = builder.range("rest", _QUOTIENT_BYTES), builder.range("quotient", 1)
+    builder.mark(DIVISION_STAGE)
+    builder.emit("EMC_SetEnab")
+    builder.emit("LD", Register.R, divisor[_QUOTIENT_BYTES])
+    builder.emit("CMP", Register.R, Imm(1))
+    builder.emit("EC")
+    emit_division(builder, [colour[0] for colour in memory.colours], divisor, rest, quotient)
+
+
+def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range, rest: Range, quotient: Range) -> None:
+    """Emit the division of numerators, where enabled, bit by bit: the quotient, a colour, to their highest byte.
+
+    Numerators, the divisor and the scratch ``rest`` have 4 bytes, ``quotient`` has 1.
+    """
+    register, every = Register.R, range(_QUOTIENT_BYTES)
 
     def less(numerator: Mem, to: Range | None = None) -> None:
         """Emit numerator less divisor, or the compare of both; carry where the numerator is no smaller."""
@@ -240,13 +255,8 @@ def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> Non
             builder.emit("EMC_SetEnab")
         builder.emit("LD", register, quotient[0])
         builder.emit("ST", numerator[_QUOTIENT_BYTES - 1], register)
-    builder.mark(DIVISION_STAGE)
-    builder.emit("EMC_SetEnab")
-    builder.emit("LD", register, divisor[_QUOTIENT_BYTES])
-    builder.emit("CMP", register, Imm(1))
-    builder.emit("EC")
-    for colour in memory.colours:
-        builder.call("divide", colour[0])
+    for colour in colours:
+        builder.call("divide", colour)
 
 
 def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...]) -> None:

@@ -10,7 +10,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, spans_of
+from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
@@ -20,10 +20,9 @@ from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import PE_BITS, counted_by_nodes, grounds_of_nodes
-from tessellation.rendering.composition_time import region_cycles
 
 if TYPE_CHECKING:
-    from tessellation.rendering import Rendering
+    from tessellation.rendering import NetworkTime, NodeRuns
 
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
 
@@ -42,21 +41,22 @@ def draw_on_pixelflow(
     frame: Frame,
     *,
     parts: int = 1,
+    shaders: int = 0,
     config: NodeConfig | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:
-    """Draw a plain frame on ``parts`` nodes side by side.
+    """Draw a frame on ``parts`` nodes side by side, and ``shaders`` after them.
 
-    With more than one, the time of the image composition network, a formula, is in the picture's cycles. Raises
-    InputError for a frame that is not plain.
+    With more than one node the image composition network is run, and the picture's cycles are its. Raises InputError
+    for a frame that nodes do not draw.
     """
     # Assembles the programs of rendering: only who draws waits for it.
-    from tessellation.rendering import plain_triangles, render_on_nodes
+    from tessellation.rendering import Roles, draw_on_nodes
 
     config = config or THESIS
-    triangles = plain_triangles(frame)
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
     collector = Collector()
 
     def attach(node: Node) -> None:
@@ -64,16 +64,8 @@ def draw_on_pixelflow(
         if watch is not None:
             watch(node)
 
-    composed = render_on_nodes(
-        triangles,
-        frame.width,
-        frame.height,
-        parts,
-        background=frame.background,
-        config=config,
-        engine=engine,
-        progress=progress,
-        watch=attach,
+    composed = draw_on_nodes(
+        frame, Roles.told(parts, shaders), config=config, engine=engine, progress=progress, watch=attach
     )
     drawn = composed.nodes
     stages: Counter[str] = Counter()
@@ -81,12 +73,18 @@ def draw_on_pixelflow(
         stages.update(each.cycles_by_stage)
     busy = _sum(collector.runs, "eigc.busy_cycles")
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
-    regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
+    nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
     facts = [
-        ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
-        ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
+        (
+            "regions",
+            f"{parts * regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches",
+        ),
+        ("not counted", f"camera, light, regions and instructions: work of the GPs; {_after(composed.time)}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
+    if composed.loading:
+        most = max(run.cycles for run in composed.loading)
+        facts.append(("textures", f"loaded before, once for all pictures, in {most:,} cycles that are not counted"))
     used = guesses([each.run for node in drawn for each in node.regions], config)
     if used.delivery is not None:
         facts.append(("instruction words", used.delivery.amount))
@@ -95,11 +93,11 @@ def draw_on_pixelflow(
     single = None if composed.time else regions
     if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
-        facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
+        facts.append(("image composition", f"executed, within the picture's time; rates without a source: {rates}"))
     return DrawnFrame(
         machine="PixelFlow",
-        parts=parts,
-        lanes=parts * config.lanes,
+        parts=nodes,
+        lanes=nodes * config.lanes,
         clock_mhz=config.clock_mhz,
         cycles=cycles,
         work=sum(stages.values()),
@@ -107,18 +105,26 @@ def draw_on_pixelflow(
         mix=_families(drawn),
         covered_lanes=_covered(triangles, frame) / (reached * config.lanes) if reached else 0.0,
         enabled_lanes=_sum(collector.runs, "array.enabled_pe_cycles") / (busy * config.lanes),
-        traffic=_traffic(drawn, regions if composed.time else 0, config),
+        traffic=_traffic(drawn, composed.time),
         picture=composed.picture,
         facts=tuple(facts),
         lane_bits=PE_BITS,
         free=_left_out(len(triangles), reached, words, parts, single, config),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
-        timeline=() if composed.time else _timeline(drawn[0]),
+        timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
 
 
-def _timeline(node: Rendering) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
+    """Return what each of several nodes does when, waits left out."""
+    return tuple(
+        (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
+        for node in time.nodes
+    )
+
+
+def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
     """Return when a node alone draws which region."""
     spans, begin = list[TimeSpan](), 0
     for each in node.regions:
@@ -168,7 +174,9 @@ def _left_out(
             for name, cycles in _feed_floors(words, parts, config)
         ]
     if regions is not None:
-        each = region_cycles(config, config.composition)
+        from tessellation.rendering.composition.network import PIXEL_BYTES, emc_bytes
+
+        each = -(-emc_bytes(config, PIXEL_BYTES) // config.composition.emc_bytes_per_cycle)
         found.append(
             FreeWork(
                 "pixels to the frame buffer",
@@ -177,19 +185,24 @@ def _left_out(
                 regions * each,
             )
         )
+    else:
+        found.append(
+            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels that have come; nothing is printed")
+        )
     return tuple(found)
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
-    """Return how many pixels the triangles cover, each on its own."""
-    return int(spans_of(triangles, frame.width, frame.height).pixels.sum())
+    """Return how many samples the triangles cover, each on its own."""
+    places = places_of(frame.samples)
+    return sum(int(spans_of(triangles, frame.width, frame.height, place).pixels.sum()) for place in places)
 
 
 def _sum(runs: list[RunStatistics], name: str) -> int:
     return sum(run.values[name] or 0 for run in runs)
 
 
-def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
+def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
@@ -199,15 +212,21 @@ def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
     return {name: count for name, count in totals.items() if count}
 
 
-def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
-    """Return bytes of the words that the nodes are sent, and of pixels in ``regions`` that were copied to leave."""
-    from tessellation.rendering import SENT_BYTES
-
+def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, int]:
+    """Return bytes of the words that the nodes are sent, and of what they send over the image composition network."""
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     found = {"instructions to the nodes": words * WORD_BITS // 8}
-    if regions:
-        found["copied for composition"] = regions * config.lanes * SENT_BYTES
+    ledgers = (each.run.ledger for node in drawn for each in node.regions)
+    texels = sum(ledger.outbound.moved for ledger in ledgers if ledger is not None)
+    if texels:
+        found["texels to the PEs"] = texels
+    if time is not None:
+        found["image composition network"] = sum(node.sent_bytes for node in time.nodes)
     return found
+
+
+def _after(time: NetworkTime | None) -> str:
+    return "pixels to the frame buffer" if time is None else "what the frame buffer does with pixels"
 
 
 _BUILT = (Constant("year", 1995, Standing.THESIS, "Keller, UNC TR95-043", "in which the machine is described"),)

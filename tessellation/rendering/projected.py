@@ -17,7 +17,7 @@ from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.picture import Standpoint, View
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
-from tessellation.surface.patch import Patch
+from tessellation.surface.patch import Patch, require_whole
 from tessellation.surface.reference import evaluate
 
 __all__ = [
@@ -149,7 +149,11 @@ def standpoint_of(points: np.ndarray, view: View) -> Standpoint:
 
 
 def sampled_points(patches: Sequence[Patch], samples: int | Sequence[int], *, single: bool) -> np.ndarray:
-    """Return the samples of patches by the application's own evaluation: float64[sample, xyz], in any order."""
+    """Return the samples of patches by the application's own evaluation: float64[sample, xyz], in any order.
+
+    Raises InputError for trimmed patches.
+    """
+    require_whole(patches, "its border has points that are no samples, and EMCs project samples")
     counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
     groups: dict[tuple[tuple[int, int], int], list[Patch]] = {}
     for patch, k in zip(patches, counts, strict=True):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles
+from pixelflow.simd.drawing import CENTRE, SUBPIXELS, ScreenTriangles
 
 __all__ = ["REGION_HEIGHT", "REGION_WIDTH", "Region", "regions"]
 
@@ -25,13 +25,19 @@ class Region:
     triangles: np.ndarray
     """Their numbers, in the order of drawing: int64."""
 
+    def only(self, which: np.ndarray) -> Region:
+        """Return the same part of the screen with some of its triangles: bool[triangle]."""
+        return Region(self.left, self.top, self.triangles[which])
 
-def regions(triangles: ScreenTriangles, width: int, height: int) -> Iterator[Region]:
-    """Yield the regions of a screen row by row; a box that holds no pixel centre reaches nowhere."""
-    half = SUBPIXELS // 2
-    # The first and the last pixel whose centre lies within the box.
-    first = -((half - triangles.corners.min(axis=1)) // SUBPIXELS)
-    last = (triangles.corners.max(axis=1) - half) // SUBPIXELS
+
+def regions(
+    triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)
+) -> Iterator[Region]:
+    """Yield the regions of a screen row by row; a box without any of the ``places`` in a pixel reaches nowhere."""
+    # The first and the last pixel of which a place lies within the box.
+    low, high = np.array(places).min(axis=0), np.array(places).max(axis=0)
+    first = -((high - triangles.corners.min(axis=1)) // SUBPIXELS)
+    last = (triangles.corners.max(axis=1) - low) // SUBPIXELS
     some = (first <= last).all(axis=1)
     for top in range(0, height, REGION_HEIGHT):
         in_row = some & (last[:, 1] >= top) & (first[:, 1] < min(top + REGION_HEIGHT, height))

@@ -12,12 +12,14 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, Around, TriangleData, region_program
+from tessellation.rendering.instructions import CHANNELS, Around, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
 __all__ = [
+    "NodeRuns",
     "RegionRun",
     "Rendering",
+    "collect",
     "execute",
     "plain_triangles",
     "region_programs",
@@ -38,11 +40,12 @@ class RegionRun:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rendering:
-    """A picture and the machine's account of it, region by region. The GPs' work is not modelled."""
+class NodeRuns:
+    """What a node executed for a picture, region by region. The GPs' work is not modelled."""
 
-    picture: Picture
     regions: tuple[RegionRun, ...]
+    """One or more for each region, in the order in which they ran."""
+    name: str = "node"
 
     @property
     def cycles(self) -> int:
@@ -56,8 +59,20 @@ class Rendering:
 
     @property
     def drawn(self) -> int:
-        """Triangles drawn, once for each region that they reach into."""
+        """Triangles drawn, once for each region that they reach into and each sample."""
         return sum(each.triangles for each in self.regions)
+
+    @property
+    def places(self) -> int:
+        """How many regions there are."""
+        return len({(each.left, each.top) for each in self.regions})
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Rendering(NodeRuns):
+    """A picture by one node, and its account."""
+
+    picture: Picture
 
 
 def render(
@@ -66,7 +81,6 @@ def render(
     height: int,
     *,
     background: tuple[int, int, int] = (0, 0, 0),
-    composed: bool = False,
     config: NodeConfig = THESIS,
     engine: str = "auto",
     progress: Callable[[str], None] | None = None,
@@ -76,23 +90,17 @@ def render(
 ) -> Rendering:
     """Draw triangles on a simulated node, or on a ``node`` that is there already.
 
-    Where the picture is to be ``composed`` with those of other nodes, each region ends with a copy of depth and colour
-    to image composition memory, and what lies there is the picture. ``progress`` is called with a line of text before
-    each row of regions. ``watch`` is called with the node before it runs. ``beside`` is asked for each region
-    what goes on beside its drawing. Raises InputError for a node that does not
-    have a PE for each pixel of a region.
+    ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node before it
+    runs. ``beside`` is asked for each region what goes on beside its drawing. Raises InputError for a node that does
+    not have a PE for each pixel of a region.
     """
     require_region(config)
     data = TriangleData.of(triangles)
-    copied = config.array.composition_start if composed else None
     programs = (
-        (region, region_program(data, region, background, copied, beside(region) if beside else None))
+        (region, region_program(data, region, background, beside=beside(region) if beside else None))
         for region in regions(triangles, width, height)
     )
-    return execute(
-        programs, width, height, composed=composed, config=config, engine=engine, progress=progress, watch=watch,
-        node=node,
-    )  # fmt: skip
+    return execute(programs, width, height, config=config, engine=engine, progress=progress, watch=watch, node=node)
 
 
 def execute(
@@ -100,7 +108,6 @@ def execute(
     width: int,
     height: int,
     *,
-    composed: bool = False,
     config: NodeConfig = THESIS,
     engine: str = "auto",
     progress: Callable[[str], None] | None = None,
@@ -117,10 +124,9 @@ def execute(
         if progress is not None and region.left == 0:
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
         run = node.run(program)
-        pixels = _sent(node) if composed else _drawn(node, program)
-        _collect(node, pixels, region, picture)
+        collect(node, _drawn(node, program), region, picture)
         done.append(RegionRun(region.left, region.top, len(region.triangles), run))
-    return Rendering(picture, tuple(done))
+    return Rendering(tuple(done), picture=picture)
 
 
 def region_programs(frame: Frame) -> tuple[Program, ...]:
@@ -139,7 +145,7 @@ def require_region(config: NodeConfig) -> None:
         )
 
 
-def _collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
+def collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
     """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
     height, width = picture.depths.shape
     x, y = node.coordinates()
@@ -154,15 +160,6 @@ def _drawn(node: Node, program: Program) -> tuple[np.ndarray, np.ndarray]:
     depth, *colours = (program.range(name) for name in ("depth", *CHANNELS))
     depths = (node.read_word(depth.start, depth.size) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
     return depths, np.stack([node.read_memory(place.start + place.size - 1)[0] for place in colours], axis=-1)
-
-
-def _sent(node: Node) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same from image composition memory."""
-    *depth, red, green, blue = node.read_memory(node.config.array.composition_start, SENT_BYTES)
-    depths = np.zeros(node.lanes, np.int64)
-    for byte in depth:
-        depths = depths << 8 | byte
-    return depths, np.stack([red, green, blue], axis=-1)
 
 
 def plain_triangles(frame: Frame) -> ScreenTriangles:
@@ -184,5 +181,5 @@ def require_plain(draws: Iterable[tuple[str, State]], samples: int) -> None:
     wanted = [f"{', '.join(others)}: blending, textures, stencil or other tests"] if others else []
     wanted += [f"{samples} samples a pixel"] if samples != 1 else []
     if wanted:
-        hint = "PixelFlow draws the nearest of opaque, plain triangles at one sample; --machine larrabee renders others"
+        hint = "what is drawn here are opaque triangles without textures, at one sample; pixelflow render draws others"
         raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))

@@ -12,6 +12,7 @@ from pixelflow.simd.report import Column, Json, Made, Report, Table, counted, fa
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
 from tessellation.reports.texture_memory import memory_object, memory_parts, texture_facts
+from tessellation.reports.trims import trim_account
 from tessellation.sampling.choice import SampleChoice, choice_facts
 from tessellation.surface.reference import LIMIT
 
@@ -40,6 +41,7 @@ class Outcome:
 def outcome_report(outcome: Outcome) -> Report:
     """Return what was done, the cycles of each stage, errors, and the surface."""
     result, config, mesh = outcome.result, outcome.effective.config, outcome.mesh
+    trims = trim_account(result.patches, mesh, config)
     allowed = f"of {LIMIT:g} allowed (2^-24 x"
     rows = [
         ("machine time", f"{result.seconds_at_clock * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
@@ -50,10 +52,11 @@ def outcome_report(outcome: Outcome) -> Report:
         ("ledger", _ledger_text(result.ledger)),
         *choice_facts(outcome.choice),
         *((("fixed point", _fixed_text(result)),) if result.method.fixed_sums else ()),
+        *(trims.facts if trims else ()),
         ("mesh", _mesh_text(mesh)),
         ("patch edges", _edges_text(mesh)),
         ("", _gap_text(mesh, outcome.checked)),
-        *(("not counted", text) for text in result.not_counted),
+        *(("not counted", text) for text in (*result.not_counted, *(trims.not_counted if trims else ()))),
         *(("wrote", path) for path in outcome.written),
         ("wall time", f"{result.wall_seconds:.2f} s for the simulation"),
     ]
@@ -66,7 +69,7 @@ def outcome_report(outcome: Outcome) -> Report:
          f"engine {result.engine}"),
         [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *memory_parts(result), *found.parts],
         schema="pixelflow.tessellate/1",
-        data={**_object(outcome), "guesses": found.as_object()},
+        data={**_object(outcome), "trims": trims.as_object() if trims else None, "guesses": found.as_object()},
         notes=[
             *([f"{open_edges}: {checked}"] if checked is not None and not checked.clean else []),
             *set_in_vain(result.runs, outcome.effective),
@@ -225,6 +228,7 @@ _OTHER_STAGES = {
     Stage.EXCHANGE: "not the thesis's",
     Stage.CONTROL_POINTS: "not counted (3.2)",
     Stage.LEE: "not counted (figure 9)",
+    Stage.TRIM: "named, not solved (5.1)",
     Stage.RETURN: "4.1.4; path busy ",
     Stage.KEEPING: "appendix B",
     Stage.KEPT_STALL: "none (appendix B)",

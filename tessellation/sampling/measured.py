@@ -9,19 +9,22 @@ lower bound of the largest error, as `bound.py` has an upper one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tessellation.picture import Standpoint
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.sampling.bound import by_counts
 from tessellation.surface.mesh import finer_sides
 from tessellation.surface.patch import Patch
-from tessellation.surface.topology import Side, find_joints
-from tessellation.surface.triangles import ring
+from tessellation.surface.reference import evaluate
+from tessellation.surface.topology import find_joints
+from tessellation.surface.triangles import Side, ring
 
-__all__ = ["Sampled", "pixel_errors"]
+__all__ = ["Sampled", "pixel_errors", "samples_alike"]
 
 _STEPS = 6
 """A side of a triangle is cut into so many."""
@@ -40,6 +43,14 @@ class Sampled(Protocol):
     @property
     def points(self) -> np.ndarray:
         """Points at u = i / (k - 1) and v = j / (k - 1)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Exact:
+    """A patch and its samples in 64 bits."""
+
+    patch: Patch
+    points: np.ndarray
 
 
 def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[np.float64]:
@@ -72,6 +83,15 @@ def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[
             nets = np.stack([patches[number].points32 for number in members]).astype(np.float64)
             found[members] = _largest(nets, points[corners], triangles, places, standpoint)
     return found
+
+
+def samples_alike(patches: Sequence[Patch], standpoint: Standpoint, most: float) -> int:
+    """Return the smallest k with which no patch has an error above ``most`` pixels, or 16; by exact samples."""
+    for k in range(MIN_SAMPLES, MAX_SAMPLES):
+        exact = [_Exact(patch, evaluate(patch.points[None], k).points[0]) for patch in patches]
+        if pixel_errors(exact, standpoint).max(initial=0.0) <= most:
+            return k
+    return MAX_SAMPLES
 
 
 def _parameters(k: int, sides: Sequence[Side], lengths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -101,8 +101,8 @@ MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
 QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.toml"))}
 """Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
 
-SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))} | QUESTIONS
-"""Scene files that ship here by name."""
+SCENES = {path.stem: path for path in sorted(_DATA.rglob("*.toml"))}
+"""Scene files that ship here by name, those of cameras that move in a folder of their own."""
 
 _LARGEST_SIDE = 4096
 _MOST_COPIES = 10000

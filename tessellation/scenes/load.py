@@ -168,7 +168,13 @@ class PreparedScene:
         """How many frames there are."""
         return self._described.frames
 
-    def _view(self, frame: int) -> View:
+    @property
+    def background(self) -> tuple[int, int, int]:
+        """What is seen where nothing is."""
+        return self._described.background
+
+    def view(self, frame: int = 0) -> View:
+        """Return how a frame is seen; raises InputError for one that the scene does not have."""
         width, height = self._size
         return replace(self._described.view_at(frame), width=width, height=height)
 
@@ -177,11 +183,11 @@ class PreparedScene:
         outlines = [
             each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
         ]  # fmt: skip
-        return Standpoint.of(np.concatenate(outlines), self._view(frame))
+        return Standpoint.of(np.concatenate(outlines), self.view(frame))
 
     def at(self, frame: int = 0) -> Scene:
         """Return a frame, tessellated for its camera; raises InputError for one that the scene does not have."""
-        view = self._view(frame)
+        view = self.view(frame)
         bodies, tessellations = [each for slot in self._slots for each in slot if isinstance(each, Body)], []
         standpoint, choice = None, None
         if self.sampled is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -50,14 +50,14 @@ class SampledCopy:
 def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[SampledCopy]:
     """Return a body's copies, or itself where it is alone."""
     if placed.up == "y":
-        patches = [Patch(upright(patch.points.astype(np.float64))) for patch in patches]
+        patches = [replace(patch, points=upright(patch.points.astype(np.float64))) for patch in patches]
     outline = outline_of(patches)
     if not placed.places:
         return [SampledCopy(placed, state, tuple(patches), outline)]
     found = []
     for place, turn in placed.places:
         placing = Placing.of(outline, place, placed.size, turn)
-        moved = tuple(Patch(placing.applied(patch.points.astype(np.float64))) for patch in patches)
+        moved = tuple(replace(patch, points=placing.applied(patch.points.astype(np.float64))) for patch in patches)
         found.append(SampledCopy(placed, state, moved, placing.applied(outline)))
     return found
 

@@ -9,28 +9,16 @@ can know before: the bound is larger than the error, and more so where k is chos
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import NodeConfig
 from pixelflow.simd.report import Column, Json, Report, Table, number
 from tessellation.host.manager import PatchManager
-from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.sampling.choice import COUNTS, SampleChoice, SeenPatches
-from tessellation.sampling.measured import pixel_errors
-from tessellation.surface.patch import Patch
-from tessellation.surface.reference import evaluate
+from tessellation.sampling.measured import pixel_errors, samples_alike
 
 __all__ = ["sampling_report"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Exact:
-    """A patch and its samples in 64 bits."""
-
-    patch: Patch
-    points: np.ndarray
 
 
 def sampling_report(
@@ -66,7 +54,7 @@ def sampling_report(
             ("of seen, tolerated", tolerance, choice.kept),
         )
         for text, most, kept in alike:
-            k = _alike(here, choice, most)
+            k = samples_alike([here.patches[at] for at in choice.kept], here.standpoint, most)
             samples = [k if at in kept else 0 for at in everyone]
             rows.append(_row(frame, f"{k}, {text}", here, choice, manager, samples)[0])
         directions.append(f"{frame}: {number(choice.by_direction)}")
@@ -105,16 +93,6 @@ def _row(
     done = manager.last
     bound = choice.bound if samples is None and np.isfinite(choice.bound) else None
     return (frame, way, len(handles), done.samples, triangles, len(done.runs), done.cycles, error, bound), error
-
-
-def _alike(here: SeenPatches, choice: SampleChoice, most: float) -> int:
-    """Return the smallest k with which no patch that is seen has a larger error, 16 if none has; by exact samples."""
-    patches = [here.patches[at] for at in choice.kept]
-    for k in range(MIN_SAMPLES, MAX_SAMPLES):
-        exact = [_Exact(patch, evaluate(patch.points[None], k).points[0]) for patch in patches]
-        if pixel_errors(exact, here.standpoint).max(initial=0.0) <= most:
-            return k
-    return MAX_SAMPLES
 
 
 def _or_dash(value: float | None) -> str:

@@ -3,7 +3,8 @@
 The format (UTF-8 text): the number of patches; for each patch a line ``m n`` and then the control points, one
 ``x y z`` a line, the second index running fastest. Files in circulation disagree about ``m n``: most give the two
 degrees, so that (m+1)(n+1) points follow; some give the numbers of points, so that m*n follow. The two can never be
-confused for a complete patch, so the reader looks which of them fits the file and says which it took.
+confused for a complete patch, so the reader looks which of them fits the file and says which it took. A section that
+trims a patch may follow its points (`trim_section.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -24,12 +25,14 @@ from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes
 from pixelflow.simd.packaged import shipped
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table, plural
-from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
+from tessellation.surface.binary32 import flushes
+from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, trimmed
+from tessellation.surface.trim_section import KEYWORDS, NUMBER, WHOLE, PatchLine, TrimSection, format_trim, lines_of
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
 __all__ += ["format_bpt", "is_patches", "load", "parse_bpt", "read_bpt"]
 
-BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt"}
+BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt", "rosette": "rosette.bpt"}
 """Models that ship with the package, by the name that stands for a file."""
 
 MAX_FAULTS = 20
@@ -49,10 +52,8 @@ _TOO_LARGE = 2.0**128 - 2.0**103
 
 _NO_WEIGHTS = "a point is x y z: rational patches are not drawn, so a weight has no place"
 _NO_COMMAS = "numbers are separated by blanks, not commas"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _OF_NUMBERS = b"0123456789+-.eE \t\r\n"
-"""In a file of these characters alone, what float() takes is what _NUMBER matches."""
-_WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
+"""In a file of these characters alone, what float() takes is what NUMBER matches."""
 
 
 class Convention(Enum):
@@ -92,20 +93,6 @@ class PatchFile(Shown):
         return overview(title, facts, (plain_table(("patches", "count"), tuple(sizes.items()), key="patches"),))
 
 
-class _Line(NamedTuple):
-    number: int
-    text: str
-    words: tuple[str, ...]
-
-    @property
-    def header(self) -> tuple[int, int] | None:
-        """The two whole numbers of a patch header, or None for another kind of line."""
-        words = self.words
-        if len(words) == 2 and all(_WHOLE.match(word) for word in words):
-            return int(words[0]), int(words[1])
-        return None
-
-
 def load(name: str | Path) -> PatchFile:
     """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
     if str(name) in BUILT_IN:
@@ -124,7 +111,7 @@ def read_bpt(path: str | Path) -> PatchFile:
 
 def parse_bpt(data: bytes, name: str) -> PatchFile:
     """Return the patches in ``data``; ``name`` stands for the file in messages."""
-    lines = _lines(data, name)
+    lines = lines_of(data, name)
     if not lines:
         raise InputError(Fault("the patch file is empty", Place(name, 1), "a .bpt file begins with a patch count"))
     reader = _Reader(name, lines, plain=not data.translate(None, _OF_NUMBERS))
@@ -138,41 +125,28 @@ def format_bpt(patches: Iterable[Patch]) -> str:
     for patch in patches:
         lines.append(f"{patch.degrees[0]} {patch.degrees[1]}")
         lines.extend(" ".join(repr(float(c)) for c in point) for row in patch.points for point in row)
+        lines.extend(format_trim(patch.trim) if patch.trim is not None else ())
     return "\n".join(lines) + "\n"
-
-
-def _lines(data: bytes, name: str) -> list[_Line]:
-    if b"\0" in data:
-        at = data[: data.index(b"\0")].count(b"\n") + 1
-        raise InputError(
-            Fault("not a text file (it holds a zero byte)", Place(name, at), "a .bpt file is UTF-8 text, not UTF-16")
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        at = data[: problem.start].count(b"\n") + 1
-        byte = data[problem.start]
-        raise InputError(Fault(f"byte 0x{byte:02X} is not UTF-8 text", Place(name, at))) from None
-    numbered = enumerate(re.split(r"\r\n|\n|\r", text), start=1)
-    return [_Line(number, line, tuple(line.split())) for number, line in numbered if line.strip()]
 
 
 class _Reader:
     """One pass over the lines of a file that collects patches and faults."""
 
-    def __init__(self, name: str, lines: list[_Line], *, plain: bool) -> None:
+    def __init__(self, name: str, lines: list[PatchLine], *, plain: bool) -> None:
         """``plain`` says that the file has no characters but _OF_NUMBERS."""
         self.plain, self.name, self.lines = plain, name, lines
         self.at = 0
         self.faults: list[Fault] = []
         self.fault_count = 0
         self.notes: list[str] = []
-        self.heads: list[_Line] = []  # at which patches were expected, in order
+        self.heads: list[PatchLine] = []  # at which patches were expected, in order
         self.lost = False
         """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
 
-    def fault(self, message: str, line: _Line | None = None, word: int | None = None, hint: str | None = None) -> None:
+    def fault(
+        self, message: str, line: PatchLine | None = None, word: int | None = None, hint: str | None = None
+    ) -> None:
         """Record one fault, at a word of a line where that is known."""
         self.fault_count += 1
         if self.fault_count >= _GIVE_UP:
@@ -221,7 +195,7 @@ class _Reader:
     def count(self) -> int | None:
         """Take the first line: the number of patches."""
         line = self.lines[0]
-        if len(line.words) == 1 and _WHOLE.match(line.words[0]):
+        if len(line.words) == 1 and WHOLE.match(line.words[0]):
             self.at = 1
             if int(line.words[0]) == 0:
                 self.fault("the file says that it holds no patch", line, 0)
@@ -267,9 +241,29 @@ class _Reader:
             self.skip_to_header()
             return None
         values = self.flawless(counts[0] * counts[1]) or self.points(index, line, counts)
-        if self.fault_count > before:
+        flawed = self.fault_count > before
+        section = TrimSection(self.lines, self.at, index + 1, self.fault)
+        trim = None
+        if self.at < len(self.lines) and self.lines[self.at].of_trim:
+            trim = section.read()
+            self.at = section.at
+        if flawed or self.fault_count > before:
             return None
-        return Patch(np.array(values, dtype=np.float64).reshape(*counts, 3))
+        patch = Patch(np.array(values, dtype=np.float64).reshape(*counts, 3), trim)
+        self.check_loops(patch, section)
+        return patch
+
+    def check_loops(self, patch: Patch, section: TrimSection) -> None:
+        """Compare the loops of a trim with each other: they may not meet, but along the sides of the square."""
+        try:
+            polygon = trimmed(patch)
+        except InputError as error:
+            self.fault(error.faults[0].message, section.places[0][0], hint=error.faults[0].hint)
+            return
+        if polygon is not None and polygon.contact is not None:
+            loop, piece = polygon.contact.second
+            hint = "allowed: loops that neither cross nor touch, but along the sides of the square"
+            self.fault(str(polygon.contact), section.places[loop][piece], hint=hint)
 
     def flawless(self, needed: int) -> list[float] | None:
         """Take so many control points at once where nothing is wrong with them; else leave them, and return None."""
@@ -290,7 +284,7 @@ class _Reader:
         self.at += needed
         return values
 
-    def points(self, index: int, header: _Line, counts: tuple[int, int]) -> list[tuple[float, ...]]:
+    def points(self, index: int, header: PatchLine, counts: tuple[int, int]) -> list[tuple[float, ...]]:
         """Take the control points of one patch, one a line."""
         needed = counts[0] * counts[1]
         values: list[tuple[float, ...]] = []
@@ -319,7 +313,7 @@ class _Reader:
                 self.at = extra
         return values
 
-    def point(self, line: _Line) -> tuple[float, ...]:
+    def point(self, line: PatchLine) -> tuple[float, ...]:
         """Take the three coordinates of one line; a fault gives zeros in their place."""
         if len(line.words) != 3:
             hint = _NO_COMMAS if "," in line.text else _NO_WEIGHTS if len(line.words) == 4 else None
@@ -327,10 +321,10 @@ class _Reader:
             return (0.0, 0.0, 0.0)
         return tuple(self.coordinate(line, word) for word in range(3))
 
-    def coordinate(self, line: _Line, word: int) -> float:
+    def coordinate(self, line: PatchLine, word: int) -> float:
         """Take one coordinate: a finite decimal number that binary32 can hold."""
         text = line.words[word]
-        if not _NUMBER.match(text):
+        if not NUMBER.match(text):
             hint = _NO_COMMAS if "," in text else "allowed: finite decimal numbers"
             self.fault(f"not a number: {text[:40]}", line, word, hint)
             return 0.0
@@ -355,6 +349,8 @@ class _Reader:
             return _NO_COMMAS
         if len(line.words) == 3 and index > 0:
             return "more control points than the header before says?"
+        if index and (guess := nearest(line.words[0], KEYWORDS)):
+            return f"did you mean {guess}?"
         return None
 
     def skip_to_header(self) -> None:
@@ -375,7 +371,7 @@ class _Reader:
             self.notes.append("the headers give numbers of points, not degrees")
 
 
-def _triples_after(lines: list[_Line], at: int) -> int:
+def _triples_after(lines: list[PatchLine], at: int) -> int:
     """Return how many lines of three words follow line ``at`` (at most as many as a patch can have, plus one)."""
     end = at + 1
     while end < len(lines) and len(lines[end].words) == 3 and end - at <= MAX_COUNT * MAX_COUNT + 1:
@@ -383,7 +379,7 @@ def _triples_after(lines: list[_Line], at: int) -> int:
     return end - at - 1
 
 
-def _convention(lines: list[_Line]) -> Convention:
+def _convention(lines: list[PatchLine]) -> Convention:
     """Return the header convention that more patches of the file fit; degrees where neither does."""
     votes = dict.fromkeys(Convention, 0)
     for at, line in enumerate(lines):

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import RasterImage, Report, Shown, overview
-from tessellation.surface.reference import UNIT
+from tessellation.surface.patch import trimmed
+from tessellation.surface.reference import UNIT, surface_at
 from tessellation.surface.samples import PatchSamples
-from tessellation.surface.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
-from tessellation.surface.triangles import distinct, grid, ring
+from tessellation.surface.topology import Joints, Orientation, SharedEdge, find_joints, orient, sample_groups
+from tessellation.surface.triangles import Side, distinct, grid, ring
+from tessellation.surface.trims.stitching import SampledPart, Stitched, stitch
 
 __all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check", "finer_sides"]
 
@@ -45,6 +48,11 @@ class MeshReport:
     refused_joints: int
     repaired_normals: int
     unrepaired_normals: int
+    trimmed_patches: int = 0
+    cut_triangles: int = 0
+    """Triangles of cells that a trim runs through, or that share an edge with a trimmed patch."""
+    border_points: tuple[int, ...] = ()
+    """Vertices of each patch that are no samples: along trims, and where neighbours have other samples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -53,7 +61,8 @@ class Mesh(Shown):
 
     ``points`` and ``normals`` are float32 [vertex, xyz], ``triangles`` int32 [triangle, 3], ``patches`` int32, the
     patch of each triangle. ``open_sides`` holds the pairs of vertices on edges that belong to one patch alone.
-    ``samples`` int64 [vertex] is the sample that each vertex is, counted over all patches in the caller's order.
+    ``samples`` int64 [vertex] is the sample that each vertex is, counted over all patches in the caller's order; -1 for
+    points of trims, which are none.
     """
 
     points: np.ndarray
@@ -127,30 +136,46 @@ def build_mesh(
     groups = sample_groups(nets, counts, joints)
 
     points = _stack(patches, "points") + np.float32(0.0)
-    magnitude = _stack(patches, "magnitude")
     degenerate = _stack(patches, "degenerate")
-    signs = np.repeat(np.where(turned, -1.0, 1.0), [k * k for k in counts])
-    normals = np.where(degenerate[:, None], 0.0, _stack(patches, "normals").astype(np.float64) * signs[:, None])
-
-    ids = groups if weld else np.arange(len(groups))
-    triangles, owner, open_sides = _triangles(counts, joints, turned, ids, weld=weld)
+    gap = _largest_gap(points, _stack(patches, "magnitude"), groups)
+    owners = np.repeat(np.arange(len(patches)), [k * k for k in counts])
+    unusable = degenerate | ~_stack(patches, "inside")
+    normals = np.where(unusable[:, None], 0.0, _stack(patches, "normals").astype(np.float64))
+    surface = _Vertices(points, normals, degenerate, groups, owners)
+    trims = sum(net.trim is not None for net in nets)
+    if trims:
+        stitched = _stitched(patches, joints, weld=weld)
+        surface = _with_places(surface, patches, stitched)
+        ids = surface.groups if weld else np.arange(len(surface.groups))
+        triangles, owner, open_sides = stitched.triangles, stitched.owners, ids[stitched.open_sides]
+        triangles = ids[np.where(turned[owner][:, None], triangles[:, ::-1], triangles)]
+    else:
+        stitched = None
+        ids = groups if weld else np.arange(len(groups))
+        triangles, owner, open_sides = _triangles(counts, joints, turned, ids, weld=weld)
+    points, degenerate, groups = surface.points, surface.degenerate, surface.groups
+    normals = surface.normals * np.where(turned, -1.0, 1.0)[surface.owners][:, None]
     keep = distinct(groups[triangles])
     triangles, owner = triangles[keep], owner[keep]
 
-    normals, repaired, unrepaired = _finish_normals(points, normals, degenerate, groups, triangles, weld=weld)
+    idle = ~np.isin(ids, triangles) if trims else np.zeros(len(groups), bool)
+    normals, repaired, unrepaired = _finish_normals(points, normals, degenerate, groups, triangles, idle, weld=weld)
     report = MeshReport(
         welded=weld,
         shared_edges=joints.shared,
         open_edges=joints.open,
         point_edges=len(joints.point_edges),
         uneven_edges=sum(len({counts[use.patch] for use in edge.uses}) > 1 for edge in joints.edges),
-        largest_gap=_largest_gap(points, magnitude, groups),
+        largest_gap=gap,
         turned_patches=int(turned.sum()),
         refused_joints=orientation.refusals,
         repaired_normals=repaired,
         unrepaired_normals=unrepaired,
+        trimmed_patches=trims,
+        cut_triangles=0 if stitched is None else stitched.cut_triangles,
+        border_points=() if stitched is None else tuple(np.bincount(stitched.patches, minlength=len(patches)).tolist()),
     )
-    used = np.unique(triangles) if weld else np.arange(len(points))
+    used = np.unique(triangles) if weld or trims else np.arange(len(points))
     new = np.full(len(points), -1, dtype=np.int64)
     new[used] = np.arange(len(used))
     sides = new[open_sides]
@@ -160,10 +185,54 @@ def build_mesh(
         triangles=new[triangles].astype(np.int32),
         patches=owner.astype(np.int32),
         open_sides=sides[(sides >= 0).all(axis=1)].astype(np.int32),
-        samples=used,
+        samples=np.where(used < sum(k * k for k in counts), used, -1),
         built=report,
         drawer=drawer,
     )
+
+
+class _Vertices(NamedTuple):
+    """Vertices of all patches, samples first: the first like each is its group, and the patch that each is of."""
+
+    points: np.ndarray
+    normals: np.ndarray
+    degenerate: np.ndarray
+    groups: np.ndarray
+    owners: np.ndarray
+
+
+def _stitched(patches: Sequence[PatchSamples], joints: Joints, *, weld: bool) -> Stitched:
+    """Return the triangles of patches, some of them with trims."""
+    parts = [SampledPart(each.samples, trimmed(each.patch, each.trim_tolerance), each.inside) for each in patches]
+    return stitch(parts, [edge.uses for edge in joints.edges], joints.point_edges, weld=weld)
+
+
+def _with_places(surface: _Vertices, patches: Sequence[PatchSamples], stitched: Stitched) -> _Vertices:
+    """Return the vertices with those of trims, which are evaluated in 64 bits and rounded once, as GPs would.
+
+    A vertex like another has its point, bit for bit. Samples outside that are corners of triangles, because they lie on
+    a trim, get their normals here too.
+    """
+    total = len(surface.points)
+    patch_of = np.concatenate([surface.owners, stitched.patches])
+    starts = np.concatenate(([0], np.cumsum([each.samples**2 for each in patches])))
+    points = np.concatenate([surface.points, np.zeros((len(stitched.patches), 3), np.float32)])
+    normals = np.concatenate([surface.normals, np.zeros((len(stitched.patches), 3))])
+    used = np.unique(stitched.triangles)
+    missing = used[(used >= total) | ~(_stack(patches, "inside") | surface.degenerate)[np.minimum(used, total - 1)]]
+    for number in np.unique(patch_of[missing]).tolist():
+        mine = missing[patch_of[missing] == number]
+        own, k = mine - starts[number], patches[number].samples
+        at = np.stack([own // k, own % k], axis=1) / (k - 1)
+        at[mine >= total] = stitched.parameters[mine[mine >= total] - total]
+        exact, normals[mine] = surface_at(patches[number].patch.points, at)
+        points[mine[mine >= total]] = exact[mine >= total].astype(np.float32) + np.float32(0.0)
+    lost = ~np.isfinite(normals).all(axis=1)
+    normals[lost] = 0.0
+    points[total:] = points[stitched.like]
+    degenerate = np.concatenate([surface.degenerate, np.zeros(len(stitched.patches), bool)]) | lost
+    groups = np.concatenate([surface.groups, stitched.like])
+    return _Vertices(points, normals, degenerate, groups[groups], patch_of)
 
 
 def check(mesh: Mesh) -> MeshCheck:
@@ -254,15 +323,18 @@ def _largest_gap(points: np.ndarray, magnitude: np.ndarray, groups: np.ndarray) 
     return float(np.max(np.divide(gap, unit, out=np.zeros_like(gap), where=gap > 0), initial=0.0))
 
 
-def _finish_normals(points, normals, degenerate, groups, triangles, *, weld: bool):
-    """Return unit normals for all samples: the machine's, means over welded ones, face means where degenerate."""
+def _finish_normals(points, normals, degenerate, groups, triangles, idle, *, weld: bool):
+    """Return unit normals for all samples: the machine's, means over welded ones, face means where degenerate.
+
+    And how many were repaired, and could not be; those of ``idle`` vertices are not counted.
+    """
     if weld:
         normals = _sum_by(groups, normals, len(points))[groups]
         # Opposite normals of a fold leave nothing to normalise; such a vertex is treated like a degenerate one.
         degenerate = np.linalg.norm(normals, axis=1) < 1e-3
-        count = len(np.unique(groups[degenerate]))
+        count = len(np.unique(groups[degenerate & ~idle]))
     else:
-        count = int(degenerate.sum())
+        count = int((degenerate & ~idle).sum())
     corners = points[groups[triangles]].astype(np.float64)
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(faces, axis=1)
@@ -274,7 +346,8 @@ def _finish_normals(points, normals, degenerate, groups, triangles, *, weld: boo
     length = np.linalg.norm(normals, axis=1)
     hopeless = length < 1e-9
     normals = np.where(hopeless[:, None], (0.0, 0.0, 1.0), normals / np.where(hopeless, 1.0, length)[:, None])
-    unrepaired = len(np.unique(groups[hopeless])) if weld else int(hopeless.sum())
+    counted = hopeless & ~idle
+    unrepaired = len(np.unique(groups[counted])) if weld else int(counted.sum())
     return normals, count - unrepaired, unrepaired
 
 

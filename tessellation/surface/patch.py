@@ -1,23 +1,24 @@
-"""A Bezier patch: one control net and nothing else."""
+"""A Bezier patch: one control net, and the loops that trim it, if any."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
+from tessellation.surface.trims.curves import Trim
+from tessellation.surface.trims.polygon import DEFAULT_TOLERANCE, TrimPolygon, trim_polygon
 
-__all__ = ["MAX_COUNT", "MIN_COUNT", "SMALLEST_NORMAL", "Patch", "flushes"]
+__all__ = ["MAX_COUNT", "MIN_COUNT", "Patch", "require_whole", "trimmed"]
 
 MIN_COUNT = 3
 """Fewest control points along one direction of a net (thesis table 5 starts at 3)."""
 
 MAX_COUNT = 12
 """Most control points along one direction of a net (thesis tables 7, 8 and 12 end at 12)."""
-
-SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
-"""The smallest normal binary32 number, 2^-126; what is smaller and not zero, the machine's microcode takes for zero."""
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -32,6 +33,8 @@ class Patch:
     """
 
     points: np.ndarray
+    trim: Trim | None = None
+    """The loops that bound it in the parameter square; None where it is whole."""
 
     def __post_init__(self) -> None:
         points = np.array(self.points)
@@ -72,13 +75,18 @@ class Patch:
         return self.points.astype(np.float32)
 
     def __repr__(self) -> str:
-        return f"Patch({self.counts[0]}x{self.counts[1]} points)"
+        trim = "" if self.trim is None else f", {len(self.trim.loops)} trim loop{'s' * (len(self.trim.loops) != 1)}"
+        return f"Patch({self.counts[0]}x{self.counts[1]} points{trim})"
 
 
-def flushes(points: np.ndarray) -> np.ndarray:
-    """Return True where a coordinate is not zero but too small for a normal binary32 number.
+def require_whole(patches: Sequence[Patch], reason: str) -> None:
+    """Raise InputError for the first patch that is trimmed; ``reason`` says why it may not be."""
+    for number, patch in enumerate(patches, start=1):
+        if patch.trim is not None:
+            raise InputError(Fault(f"patch {number} is trimmed: {reason}", hint="allowed: patches without a trim"))
 
-    The float microcode takes such an operand for a zero of its sign.
-    """
-    rounded = np.abs(points.astype(np.float32))
-    return (points != 0) & (rounded < np.float32(SMALLEST_NORMAL))
+
+@lru_cache(maxsize=1024)
+def trimmed(patch: Patch, share: float = DEFAULT_TOLERANCE) -> TrimPolygon | None:
+    """Return the segments of a patch's trim for a tolerance (see `trim_polygon`), None for a whole patch."""
+    return None if patch.trim is None else trim_polygon(patch.points32, patch.trim, share)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tessellation.surface.patch import flushes
+from tessellation.surface.binary32 import flushes
 
-__all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate"]
+__all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate", "surface_at"]
 
 UNIT = 2.0**-24
 """Half a unit in the last place of 1.0 in binary32: the relative error of one correctly rounded operation."""
@@ -56,10 +56,14 @@ class Reference:
 
 def bernstein_weights(degree: int, samples: int) -> np.ndarray:
     """Return B_i(t) of that degree at t = 0, 1/(samples-1), .. 1 in float64, shape (samples, degree + 1)."""
-    t = np.arange(samples, dtype=np.float64) / (samples - 1)
-    weights = np.ones((samples, 1))
+    return _weights_at(degree, np.arange(samples, dtype=np.float64) / (samples - 1))
+
+
+def _weights_at(degree: int, t: np.ndarray) -> np.ndarray:
+    """Return B_i(t) of that degree at any parameters: float64[len(t), degree + 1]."""
+    weights = np.ones((len(t), 1))
     for _ in range(degree):
-        raised = np.zeros((samples, weights.shape[1] + 1))
+        raised = np.zeros((len(t), weights.shape[1] + 1))
         raised[:, :-1] += weights * (1 - t)[:, None]
         raised[:, 1:] += weights * t[:, None]
         weights = raised
@@ -97,6 +101,30 @@ def evaluate(nets: np.ndarray, samples: int, *, single: bool = True) -> Referenc
         magnitude=surface(u, np.abs(nets), v),
         condition=condition,
     )
+
+
+def surface_at(net: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and unit normals of one patch at any (u, v), float64[n, 2]: float64[n, xyz] each.
+
+    The net is rounded as in `evaluate`; a normal that has no direction is NaN.
+    """
+    net = np.where(flushes(net), 0.0, net.astype(np.float32).astype(np.float64))
+    m, n = net.shape[0] - 1, net.shape[1] - 1
+    u, v = parameters.T
+
+    def surface(left: np.ndarray, values: np.ndarray, right: np.ndarray) -> np.ndarray:
+        found: np.ndarray = np.einsum("na,abc,nb->nc", left, values, right)
+        return found
+
+    along_u, along_v = _weights_at(m, u), _weights_at(n, v)
+    du = surface(_weights_at(m - 1, u), np.diff(net, axis=0), along_v)
+    dv = surface(along_u, np.diff(net, axis=1), _weights_at(n - 1, v))
+    cross = np.cross(du, dv)
+    length = np.linalg.norm(cross, axis=-1)
+    size = np.linalg.norm(du, axis=-1) * np.linalg.norm(dv, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        normals = np.where((length <= 1e-13 * size)[:, None], np.nan, cross / length[:, None])
+    return surface(along_u, net, along_v), normals
 
 
 def _ratio(error: np.ndarray, unit: np.ndarray) -> np.ndarray:

@@ -10,52 +10,14 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 
 from tessellation.surface.patch import Patch
+from tessellation.surface.triangles import Side
 
-__all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "Side", "find_joints", "orient", "sample_groups"]
-
-
-class Side(Enum):
-    """A side of the parameter square, in the order of a walk around it that keeps the patch on its left."""
-
-    V0 = 0
-    U1 = 1
-    V1 = 2
-    U0 = 3
-
-    @property
-    def forward(self) -> bool:
-        """True where the walk runs the way the side's own parameter grows."""
-        return self in (Side.V0, Side.U1)
-
-    def samples(self, k: int) -> np.ndarray:
-        """Return the numbers i * k + j of the samples along this side, its parameter growing; not to be changed."""
-        return _along(self, k)
-
-    def of(self, net: np.ndarray) -> np.ndarray:
-        """Return the control points along this side, its parameter growing."""
-        match self:
-            case Side.U0:
-                return net[0]
-            case Side.U1:
-                return net[-1]
-            case Side.V0:
-                return net[:, 0]
-            case Side.V1:
-                return net[:, -1]
-
-
-@cache
-def _along(side: Side, k: int) -> np.ndarray:
-    numbers = side.of(np.arange(k * k).reshape(k, k)).copy()
-    numbers.setflags(write=False)
-    return numbers
+__all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "find_joints", "orient", "sample_groups"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,51 @@
-"""Triangles of one patch: a regular grid, or a grid whose border follows foreign vertices."""
+"""Triangles of one patch: the sides of its square, a regular grid, or one whose border follows foreign vertices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
+from functools import cache
 
 import numpy as np
 
-from tessellation.surface.topology import Side
+__all__ = ["Side", "distinct", "grid", "ring"]
 
-__all__ = ["distinct", "grid", "ring"]
+
+class Side(Enum):
+    """A side of the parameter square, in the order of a walk around it that keeps the patch on its left."""
+
+    V0 = 0
+    U1 = 1
+    V1 = 2
+    U0 = 3
+
+    @property
+    def forward(self) -> bool:
+        """True where the walk runs the way the side's own parameter grows."""
+        return self in (Side.V0, Side.U1)
+
+    def samples(self, k: int) -> np.ndarray:
+        """Return the numbers i * k + j of the samples along this side, its parameter growing; not to be changed."""
+        return _along(self, k)
+
+    def of(self, net: np.ndarray) -> np.ndarray:
+        """Return the control points along this side, its parameter growing."""
+        match self:
+            case Side.U0:
+                return net[0]
+            case Side.U1:
+                return net[-1]
+            case Side.V0:
+                return net[:, 0]
+            case Side.V1:
+                return net[:, -1]
+
+
+@cache
+def _along(side: Side, k: int) -> np.ndarray:
+    numbers = side.of(np.arange(k * k).reshape(k, k)).copy()
+    numbers.setflags(write=False)
+    return numbers
 
 
 def grid(ids: np.ndarray, k: int) -> np.ndarray:

@@ -26,6 +26,7 @@ LONG = {
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
+    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow bench engine --rounds 1 --markdown",
     "pixelflow bench attila --rounds 1",
     "pixelflow bench larrabee --rounds 1",

@@ -104,7 +104,7 @@ def test_read_by_is_true() -> None:
     """A value that claims a reader is read in a run; one without is not, so the tool may say so."""
     from microcode import assemble
     from pixelflow.node import Node
-    from tessellation.rendering import RegionWork, composition_time
+    from tessellation.rendering import RecordWork, run_network
 
     program = assemble(PROGRAM)
     seen: set[str] = set()
@@ -117,7 +117,7 @@ def test_read_by_is_true() -> None:
     seen.clear()  # the checks of the tree itself have read everything
     Node(supplied).run(program)
     run = Node(config).run(program)
-    composition_time([[RegionWork(run.cycles, 0)]], config)
+    run_network([[RecordWork(run.cycles, 0)]] * 2, record_bytes=6, config=config)
     claimed = {key for key, about, _, _ in LEAVES if about.read_by is not None}
     assert claimed - {"clock_mhz"} == seen
 

@@ -65,9 +65,12 @@ RELATIVE = {
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
+OF_A_WAY = {"stages_of_the_way", "frames_of_the_way"}
+"""Those of whole frames along a way of the camera: `test_walk.py` gives them a way, and no printed figures."""
 LARGE = {
     *("immediate_over_binned", "ratio_by_depth", "spread_by_area", "rays_on_cores", "applications_on_cores"),
     *("scene_that_is_traced", "layers_in_lists", "samples_in_shadow"),
+    *("fog_between_layers", "tones_in_tiles"),
 }
 """Those whose screens, or trees, are no scene's, and large."""
 
@@ -86,7 +89,8 @@ class Sealed(Mapping):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LARGE)) for each in sorted(MEASURES)]
+    "name",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in LARGE)) for each in sorted(MEASURES.keys() - OF_A_WAY)],
 )
 def test_measures_do_without_printed_figures(name: str) -> None:
     if name in RELATIVE:

@@ -58,7 +58,7 @@ def test_nodes_that_share_a_scene_draw_the_same_picture(nodes: int) -> None:
     one, several = (draw_on_pixelflow(frame("deep"), parts=each, engine=ENGINE) for each in (1, nodes))
     assert several.picture.equals(one.picture)
     assert several.lanes == nodes * one.lanes and several.work > one.work
-    assert several.traffic["copied for composition"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
+    assert several.traffic["image composition network"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour
     assert several.covered_lanes == one.covered_lanes
 
 
@@ -161,10 +161,10 @@ def test_any_number_of_layers_is_kept() -> None:
 
 
 def test_states_that_the_pes_do_not_draw_are_refused_by_name() -> None:
-    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    glass = State(blend=Blend.OVER, alpha=90, depth_write=False)
     draws = (sized(64, 48, count=5, pixels=200), sized(64, 48, count=5, pixels=200, seed=2, state=glass))
     four = Frame(64, 48, (1, 2, 3), draws, samples=4)
-    with pytest.raises(InputError, match=r"5 triangles of 200 pixels: blending.*4 samples"):
+    with pytest.raises(InputError, match="here: 5 triangles of 200 pixels: blending in the order of drawing"):
         draw_on_pixelflow(four, engine=ENGINE)
     assert draw_on_larrabee(four).picture.equals(draw_frame(four))
 

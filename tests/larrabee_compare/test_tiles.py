@@ -97,8 +97,8 @@ def test_what_pixelflow_leaves_out_by_hand() -> None:
     feed = [each.cycles for each in side.free if each.bound is Bound.FLOOR]
     sent = side.traffic["instructions to the nodes"]
     assert feed == [-(-sent // 8), -(-sent // 2)], "800 and 200 MB/s at 100 MHz"
-    # 256 PEs of an EMC, 3 bytes of depth and 3 of colour, over so many bytes a cycle.
-    each = -(-256 * 6 // THESIS.composition.emc_bytes_per_cycle)
+    # 256 PEs of an EMC, 3 bytes of colour, over so many bytes a cycle.
+    each = -(-256 * 3 // THESIS.composition.emc_bytes_per_cycle)
     assert left_out(side)["pixels to the frame buffer"].cycles == 4 * each
     two = left_out(draw_on_pixelflow(FRAME, parts=2))
     assert "pixels to the frame buffer" not in two, "the image composition network is in the picture's time"

@@ -124,7 +124,7 @@ def test_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["glass"], "teapot, glass bunny, glass nut: blending, textures, stencil or other tests; 4 samples a pixel"),
+        (["pane.toml"], "pane: blending in the order of drawing, stencil or other tests"),
         (["tea", "--preset", "tiny"], "a region of 128x64 pixels needs as many PEs, the node has 256"),
     ],
 )
@@ -135,9 +135,13 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     from tessellation.scenes import load
 
     monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
+    scene = '[[body]]\npatches = "teapot"\n[[body]]\nname = "pane"\nmesh = "floor"\nblend = "over"\nalpha = 90\n'
+    (folder := tmp_path / "scenes").mkdir()
+    (folder / "pane.toml").write_text(scene)
+    words = [str(folder / each) if each.endswith(".toml") else each for each in words]
     alone = ["--machine", "pixelflow"] * (command == "compare")  # beside others it is left out, with its reason
     assert main([command, *words, *alone, "-o", str(tmp_path / "x.png")]) == 3
-    assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert message in capsys.readouterr().err and list(tmp_path.iterdir()) == [folder]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +177,7 @@ def test_rates_of_the_image_composition_network_are_set_as_other_values_are(
     for more in ([], ["--config", "slow.toml", "-D", "composition.node_cycles=7"]):
         assert main([*words, "--nodes", "3", *more, "--json"]) == 0
         found.append(json.loads(capsys.readouterr().out)["composition"])
-    assert [each["region_cycles"] for each in found] == [256 * 6 // 2, 256 * 6]
-    assert [each["latency_cycles"] for each in found] == [2 * 2, 2 * 7]
+    assert [each["transfer_cycles"] for each in found] == [256 * 6 // 2, 256 * 6]
     assert found[0]["rates"][:2] == ["emc_bytes_per_cycle 2, invented", "node_cycles 2, invented"]
     assert found[1]["rates"][:2] == ["emc_bytes_per_cycle 1, set by slow.toml:2", "node_cycles 7, set by -D"]
     assert main([*words, "--nodes", "3", "-D", "composition.node_cycels=7"]) == 3
@@ -195,16 +198,16 @@ def test_values_on_which_no_picture_depends_are_named(tmp_path: Path, monkeypatc
 
 
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
-    from tessellation.rendering import picture as drawing
+    from tessellation.rendering.pictures import drawn as drawing
 
-    honest = drawing.draw
+    honest = drawing.draw_frame
 
     def off_by_one(*args):
         picture = honest(*args)
         picture.colours[3, 4, 0] ^= 1
         return picture
 
-    monkeypatch.setattr(drawing, "draw", off_by_one)
+    monkeypatch.setattr(drawing, "draw_frame", off_by_one)
     out = str(tmp_path / "x.png")
     assert main(["render", "enneper", "--samples", "3", "--size", "64x48", "-o", out]) == 1
     assert "PIXELS DIFFER" in capsys.readouterr().out

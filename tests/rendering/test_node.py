@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pixelflow.config import TINY
-from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, ScreenTriangles, draw, snap
+from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, Draw, Frame, Picture, ScreenTriangles, draw, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation.picture import View, lit_triangles
-from tessellation.rendering import compose, regions, render, shares
+from tessellation.rendering import Roles, draw_on_nodes, regions, render
 from tessellation.rendering.instructions import signed_bytes
 
 WIDTH, HEIGHT = 200, 100
@@ -41,6 +41,10 @@ def family(name: str, count: int = 60) -> ScreenTriangles:
     return snap(points, rng.random((count, 3)), colours.astype(np.uint8))
 
 
+def by_nodes(triangles: ScreenTriangles, nodes: int) -> Picture:
+    return draw_on_nodes(Frame(WIDTH, HEIGHT, (0, 0, 0), (Draw("all", triangles),)), Roles(nodes)).picture
+
+
 FAMILIES = ["small", "below a pixel", "large", "enormous", "slivers", "pixel centres", "region borders"]
 
 
@@ -64,8 +68,7 @@ def test_colours_in_perspective_are_those_of_the_reference(name: str) -> None:
     expected = draw(triangles, WIDTH, HEIGHT, (1, 2, 3))
     assert not expected.equals(draw(affine, WIDTH, HEIGHT, (1, 2, 3)))
     assert render(triangles, WIDTH, HEIGHT, background=(1, 2, 3)).picture.equals(expected)
-    composed = [render(share, WIDTH, HEIGHT, composed=True).picture for share in shares(triangles, 3)]
-    assert compose(composed).equals(draw(triangles, WIDTH, HEIGHT))
+    assert by_nodes(triangles, 3).equals(draw(triangles, WIDTH, HEIGHT))
 
 
 def test_the_cycles_of_perspective_by_hand() -> None:
@@ -98,8 +101,7 @@ def test_nodes_that_share_the_triangles_compose_the_same_picture(nodes: int) -> 
     triangles = family("small")
     # Many triangles at one depth: the first drawn must stay, whichever node has it.
     triangles.depths[:] = triangles.depths[0, 0]
-    found = compose([render(share, WIDTH, HEIGHT).picture for share in shares(triangles, nodes)])
-    assert found.equals(draw(triangles, WIDTH, HEIGHT))
+    assert by_nodes(triangles, nodes).equals(draw(triangles, WIDTH, HEIGHT))
 
 
 def test_the_cycles_of_a_triangle_by_hand() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessellation import Patch, PatchSamples, evaluate
-from tessellation.surface.samples import measure
+from tessellation.surface.samples import mark_outside, measure
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "patches"
 
@@ -27,5 +27,6 @@ def ideal_samples(patches: list[Patch], counts: list[int]) -> list[PatchSamples]
     for patch, k in zip(patches, counts, strict=True):
         reference = evaluate(patch.points[None], k)
         normals = np.nan_to_num(reference.normals).astype(np.float32)
+        normals[0] = mark_outside(patch, normals[0])
         found += measure([patch], reference.points.astype(np.float32), normals, reference)
     return found

@@ -8,8 +8,8 @@ and the results return to the GPs beside that; every frame is compared with the 
 from __future__ import annotations
 
 import argparse
-import re
 
+from pixelflow.cli.draw.numbers import frame_numbers
 from pixelflow.cli.draw.pictures import ANIMATED, check_picture, write_animation
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
 from pixelflow.cli.shell.engines import engine_of
@@ -22,7 +22,7 @@ from pixelflow.simd.report import Report
 from tessellation import Method
 from tessellation.microprogram.method import SCHEDULES, schedule_named
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
-from tessellation.rendering.picture import refused_early
+from tessellation.rendering.pictures.drawn import refused_in_animations
 from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene
 
 EXAMPLES = (
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scene", metavar="SCENE", help=f"scene with frames: a file (.toml), or one of {', '.join(SCENES)}")
     add("-o", "--output", metavar="FILE", required=True, help="animated picture to write: .png or .gif (needs pillow)")
-    add("--frames", type=_frames, metavar="N,...", help="frames from 0 on: 0,10,20 or 0-59 (default: all)")
+    add("--frames", type=frame_numbers, metavar="N,...", help="frames from 0 on: 0,10,20 or 0-59 (default: all)")
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
     add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
         help="order of work of the passes, as of tessellate (default: the thesis's)")  # fmt: skip
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     with Progress(screen, counts=False) as progress:
         source = SceneSource(
             size=args.size, config=effective.config, engine=engine, note=screen.note,
-            require=refused_early(effective.config),
+            require=refused_in_animations(effective.config),
         )  # fmt: skip
         results = "direct" if args.results == "direct" else "gp-coarse"
         gps = None if results == "direct" else effective.config.gni.gp_count
@@ -85,16 +85,6 @@ def _chosen(args: argparse.Namespace) -> tuple[int, ...]:
     if frames[-1] >= there:
         raise UsageError("--frames", f"the scene has {there} frames, from 0 on", "name frames that it has")
     return frames
-
-
-def _frames(text: str) -> tuple[int, ...]:
-    found: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
-        if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise argparse.ArgumentTypeError(f"expected frames as 0,10,20 or 0-59; found {text[:40]!r}")
-        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return tuple(sorted(found))
 
 
 def _milliseconds(text: str) -> int:

@@ -143,6 +143,6 @@ NOT_MODELLED = (
     "the GPs as processors: they are memories behind the GNI",
     "commands to the nodes over the geometry network: it carries results only",
     "SDRAM mode registers and power-up; what a part holds before it is written",
-    "image composition network: its 64 bytes of a PE are plain memory; render merges by depth, its time is a formula",
+    "image composition network of a node that runs by itself: its 64 bytes of a PE are plain memory; render runs it",
     "host, front end, power, physical layout",
 )

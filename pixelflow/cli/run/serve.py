@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from pixelflow.cli.run.tessellate import add_sampling_options, load_patches, sample_counts
-from pixelflow.cli.run.tessellate_method import add_method_options, method_of
+from pixelflow.cli.run.tessellate_method import add_method_options, check_trims, method_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
@@ -52,6 +52,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     method = method_of(args)
     paths = _outputs(args)
     file = load_patches(args.patches, screen)
+    check_trims(args, file.patches)
     library = library_for(args.library, file.patches, finite=method.shares_columns).name
     server = PatchServer(
         Counter(patch.degrees for patch in file.patches),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
+from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, check_trims, method_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
@@ -92,6 +92,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     view, sampling = view_of(args), sampling_of(args)
     textures = textures_of(args.texture, effective.config)
     file = load_patches(args.patches, screen)
+    check_trims(args, file.patches)
     patches, counts = file.patches, sample_counts(args, len(file.patches))
     choice = choose_before(patches, view, sampling, one_sided=args.one_sided) if sampling else None
     if choice is not None:

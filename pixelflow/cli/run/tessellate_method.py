@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from pixelflow.cli.shell.arguments import UsageError
-from tessellation import Method
+from tessellation import Method, Patch
 from tessellation.microprogram.passes import (
     CACHING_WAYS,
     CONTROL_POINTS,
@@ -19,8 +20,9 @@ from tessellation.microprogram.passes import (
 from tessellation.microprogram.texture_source import SENDS
 from tessellation.plan.precision import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS
+from tessellation.surface.trims.polygon import DEFAULT_TOLERANCE, TOLERANCES
 
-__all__ = ["add_method_options", "add_result_options", "method_of"]
+__all__ = ["add_method_options", "add_result_options", "check_trims", "method_of"]
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +44,20 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
     add("--load", choices=GP_WAYS, default=GP_WAYS[0],
         help="how the database gets into texture memory: at once (default), or loaded from GP memory")  # fmt: skip
+    add("--trim-tolerance", type=_trim_tolerance, default=None, metavar="SHARE",
+        help="how far triangles of trimmed patches may be from trim curves, as a share of a patch's extent: "
+        f"{TOLERANCES[0]} to {TOLERANCES[1]} (default: {DEFAULT_TOLERANCE})")  # fmt: skip
+
+
+def _trim_tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    low, high = TOLERANCES
+    if not low <= value <= high:
+        raise argparse.ArgumentTypeError(f"expected a share from {low} to {high}; found {text[:40]!r}")
+    return value
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +84,14 @@ def method_of(args: argparse.Namespace) -> Method:
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
         args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,
         cache=args.cache, kept=args.kept, transfers=args.transfers,
+        trim_tolerance=DEFAULT_TOLERANCE if args.trim_tolerance is None else args.trim_tolerance,
     )  # fmt: skip
+
+
+def check_trims(args: argparse.Namespace, patches: Sequence[Patch]) -> None:
+    """Raise UsageError for a tolerance of trims where no patch has one."""
+    if args.trim_tolerance is not None and all(patch.trim is None for patch in patches):
+        raise UsageError("--trim-tolerance", f"no patch of {args.patches[:60]} is trimmed", "leave it out")
 
 
 def _refuse_idle(args: argparse.Namespace) -> None:

@@ -6,7 +6,8 @@ supply lets the instructions' words come at a rate. caching keeps results in tex
 beside them; all these are executed at that moment, timing only. labour is the
 division of labour between EMCs and GPs, executed in full. triangle-sizes draws triangles of one size on several
 machines, size by size; machines draws scenes of several kinds on every machine that draws them. sampling puts patches
-sampled by view beside all sampled alike, executed with data.
+sampled by view beside all sampled alike, executed with data; turning draws the frames of a moving camera from
+instruction words that the EMCs make, in both ways, beside other machines.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pixelflow.cli.study.machines import MACHINES
 from pixelflow.cli.study.passes import CACHING, SCHEDULES, SENSITIVITY, SUPPLY
 from pixelflow.cli.study.sampling import SAMPLING
 from pixelflow.cli.study.sizes import TRIANGLE_SIZES
+from pixelflow.cli.study.turning import TURNING
 from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report
 
@@ -30,13 +32,15 @@ EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
+    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
     "pixelflow study machines --scenes layers --size 32x24 --machine gen6",
     *examples_for("study", PIXELFLOW),
 )
 
 _STUDIES = {
-    each.name: each for each in (SENSITIVITY, SCHEDULES, SUPPLY, CACHING, SAMPLING, LABOUR, TRIANGLE_SIZES, MACHINES)
+    each.name: each
+    for each in (SENSITIVITY, SCHEDULES, SUPPLY, CACHING, SAMPLING, LABOUR, TURNING, TRIANGLE_SIZES, MACHINES)
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
+from pixelflow.cli.draw.numbers import frame_numbers
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -22,15 +23,8 @@ FLIGHT, _FRAMES = "flight", (0, 20, 30, 40, 59)
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", default=FLIGHT, metavar="SCENE",
         help=f"a scene with patches that have a tolerance, a file or a name (default: {FLIGHT})")  # fmt: skip
-    parser.add_argument("--frames", type=_frames, default=_FRAMES, metavar="N,...",
-        help=f"its frames, from 0 on (default: {','.join(map(str, _FRAMES))})")  # fmt: skip
-
-
-def _frames(text: str) -> tuple[int, ...]:
-    words = text.split(",")
-    if not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
-        raise argparse.ArgumentTypeError(f"expected numbers of frames: 0,30; found {text[:40]!r}")
-    return tuple(map(int, words))
+    parser.add_argument("--frames", type=frame_numbers, default=_FRAMES, metavar="N,...",
+        help=f"its frames, 0,30 or 0-9 (default: {','.join(map(str, _FRAMES))})")  # fmt: skip
 
 
 def _run(args: argparse.Namespace, screen: Screen) -> Report:

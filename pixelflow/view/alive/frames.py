@@ -20,7 +20,7 @@ from tessellation import Method, Patch, PatchManager, PatchSamples, build_mesh
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import library_for
 from tessellation.picture import BACKGROUND, View
-from tessellation.rendering import plain_triangles, render_on_nodes
+from tessellation.rendering import draw_on_nodes
 from tessellation.scenes import Body, draws_of
 
 __all__ = ["PIXELFLOW", "DrawnPatches", "FrameMaker", "FrameOrder", "StepAccount"]
@@ -168,16 +168,11 @@ _Drawing = tuple[Picture, StepAccount, Sequence[str]]
 def _by_pixelflow(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
     """Draw on one node, region by region."""
 
-    def tell(line: str) -> None:
-        telling(line)
-
-    composed = render_on_nodes(
-        plain_triangles(frame), frame.width, frame.height, 1, background=frame.background, progress=tell, watch=watch
-    )
+    composed = draw_on_nodes(frame, progress=telling, watch=watch)
     (node,) = composed.nodes
     account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
     notes = (
-        f"regions: {len(node.regions)} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
+        f"regions: {node.places} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
         "not counted: camera, light, regions and instructions: work of the GPs; pixels to the frame buffer",
     )
     return composed.picture, account, notes

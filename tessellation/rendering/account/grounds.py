@@ -33,19 +33,20 @@ def grounds_of_nodes(used: Guesses, config: NodeConfig, *, composed: bool) -> Ma
     rates = constants_of(config, named(used.values)) + tuple(kinds.values())
     times = Ground.executed(*rates)
     network = constants_of(config, lambda key, about: key.startswith("composition."))
-    formula = Ground.formula("the image composition network's time", *network) if composed else Ground()
+    composing = Ground.executed(*network) if composed else Ground()
     return {
         "clock_mhz": Ground.given(*constants_of(config, named(["clock_mhz"]))),
         "lanes": Ground.given(*constants_of(config, named(_SIZES))),
         "lane_bits": Ground.given(_BITS),
-        "cycles": times | formula,
+        "cycles": times | composing,
         "work": times,
         "stages": times,
         "mix": Ground.executed(),
         "covered_lanes": Ground.formula(_REGIONS),
         "enabled_lanes": times,
         "traffic: instructions to the nodes": Ground.executed(_ENCODING),
-        "traffic: copied for composition": Ground.executed(),
+        "traffic: image composition network": Ground.executed(),
+        "traffic: texels to the PEs": Ground.executed(),
         "picture": Ground.executed(),
     }
 
@@ -64,6 +65,6 @@ def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Wor
         # Pixels are in the memory of PEs; what is in texture memory is waited for.
         Work.MEMORY: HowCounted.UNITS if any(key.startswith("sdram.") for key in used.values) else HowCounted.NONE,
         Work.FEED: HowCounted.UNITS if fed else HowCounted.FREE,
-        Work.OUTPUT: HowCounted.FORMULA if composed else HowCounted.FREE,
+        Work.OUTPUT: HowCounted.UNITS if composed else HowCounted.FREE,
         Work.COMMANDS: HowCounted.FREE,
     }

@@ -118,6 +118,7 @@ def generate_words(
     samples: int | Sequence[int],
     view: View,
     *,
+    standpoint: Standpoint | None = None,
     library: str | None = None,
     engine: str = "auto",
     config: NodeConfig = THESIS,
@@ -128,7 +129,8 @@ def generate_words(
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
 
-    The application places the camera before the first pass, as for `project_samples`. Triangles are cut by the near
+    The application places the camera before the first pass, as for `project_samples`, or it is that of ``standpoint``,
+    with depths that reach from the nearest sample to the farthest. Triangles are cut by the near
     plane and by the guard band where its own evaluation of the patches says that some may reach so far. Words go to
     ``gps`` GPs, or to as many as results do. Other arguments are those of `tessellate`. Raises InputError as it does,
     for a node that has not a PE for each pixel of a region or not as many GPs, and where a PE has no room.
@@ -137,7 +139,9 @@ def generate_words(
     method = Method() if method is None else method
     gps = replace(method, results="gp", gps=gps).gps_of(config) if gps is not None else method.gps_of(config)
     points = sampled_points(patches, samples, single=method.single_database)
-    if view.eye is None:
+    if standpoint is not None:
+        standpoint = standpoint.ranged(points).widened(_DEPTH_MARGIN)
+    elif view.eye is None:
         standpoint = standpoint_for(patches, samples, view, single=method.single_database)
     else:
         standpoint = standpoint_of(points, view).widened(_DEPTH_MARGIN)

@@ -6,23 +6,42 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
+from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.nodes import render_on_nodes
+from tessellation.rendering.composition.drawing import draw_on_nodes, require_shaders
+from tessellation.rendering.composition.transfers import Roles
+from tessellation.rendering.pictures.report import DrawnPicture, WordsAccount, picture_report
 from tessellation.rendering.projected import Projected, project_samples
-from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
-from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
+from tessellation.rendering.renderer import require_plain, require_region
+from tessellation.rendering.shading import require_deferred
 from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
-__all__ = ["picture_by_nodes", "refused_early"]
+__all__ = ["picture_by_nodes", "refused_early", "refused_in_animations"]
 
 
 def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
     """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
+    require_region(config)
+    return lambda draws, samples: require_deferred(draws)
+
+
+def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses, besides what the source refuses, draws that nodes in these roles do not draw."""
+
+    def require(draws: Sequence[tuple[str, State]], samples: int) -> None:
+        if source.require is not None:
+            source.require(draws, samples)
+        require_shaders(roles, (state for _, state in draws), samples)
+
+    return require
+
+
+def refused_in_animations(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return the same for frames that are drawn while results of the next ones return: plain ones alone are."""
     require_region(config)
     return require_plain
 
@@ -37,29 +56,24 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     config, source = order.effective.config, order.source
     if order.projection == "emc-words":
         return _picture_of_words(order)
+    roles = Roles.told(order.told.get("parts", 1), order.told.get("shaders", 0))
     projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
-        size, background = source.size or SIZE, BACKGROUND
+        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
     else:
-        scene = order.load()
+        scene = replace(order, source=replace(source, require=_required(roles, source))).load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
-        triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
-    composed = render_on_nodes(
-        triangles,
-        *size,
-        order.told.get("parts", 1),
-        background=background,
-        config=config,
-        engine=source.engine,
-        progress=source.progress,
-        watch=source.watch,
+    composed = draw_on_nodes(
+        frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
     )
-    nodes, picture = list(composed.nodes), composed.picture
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
+    size, picture = (frame.width, frame.height), composed.picture
     drawn = DrawnPicture(
-        triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time, choice=choice
-    )
-    same = draw(triangles, *size, background).equals(picture)
+        triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
+        loading=composed.loading, choice=choice, samples=frame.samples,
+    )  # fmt: skip
+    same = draw_frame(frame).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
@@ -68,6 +82,8 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
     how, config = order.source, order.effective.config
     if how.flat:
         raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if order.told.get("shaders"):
+        raise UsageError("--shaders", "the words are drawn by the node that made them; --projection emc takes shaders")
     if order.told.get("parts", 1) != 1:
         raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
     file = _patches(order.scene, how)

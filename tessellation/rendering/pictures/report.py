@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pixelflow.config import leaves
 from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
+from tessellation.rendering.composition.finishing import SAMPLE_STAGE
+from tessellation.rendering.composition.report import (
+    NETWORK_KEYS,
+    network_facts,
+    network_figure,
+    network_object,
+    network_table,
+    set_for_nothing,
+)
 from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.sampling.choice import SampleChoice, choice_facts
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
+    from pixelflow.node import Run
     from pixelflow.simd.drawing import Picture, ScreenTriangles
     from tessellation import Tessellation
-    from tessellation.rendering import CompositionTime, Projected, Rendering
+    from tessellation.rendering import NetworkTime, NodeRuns, Projected
 
 __all__ = ["DrawnPicture", "WordsAccount", "picture_report"]
-
-_NETWORK = "composition."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +48,26 @@ class DrawnPicture:
     background: tuple[int, int, int]
     tessellations: tuple[Tessellation, ...]
     projected: Projected | None
-    nodes: list[Rendering]
+    nodes: Sequence[NodeRuns]
     picture: Picture
-    composition: CompositionTime | None
+    composition: NetworkTime | None
     words: WordsAccount | None = None
+    loading: Sequence[Run] = ()
+    """Of textures, by each node that reads some."""
+    samples: int = 1
+    """Of a pixel."""
     choice: SampleChoice | None = None
     """How patches were sampled by view."""
 
     @property
-    def cycles(self) -> int:
+    def slowest(self) -> int:
         """Cycles of the node that took longest; nodes draw side by side."""
         return max(node.cycles for node in self.nodes)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the picture: of the one node, or until the frame buffer has all pixels."""
+        return self.composition.cycles if self.composition else self.slowest
 
     @property
     def tessellation_cycles(self) -> int | None:
@@ -64,21 +81,24 @@ def picture_report(
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     config, nodes = effective.config, drawn.nodes
     width, height = drawn.size
-    reached, total = sum(node.drawn for node in nodes), sum(node.cycles for node in nodes)
+    reached = sum(node.drawn for node in nodes) // drawn.samples
+    total = sum(node.cycles for node in nodes)
     stages = _by_stage(drawn)
-    besides = stages["clear"] + stages.get(COPY_STAGE, 0)
-    several = len(nodes) > 1
+    besides, deferred = stages["clear"] + stages.get(COPY_STAGE, 0), SAMPLE_STAGE in stages
+    several, each = len(nodes) > 1, (total - besides) / max(1, reached)
     rows = [
         ("machine time", f"{config.seconds(drawn.cycles) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
-        ("", f"of the slowest node ({drawn.cycles:,} cycles)" if several else ""),
-        ("per triangle", f"{(total - besides) / max(1, reached):.1f} cycles in each region that it reaches"),
+        ("", f"until the frame buffer has all pixels ({drawn.cycles:,} cycles)" if several else ""),
+        ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
+        ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
+        ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
         *_projection_facts(drawn.projected),
         *(drawn.words.facts if drawn.words else ()),
-        *_composition_facts(drawn, effective),
+        *(network_facts(drawn.composition, drawn.slowest, effective) if drawn.composition else ()),
         ("wrote", output),
     ]
     foot = f"= all of {len(nodes)} nodes together" if several else "= all"
@@ -88,18 +108,29 @@ def picture_report(
         (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
         [
             f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
-            f"{drawn.triangles.dropped:,} without an area; {counted(len(nodes[0].regions), 'region')}, "
-            f"{reached:,} pairs of a triangle and a region",
+            f"{drawn.triangles.dropped:,} without an area; {counted(nodes[0].places, 'region')}, "
+            f"{reached:,} pairs of a triangle and a region{', at 4 samples a pixel' * (drawn.samples > 1)}",
             "",
-            shares(stages, "cycles", "stage", total=total, foot=foot),
+            shares(_by_role(drawn), "cycles", "stage", total=total, foot=foot),
             "",
             *facts(rows),
+            *(("", network_table(drawn.composition)) if drawn.composition else ()),
             *used.parts,
         ],
         schema="pixelflow.render/1",
+        figures=[network_figure(drawn.composition)] if drawn.composition else (),
         data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
+    )
+
+
+def _loading(drawn: DrawnPicture) -> str:
+    """Return what loading textures takes, once for all pictures."""
+    if not drawn.loading:
+        return ""
+    return (
+        f"{max(run.cycles for run in drawn.loading):,} cycles before, by each of {counted(len(drawn.loading), 'node')}"
     )
 
 
@@ -127,44 +158,27 @@ def _work_of_gps(drawn: DrawnPicture) -> str:
     return f"{'camera, ' * (not drawn.projected)}light, regions, instructions"
 
 
-def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[str, str]]:
-    if drawn.composition is None:
-        return []
-    time = drawn.composition
-    more = time.cycles - drawn.cycles
-    return [
-        ("composition", f"{more:,} cycles more than the slowest node (formula)"),
-        ("", "; ".join(_rates(effective))),
-        ("", f"{time.region_cycles:,} cycles a region on the wires, {time.latency_cycles} through the nodes"),
-    ]
-
-
 def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
     """Return which values somebody set on which nothing depends that was executed, or composed."""
     runs = [
         *(run for each in drawn.tessellations for run in each.runs),
         *(drawn.projected.runs if drawn.projected else ()),
+        *drawn.loading,
         *(each.run for node in drawn.nodes for each in node.regions),
     ]
-    alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {_NETWORK}")]
-    return alone if drawn.composition is not None else [*_network_in_vain(effective), *alone]
+    alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {NETWORK_KEYS}")]
+    return alone if drawn.composition is not None else [*set_for_nothing(effective), *alone]
 
 
-def _network_in_vain(effective: Effective) -> list[str]:
-    """Return which values of the image composition network somebody set for a node that sends nothing."""
-    return [
-        f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose"
-        for key, origin in effective.set_by.items()
-        if key.startswith(_NETWORK) and not origin.startswith("preset ")
-    ]
-
-
-def _rates(effective: Effective) -> Iterator[str]:
-    """Yield what the formula of the composition was given, and who says so."""
-    for key, about, value, _ in leaves(effective.config.composition, _NETWORK):
-        origin = effective.set_by[key]
-        whose = about.standing.value if origin.startswith("preset ") else f"set by {origin}"
-        yield f"{key.removeprefix(_NETWORK)} {str(value).lower()}, {whose}"
+def _by_role(drawn: DrawnPicture) -> dict[str, int]:
+    """Return cycles by stage, and where nodes have roles by role and stage."""
+    if drawn.composition is None or not drawn.composition.roles.shaders:
+        return _by_stage(drawn)
+    found: Counter[str] = Counter()
+    for node in drawn.nodes:
+        role = node.name.rpartition(" ")[0]
+        found.update({f"{role}s: {name}": cycles for name, cycles in node.cycles_by_stage.items()})
+    return dict(found)
 
 
 def _by_stage(drawn: DrawnPicture) -> dict[str, int]:
@@ -179,6 +193,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
     """Return everything about it for JSON."""
     return {
         "size": list(drawn.size),
+        "samples": drawn.samples,
         "config": effective.as_object(),
         "triangles": {
             "drawn": len(drawn.triangles),
@@ -187,6 +202,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         },
         "nodes": [
             {
+                "node": node.name,
                 "cycles": node.cycles,
                 "stages": node.cycles_by_stage,
                 "regions": [
@@ -197,9 +213,11 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
             for node in drawn.nodes
         ],
         "cycles": drawn.cycles,
+        "slowest_node_cycles": drawn.slowest,
         "seconds_at_clock": effective.config.seconds(drawn.cycles),
-        "composition_cycles": drawn.composition.cycles - drawn.cycles if drawn.composition else None,
-        "composition": _composition_object(drawn.composition, effective),
+        "composition_cycles": drawn.composition.cycles - drawn.slowest if drawn.composition else None,
+        "composition": network_object(drawn.composition, effective) if drawn.composition else None,
+        "texture_loading_cycles": [run.cycles for run in drawn.loading],
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
         "sampling": drawn.choice.as_object() if drawn.choice else None,
@@ -217,17 +235,4 @@ def _projection_object(projected: Projected | None) -> dict[str, Json] | None:
         "largest_difference": {"pixels": off.pixels, "depth": off.depth, "share_of_bound": off.share},
         "samples": len(projected.screen),
         "samples_on_another_step": off.moved,
-    }
-
-
-def _composition_object(time: CompositionTime | None, effective: Effective) -> dict[str, Json] | None:
-    if time is None:
-        return None
-    return {
-        "standing": "formula",
-        "rates": list(_rates(effective)),
-        "region_cycles": time.region_cycles,
-        "latency_cycles": time.latency_cycles,
-        "frame_cycles": time.cycles,
-        "waits": list(time.waits),
     }

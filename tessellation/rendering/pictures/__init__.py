@@ -1,0 +1,1 @@
+"""Pictures that commands order of PixelFlow, and their reports."""

@@ -1,0 +1,1 @@
+"""Trimmed patches: files, what lies inside, meshes."""
