@@ -16,9 +16,10 @@ from tessellation.host.session import PassBegins
 from tessellation.surface.patch import require_whole
 from tessellation.surface.samples import PatchSamples, measure
 
-__all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
+__all__ = ["NO_TRIMS", "BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
 
-_NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no program for that"
+NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no program for that"
+"""Why trimmed patches are refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +67,7 @@ def tessellate_on_both(
 
     Raises InputError for trimmed patches.
     """
-    require_whole(patches, _NO_TRIMS)
+    require_whole(patches, NO_TRIMS)
     by_node = tessellate(patches, samples, engine=engine, config=config, progress=progress)
     groups = by_degrees(patches)
     by_core = tuple(
@@ -106,7 +107,7 @@ def mesh_on_larrabee(
 
     Raises InputError for degrees beyond 11, and for trimmed patches.
     """
-    require_whole(patches, _NO_TRIMS)
+    require_whole(patches, NO_TRIMS)
     found: dict[int, PatchSamples] = {}
     runs = []
     for group in by_degrees(patches):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from larrabee_bridge.compare.bezier import BezierComparison, tessellate_on_both
+from larrabee_bridge.compare.bezier import NO_TRIMS, BezierComparison, tessellate_on_both
 from larrabee_bridge.vpu.core import CORE_MHZ
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
@@ -19,14 +19,20 @@ __all__ = ["tessellated_on_both"]
 def tessellated_on_both(
     scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
 ) -> Beside | None:
-    """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``."""
+    """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``.
+
+    Trimmed patches are left out, and it is said why.
+    """
     if not is_patches(scene) or not {"pixelflow", "larrabee"} <= set(told):
         return None
+    patches = load(scene).patches
+    if any(patch.trim is not None for patch in patches):
+        return Beside(("", f"tessellation on both machines: left out; {NO_TRIMS}"), {"left_out": NO_TRIMS}, ())
     if how.progress is not None:
         how.progress("the tessellation on both machines")
     core, core_mhz = told["larrabee"].get("config"), told["larrabee"].get("core_mhz", CORE_MHZ)
     samples = how.patch_samples or SAMPLES
-    found = tessellate_on_both(load(scene).patches, samples, config=how.config, core=core, engine=how.engine)
+    found = tessellate_on_both(patches, samples, config=how.config, core=core, engine=how.engine)
     times = (
         ("PixelFlow", "tessellation, 1 node", found.pixelflow.seconds_at_clock * 1e3),
         ("Larrabee", "tessellation, 1 core", found.larrabee_cycles / core_mhz / 1e3),

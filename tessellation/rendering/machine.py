@@ -74,11 +74,9 @@ def draw_on_pixelflow(
     busy = _sum(collector.runs, "eigc.busy_cycles")
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
     nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
+    pairs = f"{reached:,} pairs of a triangle and a region that its box reaches"
     facts = [
-        (
-            "regions",
-            f"{parts * regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches",
-        ),
+        ("regions", f"{regions} of 128x64 pixels{_by_each(parts)}, {pairs}"),
         ("not counted", f"camera, light, regions and instructions: work of the GPs; {_after(composed.time)}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
@@ -223,6 +221,10 @@ def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, i
     if time is not None:
         found["image composition network"] = sum(node.sent_bytes for node in time.nodes)
     return found
+
+
+def _by_each(parts: int) -> str:
+    return f", by each of {parts} rasterizers" if parts > 1 else ""
 
 
 def _after(time: NetworkTime | None) -> str:

@@ -207,3 +207,11 @@ def test_what_a_scene_is_made_of_is_not_overwritten(
     assert main(["render", "scene.toml", "--machine", "larrabee", "-o", "wood.png"]) == 3
     assert "the scene is made of this file" in capsys.readouterr().err
     assert Path("wood.png").read_bytes() == before
+
+
+def test_trimmed_patches_are_compared_without_the_tessellation_that_one_machine_has_not(capsys) -> None:
+    assert main(["compare", "rosette", "--samples", "2", "--size", "32x24", "--cores", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "trims are counted by PixelFlow's array" in found["tessellation"]["left_out"]
+    assert main(["compare", "rosette", "--samples", "2", "--size", "32x24", "--cores", "1"]) == 0
+    assert "tessellation on both machines: left out" in " ".join(capsys.readouterr().out.split())

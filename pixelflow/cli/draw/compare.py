@@ -127,7 +127,7 @@ def _in_sizes(
         written = [f"wrote figure {args.figure}"]
     return Report(
         "pixelflow compare",
-        (args.scene, effective.label, f"engine {args.engine}", "executed"),
+        (args.scene, effective.label, f"engine {args.engine}"),
         [*grid_parts(points, "size"), *written],
         schema="pixelflow.compare-sizes/1",
         data={

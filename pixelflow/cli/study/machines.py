@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace, screen: Screen) -> Report:
             save_grid(stream, PurePath(args.figure).suffix.lower()[1:], points, f"scenes of {size}", lines=False)
     return Report(
         "scenes by machines",
-        (size, effective.label, "executed"),
+        (size, effective.label),
         results=list(grid_parts(points, "scene")),
         schema="pixelflow.study.machines/1",
         data={"size": list(args.size), "config": effective.as_object(), "scenes": grid_object(points, "name")},

@@ -70,6 +70,11 @@ class DrawnPicture:
         return self.composition.cycles if self.composition else self.slowest
 
     @property
+    def trimmed(self) -> bool:
+        """Whether trims left work on patches to the GPs."""
+        return any(each.patch.trim is not None for done in self.tessellations for each in done.patches)
+
+    @property
     def tessellation_cycles(self) -> int | None:
         """Cycles of all tessellations before, or None where there was none."""
         return sum(each.cycles for each in self.tessellations) if self.tessellations else None
@@ -93,6 +98,7 @@ def picture_report(
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
         ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
+        ("", "of trims: segments, cells and points; pixelflow tessellate has their size" if drawn.trimmed else ""),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
