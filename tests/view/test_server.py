@@ -119,7 +119,7 @@ def test_a_message_that_is_too_long_ends_the_conversation_and_no_other(page_of_r
         with pytest.raises(ConnectionClosed):
             link.send("x" * ((4 << 20) + 1))
             link.recv(30)
-        assert exchanged(other, "draw.offers")["models"] == ["teapot", "enneper"]
+        assert exchanged(other, "draw.offers")["models"] == ["teapot", "enneper", "rosette"]
 
 
 def test_a_page_that_comes_again_finds_its_run(page_of_run: str, connect) -> None:
