@@ -19,20 +19,34 @@ class EuEvents:
         """The cycle that the schedule has come to."""
 
     def schedule(self, config: EuConfig) -> EuRun:
-        """Schedule the threads and tell of every issue."""
+        """Schedule the threads and tell of every issue.
+
+        A thread may go on, and wait, while a pipe is still held by what it has issued: an instruction takes the cycles
+        until the thread goes on, so that a thread does one thing at a time.
+        """
+        last: dict[int, tuple[int, int, int]] = {}
+
+        def end(thread: int, since: int | None) -> None:
+            """Tell of the last issue of a thread, which goes on in ``since``; None where it has ended."""
+            if thread in last:
+                cycle, instruction, held = last.pop(thread)
+                taken = held if since is None else min(held, since - cycle)
+                self._bus.emit(Executed, cycle, self._streams[thread], instruction, taken)
 
         def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
             self.cycle = max(self.cycle, cycle)
-            stream = self._streams[thread]
+            end(thread, since)
+            last[thread] = cycle, instruction, held
             if cycle > since:
-                self._bus.emit(Waited, since, stream, instruction, cause, cycle)
-            self._bus.emit(Executed, cycle, stream, instruction, held)
+                self._bus.emit(Waited, since, self._streams[thread], instruction, cause, cycle)
 
         def carried(thread: int, way: str, cycle: int, arrives: int, amount: int) -> None:
             self._bus.emit(Carried, cycle, f"{way} {self._streams[thread]}", arrives, amount, "bytes")
 
         self._bus.emit(RunBegan, 0, self._run.program, self._streams, True, self)
         run = self._run.timed(config, issued, carried)
+        for thread in tuple(last):
+            end(thread, None)
         cycles = {name: each.end for name, each in zip(self._streams, run.account.threads, strict=True)}
         self._bus.emit(RunEnded, run.cycles, run.reason, cycles, run)
         return run

@@ -2,6 +2,7 @@
 
 from pixelflow.view.alive.room import DrawingRoom
 from pixelflow.view.explorer.room import ExplorerRoom, RunDialogue
+from pixelflow.view.explorer.traced import TracedRun, TraceRoom
 from pixelflow.view.notebook.opening import run_explorer
 from pixelflow.view.server.desks import Desks
 from pixelflow.view.server.messages import PageRoom, Telling
@@ -14,6 +15,8 @@ __all__ = [
     "PageRoom",
     "RunDialogue",
     "Telling",
+    "TraceRoom",
+    "TracedRun",
     "require_server",
     "run_explorer",
     "serve",

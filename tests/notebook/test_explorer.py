@@ -16,7 +16,11 @@ import numpy as np
 import pytest
 
 import pixelflow as pf
+from larrabee_bridge.machine import run_program
+from larrabee_bridge.vpu.unit import assemble_vector
 from pixelflow.simd.errors import MissingPackageError
+from pixelflow.simd.observe import Bus
+from pixelflow.simd.trace import Trace, TraceClock, Tracer, tracks_of_streams
 
 pytest.importorskip("anywidget", reason="needs anywidget: pip install 'pixelflow-sim[notebook]'")
 
@@ -103,6 +107,25 @@ def test_a_node_is_left_alone_and_what_it_holds_is_where_the_run_begins() -> Non
     assert talk.widget.height == 500
 
 
+def test_programs_and_traces_of_other_machines_have_a_cursor(tmp_path) -> None:
+    """Larrabee issues one instruction a cycle where none waits for another: two of them, and `halt` in none."""
+    program = assemble_vector("vaddps v1, v2, v3\nvaddps v4, v5, v6\n")
+    trace, bus = Trace(TraceClock(1000)), Bus()
+    tracer: Tracer = Tracer(trace)
+    tracer.attach(bus, tracks_of_streams(("main",)))
+    run_program(program, bus=bus)
+    for run in (program, trace):
+        talk = Conversation(pf.explore(run))
+        opened, _ = talk.ask("run.open")
+        cycles = [talk.ask("run.step", to="next")[0]["cycle"] for _ in range(3)]
+        talk.widget.close()
+        assert (opened["end"], opened["maps"], cycles) == (2, [], [1, 2, 2])
+    with pytest.raises(pf.InputError, match="a node runs PixelFlow's programs"):
+        pf.explore(program, pf.Node(pf.TINY))
+    with pytest.raises(pf.InputError, match=r"none\.pftrace.*cannot be read"):
+        pf.explore(tmp_path / "none.pftrace")
+
+
 def test_a_closed_explorer_has_no_threads() -> None:
     before = threading.active_count()
     talk = Conversation(pf.explore(pf.assemble("triangle.mc")))
@@ -113,7 +136,7 @@ def test_a_closed_explorer_has_no_threads() -> None:
 
 
 def test_arguments_and_a_missing_package_are_said(monkeypatch, tmp_path) -> None:
-    with pytest.raises(pf.InputError, match="a saved run, its file, or a program, found int"):
+    with pytest.raises(pf.InputError, match="a trace, a saved run, its file, or a program, found int"):
         pf.explore(3)
     with pytest.raises(pf.InputError, match=r"none\.npz"):
         pf.explore(tmp_path / "none.npz")

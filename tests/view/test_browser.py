@@ -167,6 +167,51 @@ def test_two_pages_at_once_have_their_own_runs(page_of_run: str, opened) -> None
     until(first, f"sessionStorage.getItem('pixelflow.page') !== '{name}'")
 
 
+CHAIN = "vaddps v1, v2, v3\nvaddps v4, v1, v1\nvmulps v5, v4, v4\n"
+"""On Larrabee: issues in cycles 0, 4 and 8, each waits for the result of the one before."""
+
+
+@pytest.fixture(scope="module")
+def page_of_larrabee(require_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("larrabee")
+    (folder / "chain.mc").write_text(CHAIN)
+    with served("--machine", "larrabee", str(folder / "chain.mc"), folder=folder) as (address, _):
+        yield address
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_run_of_larrabee_is_explored(page_of_larrabee: str, opened, width: int) -> None:
+    """Timeline, source with heat and a cursor; what a node alone has is not there to be seen or reached."""
+    page = opened(page_of_larrabee.removesuffix("#run"), width=width)
+    page.wait_for_selector("#timeline[data-known='9']")
+    assert "Larrabee" in page.locator("#run-about").text_content()
+    for name in ("#map", "#element", "#command", "#stop", "#interrupt", "#calls", "#stops", "#said", "#tab-alive"):
+        assert not page.locator(name).is_visible()
+    assert page.locator("[data-command]:visible").all_text_contents() == ["start", "back", "step"]
+    assert page.locator("button.mark").count() == 0
+    page.get_by_role("button", name="step", exact=True).click()
+    stands_at(page, 1)
+    page.keyboard.press("s")
+    stands_at(page, 4)
+    page.keyboard.press("u")
+    stands_at(page, 1)
+    page.locator("#cycle").fill("8")
+    page.get_by_role("button", name="run to").click()
+    stands_at(page, 8)
+    assert "vmulps v5, v4, v4" in page.locator("#streams").text_content()
+    page.locator(".row.here").filter(has_text="vmulps v5, v4, v4").wait_for()
+    page.locator("#cycle").fill("soon")
+    page.get_by_role("button", name="run to").click()
+    until(page, "document.getElementById('hover').textContent.includes('a whole number')")
+    page.wait_for_selector("#listing[data-heat='0:20']")  # no window is narrower than 20 cycles
+    page.locator(".row.line .heat").filter(has_text="4 20.0%").first.wait_for()
+    box = page.locator("#timeline").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + 30)
+    stands_at(page, 9)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 @pytest.fixture(scope="module")
 def page_of_patches(require_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with served("enneper", folder=tmp_path_factory.mktemp("patches")) as (address, _):

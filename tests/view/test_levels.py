@@ -13,8 +13,9 @@ from pixelflow.node import SavedRun
 from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.trace import Trace, TraceClock, Track
 from pixelflow.simd.trace.model import Category, Label
+from pixelflow.view.explorer.code import ProgramCode
 from pixelflow.view.explorer.levels import CounterLevels, Levels, SpanLevels
-from pixelflow.view.explorer.listing import ProgramListing
+from pixelflow.view.explorer.listing import CodeListing
 from pixelflow.view.explorer.windows import place_answer, window_answer
 
 
@@ -147,7 +148,7 @@ def test_every_level_is_that_of_single_cycles(begin: int, end: int, width: int) 
 
 def test_the_heat_of_lines_adds_up_to_the_streams(traced: tuple[SavedRun, Trace]) -> None:
     saved, trace = traced
-    listing = ProgramListing(saved.program)
+    listing = CodeListing(ProgramCode(saved.program))
     levels = Levels(trace, trace.end)
     heat = listing.heat(levels, ("eigc", "tigc"), 0, trace.end)
     shown = [row["form"] for row in listing.rows(0, len(listing))]

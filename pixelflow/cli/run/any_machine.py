@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -19,7 +19,7 @@ from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRu
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
-__all__ = ["run_on_machine"]
+__all__ = ["code_for", "config_for", "run_on_machine"]
 
 _OF_NODES = (
     "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
@@ -36,10 +36,8 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
         if getattr(args, name) not in (None, False, []):
             option = {"ranges": "range"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
-    if args.preset is not None and args.preset not in machine.presets:
-        raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
-    config = configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
-    program = _read(machine, args)
+    config = config_for(machine, args)
+    program = code_for(machine, args.program, args.parameters)
     _check_display(args, screen)
     if args.trace:
         return _traced(machine, config, program, args, screen)
@@ -48,15 +46,22 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     return _run(machine, args, screen, program, config, None)
 
 
-def _read(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Code:
+def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Configuration:
+    """Return the configuration of ``--preset`` and ``-D``; raises UsageError for a preset that the machine has not."""
+    if args.preset is not None and args.preset not in machine.presets:
+        raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
+    return configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
+
+
+def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters: Sequence[str]) -> Code:
     """Return what is to be run; raises UsageError for parameters where the machine's files have none."""
     if machine.read is None:
-        return read_program(args.program, args.parameters, machine.target)
-    if args.parameters:
-        raise UsageError(f"-P {args.parameters[0]}", f"{machine.title} runs files without parameters")
-    if args.program == STANDARD_STREAM:
+        return read_program(path, parameters, machine.target)
+    if parameters:
+        raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
+    if path == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
-    return machine.read(Path(args.program))
+    return machine.read(Path(path))
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:

@@ -1,4 +1,5 @@
-// The run explorer: timeline, program, PEs and the debugger, all of one run at one cycle.
+// The run explorer: timeline, program, PEs and the debugger, all of one run at one cycle. A run that is a trace has no
+// PEs and no debugger: what needs them is hidden, and movements are those of a cursor along the trace.
 
 import { Elements } from "./elements.js";
 import { figure, Latest, made, measured, Refused } from "./link.js";
@@ -7,6 +8,7 @@ import { Timeline } from "./timeline.js";
 
 const $ = (name) => document.getElementById(name);
 const KEYS = { s: "step", u: "back", n: "next", f: "finish", c: "continue" };
+const EVENTS = { step: ["next", "to the next event of the trace (s)"], back: ["before", "to the event before (u)"] };
 
 export class Explorer {
   #link; #timeline; #listing; #elements; #open = null; #goto; #trailing = 0; #moved = null; #linked = false;
@@ -41,9 +43,7 @@ export class Explorer {
       if (head.run === null) { this.#open = null; return; }
       this.#open = head;
       $("run-name").textContent = head.run;
-      $("run-about").textContent = `${head.file} · ${figure(head.clock_mhz)} MHz · engine ${head.engine} · configuration ${head.config_sha256.slice(0, 6)}`;
-      this.#listing.open(head.rows);
-      this.#elements.open(head.maps);
+      this.#furnish(head);
       this.#timeline.open(head.end ?? Math.max(head.known, 1000));
       this.#timeline.grown(head.end ?? head.known, head.known);
       await this.#move("run.state", {});
@@ -51,9 +51,25 @@ export class Explorer {
     } catch (error) {
       this.#open = null;
       if (!(error instanceof Refused)) throw error;
-      this.#say(error.message);
+      this.#complain(error.message);
     }
   }
+
+  /** Say what run this is, and show what it has. */
+  #furnish(head) {
+    const about = [head.file, head.machine, `${figure(head.clock_mhz)} MHz`];
+    if (this.#traced) about.push("a trace: buttons move the cursor, nothing is executed");
+    else about.push(`engine ${head.engine}`, `configuration ${head.config_sha256.slice(0, 6)}`);
+    $("run-about").textContent = about.filter(Boolean).join(" · ");
+    for (const part of document.querySelectorAll("#explorer [data-needs=node]")) part.hidden = this.#traced;
+    document.querySelector("#explorer .panes").classList.toggle("traced", this.#traced);
+    document.querySelector("#explorer .pane.code").hidden = head.rows === 0;
+    if (this.#traced) for (const [name, [, title]] of Object.entries(EVENTS)) document.querySelector(`[data-command=${name}]`).title = title;
+    this.#listing.open(head.rows, !this.#traced);
+    if (!this.#traced) this.#elements.open(head.maps);
+  }
+
+  get #traced() { return this.#open?.maps?.length === 0; }
 
   async #move(what, fields) {
     const since = this.#moved ?? performance.now();
@@ -65,13 +81,27 @@ export class Explorer {
       if (what === "run.goto") measured("goto-to-state", since);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.#say(error.message);
+      this.#complain(error.message);
     }
   }
 
   async #command(text) {
+    if (this.#traced) { await this.#along(text); return; }
     this.#say(`(pixelflow) ${text}`);
     await this.#move("run.command", { text });
+  }
+
+  /** Move the cursor of a trace: by an event, or to a cycle. */
+  async #along(text) {
+    const [, cycle] = text.match(/^goto (\d{1,15})$/) ?? [];
+    if (cycle !== undefined) await this.#move("run.goto", { cycle: Number(cycle) });
+    else if (EVENTS[text]) await this.#move("run.step", { to: EVENTS[text][0] });
+    else if (text.startsWith("goto ")) this.#complain("a cycle is a whole number");
+  }
+
+  #complain(text) {
+    if (!this.#traced) { this.#say(text); return; }
+    $("hover").textContent = text;
   }
 
   #show(state) {
@@ -80,9 +110,21 @@ export class Explorer {
     $("timeline").dataset.cycle = String(state.cycle);
     if (document.activeElement !== $("cycle")) $("cycle").value = String(state.cycle);
     const names = new Map();
-    for (const { row, name } of state.streams) if (row !== null) names.set(row, [names.get(row), name.toUpperCase()].filter(Boolean).join(" "));
-    this.#listing.mark([...names], $("follow").checked);
+    for (const { row, name } of state.streams) if (row !== null) names.set(row, [...(names.get(row) ?? []), name.toUpperCase()]);
+    const marks = [...names].map(([row, some]) => [row, some.length > 1 && this.#traced ? `${some.length} at` : some.join(" ")]);
+    this.#listing.mark(marks, $("follow").checked);
     $("where").textContent = state.where;
+    if (this.#traced) this.#parts(state); else this.#machine(state);
+  }
+
+  /** What each part of a trace does in the cycle of the cursor. */
+  #parts(state) {
+    const rows = state.streams.map(({ name, doing }) => made("tr", {}, made("th", { scope: "row" }, name), made("td", {}, doing)));
+    $("streams").replaceChildren(made("table", {}, made("caption", {}, "what each part does in this cycle"), made("tbody", {}, ...rows)));
+  }
+
+  /** What the debugger says of a node. */
+  #machine(state) {
     $("calls").textContent = state.calls;
     $("stops").textContent = state.stops;
     const rows = state.streams.map(({ name, stage, waits, halted, semaphores }) => made("tr", {}, made("th", { scope: "row" }, name.toUpperCase()),

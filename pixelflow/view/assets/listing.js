@@ -6,7 +6,7 @@ const HIGH = 18, CHUNK = 200;
 
 export class Listing extends EventTarget {
   #link; #place; #count = 0; #rows = new Map(); #heat = new Map(); #hottest = 1; #marks = new Map(); #stops = new Set();
-  #wanted = new Set(); #window = 1; #pending = false; #ground; #latestHeat;
+  #wanted = new Set(); #window = 1; #pending = false; #ground; #latestHeat; #stoppable = true;
 
   constructor(link, place) {
     super();
@@ -20,8 +20,10 @@ export class Listing extends EventTarget {
     this.#latestHeat = new Latest((window) => this.#fetchHeat(window));
   }
 
-  open(count) {
+  /** So many rows; ``stoppable`` where a click beside an instruction sets a stop. */
+  open(count, stoppable = true) {
     this.#count = count;
+    this.#stoppable = stoppable;
     this.#rows.clear(); this.#heat.clear(); this.#marks.clear(); this.#wanted.clear(); this.#stops.clear();
     this.#ground.style.height = `${count * HIGH}px`;
     this.#place.scrollTop = 0;
@@ -91,10 +93,11 @@ export class Listing extends EventTarget {
     const heat = made("span", { class: "heat", title: cycles ? `${figure(busy)} cycles busy, ${figure(waiting)} waiting in the window` : "" },
       ...bars, cycles ? `${figure(cycles)} ${share >= 0.1 ? `${figure(share, 1)}%` : ""}` : "");
     const kinds = ["row", row?.form ?? "", mark ? "here" : "", this.#stops.has(row?.address) ? "stopped" : ""].filter(Boolean).join(" ");
-    const label = row?.form === "instruction" ? `stop at word ${row.address}` : "";
-    const gutter = row?.form === "instruction" ? made("button", { class: "mark", title: label, "aria-label": label, tabindex: "-1" }, mark ?? "") : made("span", { class: "mark" }, mark ?? "");
-    if (row?.form === "instruction") gutter.addEventListener("click", () => { this.#stops.add(row.address); this.dispatchEvent(new CustomEvent("stop", { detail: row.address })); this.#paintSoon(); });
-    const at = row ? (row.form === "line" ? row.place : `${row.address}  ${row.cycles}`) : "";
+    const stop = this.#stoppable && row?.form === "instruction";
+    const label = stop ? `stop at word ${row.address}` : "";
+    const gutter = stop ? made("button", { class: "mark", title: label, "aria-label": label, tabindex: "-1" }, mark ?? "") : made("span", { class: "mark" }, mark ?? "");
+    if (stop) gutter.addEventListener("click", () => { this.#stops.add(row.address); this.dispatchEvent(new CustomEvent("stop", { detail: row.address })); this.#paintSoon(); });
+    const at = row ? (row.form === "line" ? row.place : `${row.address}  ${row.cycles ?? ""}`) : "";
     const text = row ? row.text.map(([kind, piece]) => made("span", { class: kind }, piece)) : ["…"];
     const found = made("div", { class: kinds }, heat, gutter, made("span", { class: "at" }, at), made("span", {}, ...text));
     found.style.top = `${number * HIGH}px`;

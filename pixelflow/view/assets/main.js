@@ -2,7 +2,7 @@
 
 import { Alive } from "./alive.js";
 import { Explorer } from "./explorer.js";
-import { Link } from "./link.js";
+import { Link, Refused } from "./link.js";
 
 const tabs = [...document.querySelectorAll("[role=tab]")];
 
@@ -28,6 +28,12 @@ for (const [at, tab] of tabs.entries()) {
   });
 }
 
+/** A page that serves a trace draws nothing: there is one view, and no choice. */
+function runAlone() {
+  document.querySelector("[role=tablist]").hidden = true;
+  if (document.getElementById("run").hidden) show("run");
+}
+
 const theme = document.getElementById("theme");
 theme.value = localStorage.getItem("pixelflow.theme") ?? "auto";
 function colour() {
@@ -49,4 +55,10 @@ const explorer = new Explorer(link);
 const alive = new Alive(link, () => { explorer.forget(); show("run"); });
 colour();
 show(location.hash === "#run" ? "run" : "alive");
-link.addEventListener("open", () => { alive.connected(); explorer.connected(); });
+link.addEventListener("open", async () => {
+  explorer.connected();
+  try { await alive.connected(); } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (status.dataset.state !== "closed") runAlone();
+  }
+});

@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 from pygments.token import STANDARD_TYPES
 
 from microcode.lexer import MicrocodeLexer
-from pixelflow.isa import Program
-from pixelflow.simd.isa.places import instruction_text
 from pixelflow.simd.report import Json
+from pixelflow.simd.trace.model import Label
+from pixelflow.view.explorer.code import ListedCode
 from pixelflow.view.explorer.levels import Levels, SpanLevels
 
-__all__ = ["ProgramListing"]
+__all__ = ["CodeListing"]
 
-_PYTHON = ".py"
-"""Programs may be put together by calls, whose lines say less than the instructions that they make."""
+_LONGEST = 400
+"""Characters of a row, at most."""
 
 
-class ProgramListing:
+class CodeListing:
     """Rows, each a source line or an instruction, by number from 0 on."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        count = len(program.instructions)
+    def __init__(self, code: ListedCode) -> None:
+        self._code = code
+        count = len(code)
         self._rows: list[tuple[bool, int]] = []
         """Whether it is a source line, and the number of its (first) instruction."""
         self.row_of = np.zeros(count, np.int64)
@@ -35,8 +35,8 @@ class ProgramListing:
         before = None
         line_row = -1
         for index in range(count):
-            source = program.line_at(index)
-            if source is None or PurePath(source.file).suffix == _PYTHON:
+            source = code.line_at(index)
+            if source is None:
                 line_row = -1
             elif source != before:
                 line_row = len(self._rows)
@@ -50,24 +50,29 @@ class ProgramListing:
         return len(self._rows)
 
     def row_at(self, index: int | None) -> int | None:
-        """Return the row of an instruction, None past the end of the program."""
-        return None if index is None or index >= len(self.row_of) else int(self.row_of[index])
+        """Return the row of an instruction, None past the end of the program and for none."""
+        return None if index is None or not 0 <= index < len(self.row_of) else int(self.row_of[index])
+
+    def row_of_label(self, label: Label) -> int | None:
+        """Return the row of the instruction that a label is of, None where it is of none."""
+        return self.row_at(self._code.index_of(label))
 
     def rows(self, first: int, count: int) -> list[Json]:
         """Return what so many rows show, from one on."""
         return [self._shown(*each) for each in self._rows[first : first + count]]
 
     def _shown(self, is_line: bool, index: int) -> Json:
-        program = self._program
         if is_line:
-            source = program.line_at(index)
+            source = self._code.line_at(index)
             assert source is not None
             place = f"{PurePath(source.file).name}:{source.line}"
-            return {"form": "line", "place": place, "text": _coloured(source.text.strip()[:400])}
-        instruction = program.instructions[index]
-        text = instruction_text(program, instruction)
-        address, cycles = program.addresses[index], instruction.cycles
-        return {"form": "instruction", "address": address, "cycles": cycles, "text": _coloured(text[:400])}
+            return {"form": "line", "place": place, "text": self._pieces(source.text.strip())}
+        address, cycles, text = self._code.instruction(index)
+        return {"form": "instruction", "address": address, "cycles": cycles, "text": self._pieces(text)}
+
+    def _pieces(self, text: str) -> list[Json]:
+        """Return the pieces of a text, each with the short name of its kind of token."""
+        return _coloured(text[:_LONGEST]) if self._code.coloured else [["", text[:_LONGEST]]]
 
     def heat(self, levels: Levels, streams: tuple[str, ...], begin: int, end: int) -> list[list[int]]:
         """Return (row, busy cycles, waiting cycles) in a window for each row that has any."""
@@ -90,13 +95,7 @@ class ProgramListing:
 
     def _instructions_of(self, levels: Levels, count: int) -> NDArray[np.int64]:
         """Return the instruction that each label is of, -1 where it is of none."""
-        index_of = self._program.index_of
-        found = np.full(count, -1, np.int64)
-        for number, label in enumerate(levels.labels[:count]):
-            address = label.arg("uPC")
-            if isinstance(address, int):
-                found[number] = index_of.get(address, -1)
-        return found
+        return np.fromiter((self._code.index_of(label) for label in levels.labels[:count]), np.int64, count)
 
 
 @cache
@@ -105,7 +104,6 @@ def _lexer() -> MicrocodeLexer:
 
 
 def _coloured(text: str) -> list[Json]:
-    """Return the pieces of a text, each with the short name of its kind of token."""
     found: list[Json] = []
     for kind, piece in _lexer().get_tokens(text):
         piece = piece.rstrip("\n")

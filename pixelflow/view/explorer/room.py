@@ -13,11 +13,12 @@ from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Json
 from pixelflow.simd.trace import Trace, TraceClock, Track
+from pixelflow.view.explorer.code import ProgramCode
 from pixelflow.view.explorer.elements import element_answer, map_answer, maps_of
 from pixelflow.view.explorer.levels import Levels
-from pixelflow.view.explorer.listing import ProgramListing
-from pixelflow.view.explorer.windows import place_answer, window_answer
-from pixelflow.view.server.messages import Answer, Given, PageRequest, Telling, TextField, WholeField
+from pixelflow.view.explorer.listing import CodeListing
+from pixelflow.view.explorer.looking import CYCLE, Seen, looking
+from pixelflow.view.server.messages import Answer, Given, PageRequest, Telling, TextField
 
 __all__ = ["ExplorerRoom", "Opening", "RunDialogue"]
 
@@ -47,8 +48,8 @@ class RunDialogue(Protocol):
 Opening = Callable[[Replay, Callable[[str], object]], RunDialogue]
 """Opens the debugger with a run; what it has to say goes to a function."""
 
-_RUN, _LOOK = "run", "look"
-"""Threads: the one that has the node, and the one that looks at copies of the trace."""
+_RUN = "run"
+"""The thread that has the node; another one looks at copies of the trace."""
 _SLICE_SECONDS = 0.25
 """Between two requests the trace goes on for so long."""
 _COPIES = 5
@@ -57,10 +58,6 @@ _INTERVAL = 2048
 """Cycles between two looks at the clock."""
 _STATES = 64
 """States that the run keeps on its way, of some 3 MB each."""
-_MOST_CYCLES = 1 << 50
-_MOST_PIXELS = 4096
-_MOST_ROWS = 400
-_MOST_HEAT = 20_000
 
 
 class _OpenRun(NamedTuple):
@@ -70,7 +67,7 @@ class _OpenRun(NamedTuple):
     replay: Replay
     dialogue: RunDialogue
     trace: Trace
-    listing: ProgramListing
+    listing: CodeListing
 
 
 class ExplorerRoom:
@@ -99,23 +96,16 @@ class ExplorerRoom:
     @property
     def requests(self) -> Mapping[str, PageRequest]:
         """What can be asked."""
-        cycle = WholeField(0, _MOST_CYCLES)
-        window = {"begin": cycle, "end": cycle}
-        wide = {**window, "width": WholeField(1, _MOST_PIXELS)}
-        some = {"first": WholeField(0, _MOST_CYCLES), "count": WholeField(1, _MOST_ROWS)}
-        place = {"x": WholeField(0, _MOST_CYCLES), "y": WholeField(0, _MOST_CYCLES)}
+        place = {"x": CYCLE, "y": CYCLE}
         return {
             "run.open": PageRequest(self._opened, thread=_RUN),
             "run.state": PageRequest(self._state_answer, thread=_RUN, latest=True),
-            "run.goto": PageRequest(self._goto, {"cycle": cycle}, _RUN, latest=True),
+            "run.goto": PageRequest(self._goto, {"cycle": CYCLE}, _RUN, latest=True),
             "run.command": PageRequest(self._command, {"text": TextField(500)}, _RUN),
             "run.map": PageRequest(self._map, {"what": TextField(100)}, _RUN, latest=True),
             "run.element": PageRequest(self._element, place, _RUN, latest=True),
             "run.interrupt": PageRequest(self._interrupt),
-            "run.window": PageRequest(self._window, wide, _LOOK, latest=True),
-            "run.heat": PageRequest(self._heat, window, _LOOK, latest=True),
-            "run.place": PageRequest(self._place, {"row": WholeField(0, 10_000), "cycle": cycle}, _LOOK, latest=True),
-            "run.rows": PageRequest(self._rows, some, _LOOK),
+            **looking(self._seen),
         }
 
     @property
@@ -172,7 +162,7 @@ class ExplorerRoom:
         replay = saved.replay(keep=_STATES, watch=watch)
         self._said = []
         dialogue = self._opening(replay, self._said.append)
-        self._open = _OpenRun(saved, replay, dialogue, trace, ProgramListing(saved.program))
+        self._open = _OpenRun(saved, replay, dialogue, trace, CodeListing(ProgramCode(saved.program)))
         self._levels = Levels(trace, 0)
 
     @property
@@ -290,37 +280,9 @@ class ExplorerRoom:
         run = self._here
         return element_answer(run.replay.node, run.saved.program, given.whole("x"), given.whole("y"))
 
-    def _seen(self) -> tuple[Levels, _OpenRun]:
-        """Return copies of the trace, and the run that they are of."""
+    def _seen(self) -> Seen:
+        """Return copies of the trace, and the listing of the run that they are of."""
         levels, run = self._levels, self._open
         if levels is None or run is None:
             raise InputError(Fault("no run is open"))
-        return levels, run
-
-    def _window(self, given: Given) -> Answer:
-        levels, _ = self._seen()
-        begin, end = _window_of(given)
-        return window_answer(levels, begin, end, given.whole("width"))
-
-    def _heat(self, given: Given) -> Answer:
-        levels, run = self._seen()
-        begin, end = _window_of(given)
-        rows = run.listing.heat(levels, tuple(run.replay.streams), begin, end)
-        hottest = sorted(rows, key=lambda row: -(row[1] + row[2]))[:_MOST_HEAT]
-        return Answer({"begin": begin, "end": end, "rows": sorted(hottest)})
-
-    def _place(self, given: Given) -> Answer:
-        levels, _ = self._seen()
-        return place_answer(levels, given.whole("row"), given.whole("cycle"))
-
-    def _rows(self, given: Given) -> Answer:
-        _, run = self._seen()
-        first = given.whole("first")
-        return Answer({"first": first, "rows": run.listing.rows(first, given.whole("count"))})
-
-
-def _window_of(given: Given) -> tuple[int, int]:
-    begin, end = given.whole("begin"), given.whole("end")
-    if not begin < end <= begin + (1 << 31) - 1:
-        raise InputError(Fault(f"cycles {begin} to {end} are no window", hint="allowed: 1 to 2^31 - 1 cycles"))
-    return begin, end
+        return Seen(levels, run.listing, tuple(run.replay.streams))
