@@ -61,17 +61,17 @@ def grid_parts(points: Sequence[GridPoint], what: str) -> Iterator[Part]:
     """Yield the table, then who refused what and whose pixels differ, and why; ``what`` heads the pictures' names."""
     columns = [Column(what, fixed=True), Column("machine", fixed=True)]
     columns += [Column(each.label, each.kind, optional=each.optional) for each in _CELLS]
-    columns += [Column("off", number), Column("colours off", number, optional=True)]
+    columns += [Column("off", number), Column("depths off", number, optional=True)]
     rows: list[list[Json]] = []
     for point in points:
         for side, apart in zip(point.found.sides, point.found.differences, strict=True):
             cells = [each.value(side) for each in _CELLS]
-            rows.append([point.name, side.machine, *cells, _off(apart), apart.colours])
+            rows.append([point.name, side.machine, *cells, apart.colours, apart.depths])
         rows += [[point.name, machine, *[None] * (len(_CELLS) + 2)] for machine, _ in point.found.refused]
     yield Table(columns, rows)
     yield (
-        "covered: of the lanes of what lanes work on at once those that a triangle covers; off: pixels whose colour or "
-        "depth is not that of 64-bit integers; rows without figures: the machine refuses the picture."
+        "covered: of the lanes of what lanes work on at once those that a triangle covers; off: pixels of "
+        "another colour than in 64-bit integers, depths aside; rows without figures: the machine refuses the picture."
     )
     yield from (
         f"{machine} refuses {_names(names)}: {reason}." for (machine, reason), names in _refused(points).items()

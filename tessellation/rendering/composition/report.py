@@ -56,6 +56,7 @@ def network_facts(time: NetworkTime, slowest: int, effective: Effective) -> list
     wires = max((node.sending for node in time.nodes), default=0)
     return [
         ("composition", f"{time.cycles - slowest:,} of them more than the slowest node has (executed, invented rates)"),
+        ("", "in waits for records and for room, and on the wires"),
         ("", "; ".join(rates(effective))),
         ("", f"{time.transfer_cycles:,} cycles on the wires for {counted(time.record_bytes, 'byte')} of each pixel; "
              f"{counted(time.transfers, 'transfer')}"),
