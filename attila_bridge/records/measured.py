@@ -97,7 +97,7 @@ def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tup
     path = records.frame(run)
     if path is None:
         return None, 0
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     content = read_bytes(path, TEXTURE)
     try:
@@ -105,6 +105,8 @@ def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tup
             if picture.size != (image.shape[1], image.shape[0]):  # before it is decoded
                 return image.shape[0] * image.shape[1], _BYTES_MOST
             recorded = np.asarray(picture.convert("RGB"))
+    except UnidentifiedImageError:  # its message has an address of memory
+        raise InputError(Fault("not a picture that can be read: no format that is known", Place(str(path)))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
         raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
     apart = np.abs(image.astype(np.int16) - recorded.astype(np.int16))

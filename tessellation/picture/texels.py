@@ -39,7 +39,7 @@ def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
     ``allowed`` says which sizes are. Raises InputError that names the file, and MissingPackageError without Pillow.
     """
     try:
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
 
         content = read_bytes(path, TEXTURE)
         with Image.open(io.BytesIO(content)) as image:
@@ -51,6 +51,8 @@ def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
         raise MissingPackageError(what, "image", Place(str(path))) from None
     except InputError as error:
         raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
+    except UnidentifiedImageError:  # its message has an address of memory
+        raise InputError(Fault("not a picture that can be read: no format that is known", Place(str(path)))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
         raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
 

@@ -217,7 +217,7 @@ def header(width: int, height: int) -> bytes:
 
 DATA = chunk(b"IDAT", zlib.compress(bytes(40))) + chunk(b"IEND", b"")  # 4 rows of 1 + 3 x 3 bytes
 DAMAGED = {
-    "no picture": (b"junk", "not a picture that can be read"),
+    "no picture": (b"junk", "not a picture that can be read: no format that is known"),
     "empty": (b"", "not a picture that can be read"),
     "a header alone": (header(4, 4), "not a picture that can be read"),
     "a broken chunk": (header(4, 4) + chunk(b"IDAT", b"x")[:-2] + b"??" + chunk(b"IEND", b""), "not a picture"),
