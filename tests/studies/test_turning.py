@@ -12,7 +12,7 @@ import pytest
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture, draw_frame
-from pixelflow.simd.report import json_text
+from pixelflow.simd.report import as_text, json_text
 from tessellation.rendering.labour import Turning, turn, turning_report
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import markdown_table, table_after
@@ -94,12 +94,32 @@ def test_a_picture_that_differs_fails_the_study(turning: Turning) -> None:
     assert turning_report(turning, (48, 40), frames, THESIS).failure == "pictures differ: frame 0: Other"
 
 
+def test_a_machine_with_arithmetic_of_its_own_may_differ_and_the_report_says_by_how_much(turning: Turning) -> None:
+    def drawer(frame: Frame) -> DrawnFrame:
+        picture = draw_frame(frame)
+        colours = picture.colours.copy()
+        colours[0, 0, 2] ^= 1
+        return replace(_drawn(replace(picture, colours=colours), frame), own_arithmetic="its colours are its own")
+
+    def same(frame: Frame) -> DrawnFrame:
+        return _drawn(draw_frame(frame), frame)
+
+    frames = list(turn(turning, (0,), THESIS, {"Other": drawer, "Third": same}))
+    report = turning_report(turning, (48, 40), frames, THESIS)
+    assert frames[0].wrong == () and report.failure is None
+    shown = " ".join(as_text(report.parts, 200).split())
+    assert "1 frame: every pixel equal, reference, Third" in shown
+    assert "Other, frame 0: 1 of 1,920 pixels have another colour, by 1 of 255 at most; its colours" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--scene", "tea"], "tea has no patches with a tolerance"),
         (["--frames", "60"], "frame 60"),
         (["--frames", "x"], "expected frames as 0,10,20 or 0-59; found 'x'"),
+        (["--machine", "pixelflow"], "'pixelflow' is unknown"),
+        (["--machine", "all", "--nodes", "4"], "option --nodes is understood only after"),
         (["-o", "frames.jpg"], "name a file that ends in .png or .gif"),
         (["-D", "array.emcs_per_module=4"], "passes and pictures of a study need 8,192 PEs"),
     ],

@@ -32,7 +32,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="its frames, 0,10,20 or 0-59 (default: all)")  # fmt: skip
     parser.add_argument("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
     parser.add_argument("-o", "--output", metavar="FILE", help="animated picture to write: .png or .gif (needs pillow)")
-    machines = add_drawing_options(parser, "compare")
+    machines = add_drawing_options(parser, "compare", PIXELFLOW)  # its one node has drawn already
     add_sides_option(parser, machines, " and ".join(_compared(machines)))
     add_engine_option(parser)
 
@@ -45,7 +45,7 @@ def _run(args: argparse.Namespace, screen: Screen) -> Report:
     drawers = {
         args.machines[name].title: partial(draw, **words[name])
         for name in words
-        if name != PIXELFLOW and (draw := machine_named(name).draw) is not None
+        if (draw := machine_named(name).draw) is not None
     }
     with Progress(screen, counts=False) as progress:
         scene = prepare_scene(args.scene, SceneSource(size=args.size, config=config, engine=args.engine))
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _compared(machines: Mapping[str, MachineDrawing]) -> list[str]:
-    return [name for name, drawing in machines.items() if drawing.compared and name != PIXELFLOW]
+    return [name for name, drawing in machines.items() if drawing.compared]
 
 
 TURNING = Study(

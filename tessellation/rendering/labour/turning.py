@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, Picture, draw
+from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, Picture, PictureDifference, draw
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number
 from tessellation.picture import View
 from tessellation.rendering.words import InstructionWords, draw_words, generate_words
@@ -60,13 +60,17 @@ class TurnedFrame:
     """Samples of a side where all patches have as many."""
     others: Mapping[str, DrawnFrame]
 
+    def difference(self, name: str) -> PictureDifference:
+        """Return another machine's picture beside the one by view."""
+        return PictureDifference.of(self.others[name], self.seen.picture)
+
     @property
     def wrong(self) -> tuple[str, ...]:
-        """Whose picture differs: the reference's from either way's, or another machine's."""
+        """Whose picture differs and must not: the reference's from either way's, or another machine's."""
         ways = {"by view": self.seen, "alike": self.alike}
         return (
             *(name for name, each in ways.items() if not each.same),
-            *(name for name, each in self.others.items() if not each.picture.equals(self.seen.picture)),
+            *(name for name in self.others if self.difference(name).wrong),
         )
 
 
@@ -177,13 +181,22 @@ def _row(frame: TurnedFrame) -> Iterator[Json]:
     yield from (each.cycles for each in frame.others.values())
 
 
+def _equal(frame: TurnedFrame, name: str) -> bool:
+    return frame.others[name].picture.equals(frame.seen.picture)
+
+
 def _facts(frames: Sequence[TurnedFrame], config: NodeConfig, wrong: Sequence[str]) -> Iterator[tuple[str, str]]:
     count = max(1, len(frames))
     names = ["reference", *(frames[0].others if frames else ())]
+    apart = {name: [each for each in frames if not _equal(each, name)] for name in names[1:]}
+    equal = [name for name in names if not apart.get(name)]
     yield (
         "pictures",
-        "PIXELS DIFFER" if wrong else f"{counted(len(frames), 'frame')}: every pixel equal, {', '.join(names)}",
+        "PIXELS DIFFER" if wrong else f"{counted(len(frames), 'frame')}: every pixel equal, {', '.join(equal)}",
     )
+    for name, some in apart.items():
+        if some and not wrong:
+            yield "", f"{name}, frame {some[0].number}: {some[0].difference(name).text}"
     for name, cycles in (
         ("by view", sum(each.seen.cycles for each in frames)),
         ("alike", sum(each.alike.cycles for each in frames)),
