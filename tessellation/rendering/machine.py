@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
+from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import TimeSpan, number
+from pixelflow.simd.report import TimeSpan, counted, number
 from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+
+_NO_RATE = "no rate of a GP is printed"
 
 
 def run_on_node(
@@ -109,7 +111,7 @@ def draw_on_pixelflow(
         picture=composed.picture,
         facts=tuple(facts),
         lane_bits=PE_BITS,
-        free=_left_out(len(triangles), reached, words, parts, single, config),
+        free=(*_left_out(len(triangles), reached, words, parts, single, config), *_left_out_of_shading(frame)),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
         timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
@@ -162,11 +164,12 @@ def _left_out(
     triangles: int, reached: int, words: int, parts: int, regions: int | None, config: NodeConfig
 ) -> tuple[FreeWork, ...]:
     """Return what nodes have for nothing; ``regions`` are those whose pixels nobody sends: of a node alone."""
-    rate = "no rate of a GP is printed"
     found = [
-        FreeWork("camera, light, 1 / w", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {rate}"),
-        FreeWork("triangles to regions", Bound.OPEN, f"the GPs': {reached:,} pairs of a triangle and a region; {rate}"),
-        FreeWork("edges and planes, instructions", Bound.OPEN, f"the GPs': {words:,} words made; {rate}"),
+        FreeWork("camera, light, 1 / w", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {_NO_RATE}"),
+        FreeWork(
+            "triangles to regions", Bound.OPEN, f"the GPs': {reached:,} pairs of a triangle and a region; {_NO_RATE}"
+        ),
+        FreeWork("edges and planes, instructions", Bound.OPEN, f"the GPs': {words:,} words made; {_NO_RATE}"),
     ]
     if not config.igc.supply:
         found += [
@@ -181,7 +184,7 @@ def _left_out(
             FreeWork(
                 "pixels to the frame buffer",
                 Bound.ABOUT,
-                f"{regions} regions, {each} cycles each on the wires of an EMC (composition.*)",
+                f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
                 regions * each,
             )
         )
@@ -190,6 +193,18 @@ def _left_out(
             FreeWork("frame buffer", Bound.OPEN, "what it does with pixels that have come; nothing is printed")
         )
     return tuple(found)
+
+
+def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
+    """Yield what textures and sorted draws need besides."""
+    textures = {id(draw.state.texture): draw.state.texture for draw in frame.draws if draw.state.texture is not None}
+    if textures:
+        levels = sum(len(each.levels) for each in textures.values())
+        why = f"the GPs': {counted(levels, 'level')} made and put into GP memory, planes of coordinates; {_NO_RATE}"
+        yield FreeWork("textures", Bound.OPEN, why)
+    if any(draw.state.blend is Blend.SORTED for draw in frame.draws):
+        why = "asked of all PEs after each layer of a region; the machine has no wire for it"
+        yield FreeWork("whether a layer was the last", Bound.OPEN, why)
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:

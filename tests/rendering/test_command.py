@@ -211,3 +211,14 @@ def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, cap
     out = str(tmp_path / "x.png")
     assert main(["render", "enneper", "--samples", "3", "--size", "64x48", "-o", out]) == 1
     assert "PIXELS DIFFER" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("scene", "textured"), [("cutout", True), ("layers", False)])
+def test_what_gps_do_for_textures_is_said(scene: str, *, textured: bool, tmp_path: Path, capsys) -> None:
+    assert main(["render", scene, "--size", "9x7", "-o", str(tmp_path / "o.png")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert ("textures with their levels put into its memory" in shown) == textured
+    assert "whether a layer was the last" not in shown
+    assert main(["compare", scene, "--size", "9x7", "--machine", "pixelflow", "--json"]) == 0
+    (side,) = json.loads(capsys.readouterr().out)["machines"]
+    assert ("textures" in {each["what"] for each in side["left_out"]}) == textured

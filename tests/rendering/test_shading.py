@@ -29,6 +29,7 @@ from pixelflow.simd.drawing import (
     snap,
 )
 from pixelflow.simd.errors import InputError
+from tessellation.rendering.machine import draw_on_pixelflow
 from tessellation.rendering.renderer import collect
 from tessellation.rendering.shading import (
     ShadedFrame,
@@ -144,6 +145,12 @@ def test_layers_that_are_sorted_lie_over_what_is_opaque(samples: int) -> None:
     expected = draw_frame(whole)
     assert not expected.equals(draw_frame(Frame(WIDTH, HEIGHT, BACKGROUND, draws[:1], samples)))
     assert shaded_picture(whole)[0].equals(expected)
+
+
+def test_the_answer_that_a_layer_was_the_last_is_left_out_of_the_cycles_and_said() -> None:
+    for state, items in ((glass(), ["whether a layer was the last"]), (State(), [])):
+        free = draw_on_pixelflow(Frame(8, 8, BACKGROUND, (Draw("one", triangles(1), state),))).free
+        assert [each.what for each in free if "layer" in each.what] == items
 
 
 def test_the_cycles_of_a_layer_by_hand() -> None:

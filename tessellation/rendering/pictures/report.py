@@ -19,6 +19,7 @@ from tessellation.rendering.composition.report import (
     set_for_nothing,
 )
 from tessellation.rendering.instructions import COPY_STAGE
+from tessellation.rendering.shading.layers import BLEND_STAGE
 from tessellation.sampling.choice import SampleChoice, choice_facts
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def picture_report(
         ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
+        ("", "the answer whether a layer was the last" if BLEND_STAGE in stages else ""),
         ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
@@ -155,7 +157,8 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
 def _work_of_gps(drawn: DrawnPicture) -> str:
     if drawn.words is not None:
         return "records put into the lists of regions by their headers"
-    return f"{'camera, ' * (not drawn.projected)}light, regions, instructions"
+    textures = ", textures with their levels put into its memory" * bool(drawn.loading)
+    return f"{'camera, ' * (not drawn.projected)}light, regions, instructions{textures}"
 
 
 def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
