@@ -83,7 +83,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
     if args.sizes:
         for option, given in (("--size", args.size), ("-o", args.output), ("--dash", args.dash)):
             if given:
-                raise UsageError(option, "there are several pictures with --sizes", "give --size, or leave it out")
+                raise UsageError(option, "there are several pictures with --sizes", "leave one of the two out")
     outputs = [(option, path) for option, path in (("-o", args.output), ("--figure", args.figure)) if path]
     refuse_clashes(outputs, [("SCENE", args.scene)])
     if args.output:

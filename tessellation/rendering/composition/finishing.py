@@ -19,7 +19,7 @@ FINISHING_STAGE = "finished pixels"
 """Names of stages in cycle reports."""
 
 SUMS = 240
-"""Where sums begin in main memory: the last 16 bytes of it are theirs."""
+"""Where sums begin in main memory: six bytes. Layers (`shading/layers.py`) have the eight that follow."""
 
 _CHANNELS = 3
 _ROUNDING = 2

@@ -101,7 +101,6 @@ class RecordDrawing:
         builder.mark("depth")
         self.nearer(draw, index, number)
         apart = self.cuts(draw) or (block and not self._record.slopes)
-        # One colour, at whichever sample it is taken.
         # One colour, at whichever of the samples it is taken.
         same = draw.flat[index] and not material.divided and (material.texture is None or apart)
         if apart or (self.plane and not same):

@@ -16,7 +16,7 @@ class Origin(StrEnum):
     """Where a figure is from."""
 
     EXECUTED = "executed"
-    """HowCounted over what was carried out."""
+    """Counted over what was carried out."""
     FORMULA = "formula"
     """Worked out from counts; nothing carried it out."""
     GIVEN = "given"
