@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
-from pixelflow.node import Node, Run, guesses
+from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
@@ -88,7 +88,7 @@ def draw_on_pixelflow(
     used = guesses([each.run for node in drawn for each in node.regions], config)
     if used.delivery is not None:
         facts.append(("instruction words", used.delivery.amount))
-    words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
+    words = _words(drawn)
     facts.append(("instruction feed", _feed(words, cycles, parts, config)))
     single = None if composed.time else regions
     if composed.time:
@@ -225,9 +225,14 @@ def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
     return {name: count for name, count in totals.items() if count}
 
 
+def _words(drawn: Sequence[NodeRuns]) -> int:
+    """Return the words that nodes need, of programs whose routines and loops are sent once."""
+    return sum(words_of(each.run).needed for node in drawn for each in node.regions)
+
+
 def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, int]:
     """Return bytes of the words that the nodes are sent, and of what they send over the image composition network."""
-    words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
+    words = _words(drawn)
     found = {"instructions to the nodes": words * WORD_BITS // 8}
     ledgers = (each.run.ledger for node in drawn for each in node.regions)
     texels = sum(ledger.outbound.moved for ledger in ledgers if ledger is not None)

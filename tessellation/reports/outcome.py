@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from pixelflow.node import guesses, set_in_vain, stage_figures
 from pixelflow.simd.report import Column, Json, Made, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
+from tessellation.host.trims import trim_account
 from tessellation.plan.stages import Stage
 from tessellation.reports.texture_memory import memory_object, memory_parts, texture_facts
-from tessellation.reports.trims import trim_account
 from tessellation.sampling.choice import SampleChoice, choice_facts
 from tessellation.surface.reference import LIMIT
 

@@ -222,3 +222,13 @@ def test_what_gps_do_for_textures_is_said(scene: str, *, textured: bool, tmp_pat
     assert main(["compare", scene, "--size", "9x7", "--machine", "pixelflow", "--json"]) == 0
     (side,) = json.loads(capsys.readouterr().out)["machines"]
     assert ("textures" in {each["what"] for each in side["left_out"]}) == textured
+
+
+def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
+    """The same as `tessellate` says of the same patches and samples."""
+    assert main(["tessellate", "rosette", "--samples", "3", "--json"]) == 0
+    trims = json.loads(capsys.readouterr().out)["trims"]
+    assert main(["render", "rosette", "--samples", "3", "--size", "9x7", "-o", str(tmp_path / "o.png")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"trims on the GPs: {trims['curves']} curves into {trims['segments']} segments" in shown
+    assert f"{trims['points_on_gps']} points of them evaluated, {trims['gp_cycles_by_formula']:,} cycles" in shown

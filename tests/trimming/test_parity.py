@@ -11,8 +11,8 @@ import shapely
 from pixelflow.config import TINY
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, PatchServer, Tessellation, tessellate
+from tessellation.host.trims import trim_account
 from tessellation.plan.stages import Stage
-from tessellation.reports.trims import trim_account
 from tessellation.surface.patch import trimmed
 from tessellation.surface.samples import OUTSIDE
 from tessellation.surface.trims.parity import crossings, parity

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
+from tessellation.host.trims import trim_account
 from tessellation.rendering.composition.finishing import SAMPLE_STAGE
 from tessellation.rendering.composition.report import (
     NETWORK_KEYS,
@@ -23,7 +24,7 @@ from tessellation.rendering.shading.layers import BLEND_STAGE
 from tessellation.sampling.choice import SampleChoice, choice_facts
 
 if TYPE_CHECKING:
-    from pixelflow.config import Effective
+    from pixelflow.config import Effective, NodeConfig
     from pixelflow.node import Run
     from pixelflow.simd.drawing import Picture, ScreenTriangles
     from tessellation import Tessellation
@@ -71,11 +72,6 @@ class DrawnPicture:
         return self.composition.cycles if self.composition else self.slowest
 
     @property
-    def trimmed(self) -> bool:
-        """Whether trims left work on patches to the GPs."""
-        return any(each.patch.trim is not None for done in self.tessellations for each in done.patches)
-
-    @property
     def tessellation_cycles(self) -> int | None:
         """Cycles of all tessellations before, or None where there was none."""
         return sum(each.cycles for each in self.tessellations) if self.tessellations else None
@@ -98,9 +94,9 @@ def picture_report(
         ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
+        *(("", text) for text in _trims(drawn, config)),
         ("", "the answer whether a layer was the last" if BLEND_STAGE in stages else ""),
         ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
-        ("", "of trims: segments, cells and points; pixelflow tessellate has their size" if drawn.trimmed else ""),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
@@ -165,6 +161,14 @@ def _work_of_gps(drawn: DrawnPicture) -> str:
         return "records put into the lists of regions by their headers"
     textures = ", textures with their levels put into its memory" * bool(drawn.loading)
     return f"{'camera, ' * (not drawn.projected)}light, regions, instructions{textures}"
+
+
+def _trims(drawn: DrawnPicture, config: NodeConfig) -> Iterator[str]:
+    """Yield what GPs do for trims, for no cycles, tessellation by tessellation."""
+    for each in drawn.tessellations:
+        if any(samples.patch.trim is not None for samples in each.patches):
+            account = trim_account(each.patches, each.mesh(weld=True), config)
+            yield from account.not_counted if account is not None else ()
 
 
 def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
