@@ -40,6 +40,7 @@ LONG = {
     "pixelflow isa --machine gen6 pln",
     "pixelflow render bunny --size 160x120 -o bunny.png",
     "pixelflow verify larrabee --class M",
+    "pixelflow compare enneper --samples 4 --machine all --sizes 80x60,160x120",
     "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",

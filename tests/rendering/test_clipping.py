@@ -176,7 +176,7 @@ def on_screen(each: tuple[np.ndarray, np.ndarray], middle: np.ndarray, depth: np
 @pytest.mark.parametrize(
     ("name", "share", "near", "planes"),
     [
-        ("enneper", 0.6, 0.5, 1),
+        pytest.param("enneper", 0.6, 0.5, 1, marks=pytest.mark.slow),
         pytest.param("teapot", 0.6, 0.5, 1, marks=pytest.mark.slow),  # the front is cut away
         pytest.param(
             "teapot", 0.97, 0.005, 3, marks=pytest.mark.slow
