@@ -35,8 +35,12 @@ def _draw(
     return draw_on_attila(frame, parts=parts, config=config, progress=progress)
 
 
-_BUILT = (Constant("year", 2006, Standing.DERIVED, "Moya et al., ISPASS 2006", "in which the machine is described"),)
-"""It was never built: there is no process and no area."""
+_NO_CHIP = "Moya et al., ISPASS 2006: a simulator and its results, no chip"
+_BUILT = (
+    Constant("year", 2006, Standing.DERIVED, "Moya et al., ISPASS 2006", "in which the machine is described"),
+    Constant("process", "none", Standing.DERIVED, _NO_CHIP),
+    Constant("area", "none", Standing.DERIVED, _NO_CHIP),
+)
 
 MACHINE = MachineRecord(
     name="attila",

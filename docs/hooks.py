@@ -2,7 +2,8 @@
 
 Nothing is copied: README, guide, tutorial and the READMEs of rooms are pages where they lie in the repository, so that
 their links lead to the same places. A comment `<!-- made: COMMAND -->` in a page of `pages/` is carried out while the
-site is built, and replaced by the command and what it wrote. A link to a file that is no page becomes plain text.
+site is built, and replaced by the command and what it wrote; pictures between `<!-- in motion -->` and `<!-- end -->`
+are shown one after the other in one place. A link to a file that is no page becomes plain text.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ PAGES = Path(__file__).parent / "pages"
 _DOCUMENTS = ("README.md", "GUIDE.md", "TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
+_MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 _OWN = "docs/pages"
 _PICTURES = (".png", ".svg")
+_FRAME_SECONDS = 0.8
 
 _folder = tempfile.TemporaryDirectory(prefix="pixelflow-site-")
 
@@ -55,6 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put what commands made into a page, and take links away that lead to no page."""
+    markdown = _MOTION.sub(lambda found: _in_motion(commands_in(found[1])), markdown)
     markdown = _MADE.sub(lambda found: _shown(found[1]), markdown)
     parts = _FENCED.split(markdown)
     return "".join(part if at % 2 else _with_links(part, page.file.src_uri, files) for at, part in enumerate(parts))
@@ -91,10 +95,28 @@ def _shown(command: str) -> str:
     lines = ["```sh", command, "```", ""]
     for name in written_by(command):
         if name.endswith(_PICTURES):
-            lines += [f"![{command}](made/{name})", ""]
+            lines += [f"[![{command}](made/{name})](made/{name})", ""]  # a click shows it in its own size
         else:
             lines += [f"[The whole report as a page](made/{name})", ""]
     return "\n".join(lines)
+
+
+def _in_motion(commands: list[str]) -> str:
+    """Return what shows the pictures of several commands one after the other; all at once where motion is unwanted."""
+    names = [name for command in commands for name in written_by(command)]
+    first, seconds = names[0], _FRAME_SECONDS * len(names)
+    frames = [
+        f'<img src="made/{name}" alt="{commands[0]}, frame {at + 1}" style="animation-delay: {at * _FRAME_SECONDS:g}s">'
+        for at, name in enumerate(names)
+    ]
+    css = f"""@media (prefers-reduced-motion: no-preference) {{
+  .motion {{ position: relative; }}
+  .motion img {{ opacity: 0; animation: frame {seconds:g}s step-end infinite; }}
+  .motion img:not([src="made/{first}"]) {{ position: absolute; inset: 0; }}
+  @keyframes frame {{ 0% {{ opacity: 1; }} {100 / len(names):.3f}% {{ opacity: 0; }} }}
+}}"""
+    shell = ["```sh", *commands, "```", ""]
+    return "\n".join([*shell, "<style>", css, "</style>", '<div class="motion">', *frames, "</div>", ""])
 
 
 def _with_links(text: str, place: str, files: Files) -> str:

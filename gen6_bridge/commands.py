@@ -24,7 +24,7 @@ COMMANDS = MachineCommands(
             ProjectionChoice("eus", "Gen6's execution units, which also light", "execution units are Gen6's"),
         ),
         picture="gen6_bridge.compare.picture:picture_by_units",
-        beside={"by_triangle_size": "gen6_bridge.compare.sizes:by_triangle_size"},
+        ways_by_size="gen6_bridge.compare.sizes:ways",
         block="subspans of 2x2 pixels",
         ways="by messages",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gen6_bridge.time import EuConfig
+from gen6_bridge.time import EuConfig, Stretches
 from gen6_bridge.time.run import EuRun
 from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
 
@@ -33,12 +33,13 @@ class EuEvents:
                 taken = held if since is None else min(held, since - cycle)
                 self._bus.emit(Executed, cycle, self._streams[thread], instruction, taken)
 
-        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
             self.cycle = max(self.cycle, cycle)
             end(thread, since)
             last[thread] = cycle, instruction, held
-            if cycle > since:
-                self._bus.emit(Waited, since, self._streams[thread], instruction, cause, cycle)
+            for until, cause in waits:
+                self._bus.emit(Waited, since, self._streams[thread], instruction, cause, until)
+                since = until
 
         def carried(thread: int, way: str, cycle: int, arrives: int, amount: int) -> None:
             self._bus.emit(Carried, cycle, f"{way} {self._streams[thread]}", arrives, amount, "bytes")

@@ -15,6 +15,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.packaged import shipped
+from pixelflow.simd.report import counted
 
 __all__ = ["HostMemory", "PimKernel", "PimProblem", "kernel_program", "lane_bits"]
 
@@ -81,7 +82,7 @@ def lane_bits(array: ArrayConfig) -> int:
     emcs = array.emcs_per_module
     faults = []
     if array.panels_per_emc != 8:
-        found = f"array.panels_per_emc: {array.panels_per_emc} panels"
+        found = f"array.panels_per_emc: {counted(array.panels_per_emc, 'panel')}"
         faults.append(Fault(found, hint="allowed: 8 (kernels know 3 bits of x and y for the panel)"))
     if emcs & (emcs - 1):
         found = f"array.emcs_per_module: {emcs} is not a power of two"

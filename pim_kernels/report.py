@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pim_kernels.bit_serial import SOURCE
 from pim_kernels.measure import KernelRun
 from pixelflow.node.account.energy import energy_text
-from pixelflow.simd.report import Column, Json, Part, Report, Table, machine_time, number, share
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, machine_time, number, share
 
 __all__ = ["kernels_report"]
 
@@ -41,7 +41,8 @@ def _of_machine(name: str, measured: Sequence[KernelRun], *, energy: bool) -> It
         return
     config = measured[0].config
     array = config.array
-    yield f"{name}: {number(config.lanes)} PEs, {array.emcs_per_module} EMCs in each of {array.modules} modules"
+    emcs = f"{counted(array.emcs_per_module, 'EMC')} in each of {counted(array.modules, 'module')}"
+    yield f"{name}: {number(config.lanes)} PEs, {emcs}"
     columns = [
         Column("kernel"), Column("a PE has"), Column("elements", number), Column("numpy"),
         Column("cycles", number, bars=True),

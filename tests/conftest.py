@@ -1,8 +1,10 @@
 """What every test may use: the reference data beside a working copy, where it is there."""
 
 import atexit
+import gc
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -17,6 +19,17 @@ settings.load_profile("pixelflow")
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["PIXELFLOW_CACHE"] = tempfile.mkdtemp(prefix="pixelflow-tests-")
     atexit.register(shutil.rmtree, os.environ["PIXELFLOW_CACHE"], ignore_errors=True)
+
+# A shell that starts a suite in the background has it ignore interrupts, and so would the programs that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported and collected, which stays to the end, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
+
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,7 +1,7 @@
 """Frames as scenes: the integers of the drawing that machines share become clip coordinates, colours and programs.
 
 Pixels of ATTILA come out close to those of 64-bit integers, not the same: edges and depths are computed in float64 from
-corners in float32, points on an edge go to another triangle, and colours are cut off where the others are rounded.
+corners in float32, points on an edge go to another triangle, and colours are truncated where the others are rounded.
 Half a step of a colour is added for that reason, in the vertices, or by the program where a texture multiplies them.
 
 Draws that are sorted become draws of the same triangles, those of all of them together, the farthest first by the
@@ -12,7 +12,7 @@ depth on, so that the tests come after the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,9 +39,9 @@ from pixelflow.simd.drawing.frame import Blend, Stencil, StencilStep, StencilTes
 from pixelflow.simd.drawing.triangles import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["DIFFERS", "scene_of_frame"]
+__all__ = ["DIFFERS", "refused_early", "scene_of_frame"]
 
-DIFFERS = "ATTILA's edges and depths are float64, its colours float32 that are cut off"
+DIFFERS = "ATTILA's edges and depths are float64, its colours float32 that are truncated"
 """Why pixels may be others than those of 64-bit integers."""
 
 _HALF = 0.5 / 255
@@ -87,11 +87,20 @@ class _Part:
     state: State
 
 
+def refused_early(config: object) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses, before any work, what ATTILA does not draw here."""
+    return lambda draws, samples: _require_one(samples)
+
+
+def _require_one(samples: int) -> None:
+    if samples != 1:
+        hint = "a larger picture has all of the samples, but no machine here takes the mean of its pixels"
+        raise InputError(Fault(f"ATTILA draws one sample a pixel here, not {samples}", hint=hint))
+
+
 def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
     """Return a frame as a scene; raises InputError for four samples a pixel."""
-    if frame.samples != 1:
-        hint = "a larger picture has all of the samples, but no machine here takes the mean of its pixels"
-        raise InputError(Fault(f"ATTILA draws one sample a pixel here, not {frame.samples}", hint=hint))
+    _require_one(frame.samples)
     made = _Scene(frame)
     for part in _parts(frame):
         made.add(part)

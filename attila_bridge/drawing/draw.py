@@ -8,16 +8,19 @@ import numpy as np
 
 from attila_bridge.drawing.busy import CLIENTS
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
-from attila_bridge.drawing.grounds import COUNTED, LEFT_OUT, grounds_of_gpu
+from attila_bridge.drawing.grounds import counted_by_gpu, grounds_of_gpu, left_out
 from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.command.processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_attila"]
 
+_LAST = "the last one, in which it is seen that all is done"
+"""Cycle that no state of the command processor counts: a frame of the authors' simulator has it too."""
 _LANES = 16
 """Lanes of a shader: four inputs of four components."""
 _DEPTH = 0xFFFFFF
@@ -42,7 +45,7 @@ def draw_on_attila(
         clock_mhz=CLOCK_MHZ,
         cycles=run.cycles,
         work=run.cycles,
-        stages={text: run.columns[key] for key, text in PHASES.items()},
+        stages=_stages(run),
         mix=_mix(run),
         covered_lanes=covered / max(1, 4 * generated),
         enabled_lanes=None,
@@ -54,15 +57,25 @@ def draw_on_attila(
             ("not counted", "what the host does before the command processor reads; bytes of uploads"),
         ),
         own_arithmetic=DIFFERS,
-        free=LEFT_OUT,
+        free=tuple(left_out(frame, sum(each.size for each in run.work.uploads))),
         grounds=grounds_of_gpu(config),
-        counted=COUNTED,
+        counted=counted_by_gpu(frame),
+        part="GPU",
         timeline=_timeline(run),
     )
 
 
 _STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
 """Steps that nothing carries out."""
+
+
+def _stages(run: SceneRun) -> dict[str, int]:
+    """Return the cycles of the command processor's states, and the one that ends the run."""
+    found = {text: run.columns[key] for key, text in PHASES.items()}
+    told = sum(found.values())
+    if run.cycles != told + 1:
+        raise InternalError(f"{run.cycles} cycles, of which {told} are in states of the command processor")
+    return {**found, _LAST: run.cycles - told}
 
 
 def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from attila_bridge.drawing.run import CLOCK_MHZ, FORMULAS, PHASES
 from attila_bridge.time.config import AttilaConfig
 from pixelflow.simd.config.constants import constants_of, named
-from pixelflow.simd.drawing import Bound, FreeWork, Ground, HowCounted, Work
+from pixelflow.simd.drawing import Blend, Bound, Frame, FreeWork, Ground, HowCounted, Work
 from pixelflow.simd.units import Constant, Standing
 
-__all__ = ["COUNTED", "LEFT_OUT", "grounds_of_gpu"]
+__all__ = ["counted_by_gpu", "grounds_of_gpu", "left_out"]
 
 _PAPER = "Moya et al., ISPASS 2006"
 
@@ -19,27 +19,40 @@ _COMPONENTS = Constant("components", 4, Standing.DERIVED, f"{_PAPER}, Table 1", 
 _BITS = Constant("lane bits", 32, Standing.DERIVED, f"{_PAPER}, section 2", unit="bits")
 _LANES = ("gpu.shaders", "shader.group")
 
-COUNTED: Mapping[Work, HowCounted] = {
-    # The program of vertices hands on what the application has taken to clip space and lit.
-    Work.VERTICES: HowCounted.PART,
-    Work.SETUP: HowCounted.UNITS,
-    Work.BINNING: HowCounted.NONE,
-    Work.COVERAGE: HowCounted.UNITS,
-    Work.TESTS: HowCounted.UNITS,
-    Work.COLOURS: HowCounted.PROGRAM,
-    Work.TEXELS: HowCounted.UNITS,
-    Work.BLENDING: HowCounted.UNITS,
-    Work.MEMORY: HowCounted.UNITS,
-    Work.FEED: HowCounted.UNITS,
-    Work.OUTPUT: HowCounted.UNITS,
-    Work.COMMANDS: HowCounted.FORMULA,
-}
 
-LEFT_OUT = (
-    FreeWork("camera and light", Bound.OPEN, "the application's; vertices come in clip space, with colours"),
-    FreeWork("order of what is sorted", Bound.OPEN, "the application's: triangles come sorted by depth"),
-    FreeWork("bytes of uploads", Bound.OPEN, "their cycles are a formula, their bytes are not counted"),
-)
+def counted_by_gpu(frame: Frame) -> Mapping[Work, HowCounted]:
+    """Return how the cycles of a frame have its work."""
+    return {
+        # The program of vertices hands on what the application has taken to clip space and lit.
+        Work.VERTICES: HowCounted.PART,
+        Work.SETUP: HowCounted.UNITS,
+        Work.BINNING: HowCounted.NONE,
+        Work.COVERAGE: HowCounted.UNITS,
+        Work.TESTS: HowCounted.UNITS,
+        Work.COLOURS: HowCounted.PROGRAM,
+        Work.TEXELS: HowCounted.UNITS,
+        Work.BLENDING: HowCounted.PART if _sorts(frame) else HowCounted.UNITS,
+        Work.MEMORY: HowCounted.UNITS,
+        Work.FEED: HowCounted.UNITS,
+        Work.OUTPUT: HowCounted.UNITS,
+        Work.COMMANDS: HowCounted.FORMULA,
+    }
+
+
+def _sorts(frame: Frame) -> bool:
+    return any(draw.state.blend is Blend.SORTED for draw in frame.draws)
+
+
+def left_out(frame: Frame, uploaded: int) -> Iterator[FreeWork]:
+    """Yield what a frame has for nothing; ``uploaded`` are the bytes that the command processor takes in."""
+    why = "the application's; vertices come in clip space, with colours"
+    yield FreeWork("camera and light", Bound.OPEN, why, of=(Work.VERTICES,))
+    if _sorts(frame):
+        why = "the application's: triangles come sorted by depth"
+        yield FreeWork("order of what is sorted", Bound.OPEN, why, of=(Work.BLENDING,))
+    why = f"{uploaded:,} bytes, whose cycles are a formula, are not among those that are moved"
+    yield FreeWork("bytes of uploads", Bound.OPEN, why, of=(Work.COMMANDS,))
+    yield FreeWork("driver", Bound.OPEN, "what the host does before the command processor reads", of=(Work.COMMANDS,))
 
 
 def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:

@@ -27,7 +27,7 @@ from pixelflow.simd.dashboard import (
     WireTraffic,
 )
 from pixelflow.simd.observe import Bus, Carried
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import Report, counted
 
 __all__ = ["WatchedFrame", "watch"]
 
@@ -168,7 +168,7 @@ class WatchedFrame:
         processor, steps = self._boxes.processor.state, self._frame.simulation.steps
         draws = len(self._work.draws)
         if processor.finished:
-            yield f"all of {draws} draws"
+            yield f"all of {counted(draws, 'draw')}"
             return
         yield f"step {processor.position} of {len(steps)}"
         if processor.geometry >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from attila_bridge.code.isa.registers import (
     row_of,
     shader_shape,
 )
-from attila_bridge.function.native import NativeProgram
 from attila_bridge.function.programs import registers_of
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.words import LaneValues, WordsEngine
 from pixelflow.simd.native.choice import WIDE
+
+if TYPE_CHECKING:
+    from attila_bridge.function.native import NativeProgram
 
 __all__ = ["COLOR", "QuadSampler", "Shaded", "Shader"]
 
@@ -72,7 +74,7 @@ class Shader:
         """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
         self.program = program
         self._at_once = engine != AUTO
-        self._native = NativeProgram(program) if WIDE.choose(engine).engine == "compiled" else None
+        self._native = _native(program) if WIDE.choose(engine).engine == "compiled" else None
         constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
         # Constants lie in memory too, for instructions that address them by a register.
         self._memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
@@ -121,6 +123,13 @@ class Shader:
             sampler.instruction = number
         lanes.run([(partial(carry_out, self.program.instructions[number], sampler=sampler),)])
         return number + 1
+
+
+def _native(program: ShaderProgram) -> NativeProgram:
+    # Whoever has no compiler does without this import.
+    from attila_bridge.function.native import NativeProgram
+
+    return NativeProgram(program)
 
 
 def _everywhere(value: Floats) -> Words:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.code.legality import broken_rules
-from gen6_bridge.time import Account, CarriedStep, EuConfig, schedule
+from gen6_bridge.time import Account, CarriedStep, EuConfig, Stretches, schedule
 from gen6_bridge.unit import ExecutionUnit, SharedFunctions
 from pixelflow.evidence import Number
 
@@ -52,7 +52,7 @@ def issue_order(
     code = assemble_eu(source).code
     steps = [CarriedStep(at % len(code)) for at in range(count)]
 
-    def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+    def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
         found.append((thread, cycle))
 
     schedule(code, [steps] * threads, NO_CACHES, priorities=priorities, watcher=issued)

@@ -12,6 +12,7 @@ from itertools import product
 from gen6_bridge.claims.bench import timed
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
+from pixelflow.simd.report import counted
 
 __all__ = ["LOOPS", "chains", "independent", "loop_misses", "loops", "off", "parts"]
 
@@ -36,7 +37,7 @@ def chains(count: int = 40) -> Iterator[Case]:
         config = EuConfig(caches=False, dependent_cycles=latency)
         turn, most = ways * threads * held, max(latency, held)
         wanted = (count - 1) * most + turn if turn <= most else count * turn
-        name = f"{threads} threads of {ways} chains, t {held}, L {latency}"
+        name = f"{counted(threads, 'thread')} of {counted(ways, 'chain')}, t {held}, L {latency}"
         yield name, timed(source, threads, count * ways, config).cycles, wanted
 
 
@@ -45,7 +46,7 @@ def independent(count: int = 60) -> Iterator[Case]:
     for held, threads in product(_CHAINS, _THREADS):
         lines = [_CHAINS[held].format(1).replace("g1<1>", f"g{20 + 2 * at}<1>") for at in range(20)]
         yield (
-            f"{threads} threads that wait for nothing",
+            f"{counted(threads, 'thread')} of instructions that wait for nothing",
             timed("\n".join(lines), threads, count).cycles,
             (threads * count * held),
         )

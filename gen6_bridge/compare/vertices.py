@@ -114,6 +114,8 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
         texels = None if given.coordinates is None else found.coordinates.astype(np.float64)
         places = on_the_screen(cut.clip.reshape(-1, 4), frame.width, frame.height).astype(np.float64)
         places = places.reshape(-1, 3, 3)
+        if standpoint.reached_past(points):  # rounding may leave a corner before the plane by its last bits
+            np.maximum(places[..., 2], 0, out=places[..., 2])
         triangles = snap(
             places[..., :2],
             places[..., 2],

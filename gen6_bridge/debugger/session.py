@@ -16,7 +16,7 @@ from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.code.isa.meanings.state import ACC_FLOAT, ACC_HIGH, ACC_LOW, DISPATCHED, FLAGS, IP, ON, PC
 from gen6_bridge.debugger.places import ThreadPlace
-from gen6_bridge.time import EuConfig, ThreadTraces, schedule
+from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from gen6_bridge.unit import RunFunctions, dispatched
 from pixelflow.simd.dialogue import StopTable
 from pixelflow.simd.errors import MachineFault
@@ -124,7 +124,7 @@ class EuSession:
         """
         issues: list[list[tuple[int, int]]] = [[] for _ in range(self.unit.threads)]
 
-        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
             issues[thread].append((instruction, cycle))
 
         schedule(self.program.code, self.traces.steps, self.config, watcher=issued)

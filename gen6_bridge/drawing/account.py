@@ -11,7 +11,12 @@ from gen6_bridge.drawing.vertices import ShadedVertices
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
 from pixelflow.simd.report import TimeSpan
 
-__all__ = ["FrameAccount"]
+__all__ = ["FrameAccount", "pixels_of_draw"]
+
+
+def pixels_of_draw(name: str) -> str:
+    """Return the stage of a draw's pixels."""
+    return f"{name}: pixels"
 
 
 @dataclass(slots=True)
@@ -49,6 +54,10 @@ class FrameAccount:
         families = [each.declaration.family.value for each in program.code]
         for number, count in Counter(step.number for each in steps for step in each).items():
             self.mix[families[number]] += count
+
+    def took_pixels(self, name: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
+        """Add up what shading pixels of a draw took: one batch of threads."""
+        self.took(pixels_of_draw(name), program, steps)
 
     def took_vertices(self, name: str, vertices: ShadedVertices) -> None:
         """Add up what shading the vertices of a draw took."""

@@ -14,7 +14,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.drawing.account import FrameAccount
+from gen6_bridge.drawing.account import FrameAccount, pixels_of_draw
 from gen6_bridge.drawing.grounds import PIPE_LANES, counted_by_units, grounds_of_units, left_out
 from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
 from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
@@ -23,6 +23,7 @@ from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.unit.messages import RENDER_CACHE
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_gen6"]
@@ -52,7 +53,7 @@ def draw_on_gen6(
     whole, done = max(1, sum(len(draw.triangles) for draw in frame.draws)), 0
     for draw, shaded_vertices in zip_longest(frame.draws, vertices):
         if progress is not None:
-            progress(f"gen6: {draw.name}, {len(draw.triangles):,} triangles", share=done / whole)
+            progress(f"gen6: {draw.name}, {counted(len(draw.triangles), 'triangle')}", share=done / whole)
         done += len(draw.triangles)
         if shaded_vertices is not None:
             painter.account.took_vertices(draw.name, shaded_vertices)
@@ -95,6 +96,7 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         free=tuple(left_out(account)),
         grounds=grounds_of_units(account.config),
         counted=counted_by_units(account.config, shaded=account.vertices > 0),
+        part="execution unit",
         timeline=(("the longest unit", tuple(account.spans)),),
     )
 
@@ -112,7 +114,7 @@ class _Painter:
     def draw(self, draw: Draw) -> None:
         """Test, shade and blend what a draw covers."""
         pixels, state = pixels_of(draw, self.target), draw.state
-        self.account.stages[draw.name] += 0
+        self.account.stages[pixels_of_draw(draw.name)] += 0
         sorts, colours, cut = state.blend is Blend.SORTED, state.colour_write, state.cutout > 0
         found: Shaded | None = None
         if cut:  # the texel decides first, so that the shader has to run before the tests

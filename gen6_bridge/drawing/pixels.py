@@ -65,7 +65,7 @@ def shaded(draw: Draw, pixels: Pixels, kind: ShaderKind, account: FrameAccount) 
         values[part.pixel[lit]], kept[part.pixel[lit]] = functions.bytes[lit], functions.kept[lit]
         if functions.sampled:
             account.traffic["texels"] += functions.sampled
-    account.took(draw.name, program, steps)
+    account.took_pixels(draw.name, program, steps)
     account.threads += len(threads)
     account.there += int(threads.there.sum())
     account.visible += len(pixels)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, REGISTER_BYTES
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
+from pixelflow.simd.report import counted
 
 __all__ = [
     "Entry",
@@ -105,5 +106,5 @@ def registers_of(entry: Mapping[str, Value], key: str) -> dict[int, bytes]:
     found = {int(name[1:]): bytes.fromhex(str(value)) for name, value in object_in(entry, key).items()}
     for number, content in found.items():
         if not 0 <= number < GRF_REGISTERS or len(content) != REGISTER_BYTES:
-            raise ValueError(f"{key}: register {number} with {len(content)} bytes")
+            raise ValueError(f"{key}: register {number} with {counted(len(content), 'byte')}")
     return found

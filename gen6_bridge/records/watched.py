@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gen6_bridge.records.files import Entry, Judged, judged
 from gen6_bridge.records.kernels import LONGEST, kernel_unit
-from gen6_bridge.time import EuConfig, ThreadTraces, schedule
+from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from pixelflow.simd.errors import InputError, MachineFault
 
 __all__ = ["judge_watched"]
@@ -41,7 +41,7 @@ def _differences(entry: Entry) -> Iterator[str]:
         yield "messages: other than where nobody watches"
     noted: list[int] = []
 
-    def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+    def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
         noted.append(instruction)
 
     config = EuConfig()

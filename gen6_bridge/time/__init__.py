@@ -3,7 +3,7 @@
 from gen6_bridge.time.caches import InstructionCaches
 from gen6_bridge.time.config import EU_MHZ, EuConfig, unsupported
 from gen6_bridge.time.dependences import EuDependences, dependences
-from gen6_bridge.time.schedule import Account, ThreadAccount, Watcher, schedule
+from gen6_bridge.time.schedule import Account, Stretches, ThreadAccount, Watcher, schedule
 from gen6_bridge.time.traces import CarriedStep, ThreadTraces
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "EuConfig",
     "EuDependences",
     "InstructionCaches",
+    "Stretches",
     "ThreadAccount",
     "ThreadTraces",
     "Watcher",

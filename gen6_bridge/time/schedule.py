@@ -18,9 +18,12 @@ from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, depen
 from gen6_bridge.time.traces import CarriedStep
 from gen6_bridge.unit.messages import TARGET_NAMES
 
-__all__ = ["Account", "Carrier", "ThreadAccount", "Watcher", "schedule"]
+__all__ = ["Account", "Carrier", "Stretches", "ThreadAccount", "Watcher", "schedule"]
 
-Watcher = Callable[[int, int, int, int, int, str], None]
+Stretches = Sequence[tuple[int, str]]
+"""A wait from a cycle on, piece by piece: up to which cycle, and for what."""
+
+Watcher = Callable[[int, int, int, int, int, Stretches], None]
 """Called for each issue: thread, instruction, cycle from which it waited, of issue, cycles held, why it waited."""
 
 Carrier = Callable[[int, str, int, int, int], None]
@@ -216,9 +219,10 @@ class _Schedule:
         waits = self._ready(unit, chosen)
         ready, cause = waits[-1]
         cycle = max(ready, unit.now)
-        if cycle > unit.covered:
-            self._account.idle[cause] += cycle - unit.covered
-            unit.covered = cycle
+        for until, what in (*waits, (cycle, cause)):
+            if until > unit.covered:
+                self._account.idle[what] += until - unit.covered
+                unit.covered = until
         self._issue(unit, chosen, cycle, waits)
 
     def _choose(self, unit: _Unit, found: dict[_Slot, int]) -> _Slot:
@@ -235,14 +239,14 @@ class _Schedule:
 
     def _issue(self, unit: _Unit, slot: _Slot, cycle: int, waits: list[tuple[int, str]]) -> None:
         step, known, account = slot.step, self._known[slot.step.number], slot.account
-        since = slot.after
+        stretches, since = [], slot.after
         for until, cause in (*waits[1:], (cycle, "other threads")):
             if until > since:
                 account.waited[cause] += until - since
+                stretches.append((until, cause))
                 since = until
         if self._watcher is not None:
-            what = waits[-1][1] if cycle == waits[-1][0] else "other threads"
-            self._watcher(slot.number, step.number, slot.after, cycle, known.held, what)
+            self._watcher(slot.number, step.number, slot.after, cycle, known.held, stretches)
         if unit.last is not None and unit.last is not slot:
             self._account.switches += 1
         end = cycle + known.held

@@ -8,7 +8,7 @@ carried out as a whole, up to where a channel waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ from gen6_bridge.code.isa.meanings.state import (
     PC,
 )
 from gen6_bridge.unit.messages import Request, SharedFunctions
-from gen6_bridge.unit.native import NativeStretches
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.shape import Shape
@@ -50,6 +49,9 @@ from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
 from pixelflow.simd.native.choice import WIDE
+
+if TYPE_CHECKING:
+    from gen6_bridge.unit.native import NativeStretches
 
 __all__ = ["LONGEST", "ExecutionUnit", "StretchSubscriber", "Subscriber", "thread_shape"]
 
@@ -281,6 +283,9 @@ class ExecutionUnit:
         if past == here:
             return here
         if self._native is None:
+            # Whoever has no compiler does without this import.
+            from gen6_bridge.unit.native import NativeStretches
+
             shape = self.lanes.shape
             self._native = NativeStretches(self.instructions, self._spans, shape, self.arithmetic)
         at_once = self._engine != AUTO

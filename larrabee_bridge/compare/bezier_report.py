@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from larrabee_bridge.compare.bezier import NO_TRIMS, BezierComparison, tessellate_on_both
-from larrabee_bridge.vpu.core import CORE_MHZ
+from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig
+from pixelflow.node import guesses
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
-from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.comparison.scorecard import standing_lines
+from pixelflow.simd.config.constants import constants_of
+from pixelflow.simd.drawing import DrawnFrame, Frame, Ground
 from pixelflow.simd.report import Column, Json, Part, Table, number, plural, verbatim
 from tessellation.picture import SAMPLES, SceneSource
+from tessellation.rendering.account import grounds_of_nodes
 from tessellation.surface.bpt import is_patches, load
 
 __all__ = ["tessellated_on_both"]
+
+_TITLE = "Tessellation on PixelFlow and Larrabee"
+
+Standings: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By machine, of each figure."""
 
 
 def tessellated_on_both(
@@ -27,7 +37,7 @@ def tessellated_on_both(
         return None
     patches = load(scene).patches
     if any(patch.trim is not None for patch in patches):
-        return Beside(("", f"tessellation on both machines: left out; {NO_TRIMS}"), {"left_out": NO_TRIMS}, ())
+        return Beside(_TITLE, (f"tessellation on both machines: left out; {NO_TRIMS}",), {"left_out": NO_TRIMS}, ())
     if how.progress is not None:
         how.progress("the tessellation on both machines")
     core, core_mhz = told["larrabee"].get("config"), told["larrabee"].get("core_mhz", CORE_MHZ)
@@ -37,10 +47,11 @@ def tessellated_on_both(
         ("PixelFlow", "tessellation, 1 node", found.pixelflow.seconds_at_clock * 1e3),
         ("Larrabee", "tessellation, 1 core", found.larrabee_cycles / core_mhz / 1e3),
     )
-    return Beside(tuple(_parts(found, core_mhz)), _object(found, core_mhz), times)
+    standings = _standings(found, core)
+    return Beside(_TITLE, tuple(_parts(found, core_mhz, standings)), _object(found, core_mhz, standings), times)
 
 
-def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
+def _parts(found: BezierComparison, core_mhz: float, standings: Standings) -> Iterator[Part]:
     """Yield the tessellation on both machines: cycles, time, error."""
     node = found.pixelflow
     rows = [
@@ -50,17 +61,29 @@ def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
         ("largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"),
     ]
     columns = [Column("", fixed=True), *(Column(name, verbatim) for name in ("PixelFlow, 1 node", "Larrabee, 1 core"))]
-    title = f"tessellation: {found.patches} patches, {found.samples}x{found.samples} samples, points and normals"
-    yield from ("", Table(columns, rows, title))
+    title = (
+        f"tessellation: {plural(found.patches, 'patch')}, {found.samples}x{found.samples} samples, points and normals"
+    )
+    yield Table(columns, rows, title)
+    yield from standing_lines(standings)
     yield (
         f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
         "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
     )
 
 
-def _object(found: BezierComparison, core_mhz: float) -> dict[str, Json]:
+def _standings(found: BezierComparison, core: CoreConfig | None) -> Standings:
+    """Return what the cycles are to be taken for: of the guesses that took part in a node, of a core's rates."""
+    node = found.pixelflow
+    pixelflow = grounds_of_nodes(guesses(node.runs, node.config), node.config, composed=False)["cycles"]
+    grounds = {"PixelFlow": pixelflow, "Larrabee": Ground.executed(*constants_of(core or CoreConfig(), prefix="core."))}
+    return {name: {"cycles": ground.standing.value} for name, ground in grounds.items()}
+
+
+def _object(found: BezierComparison, core_mhz: float, standings: Standings) -> dict[str, Json]:
     """Return a tessellation on both machines as JSON holds it."""
     return {
+        "standings": {name: dict(each) for name, each in standings.items()},
         "patches": found.patches,
         "samples": found.samples,
         "pixelflow": {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.report import Json, Report
+from pixelflow.simd.report import Json, Report, plural
 from tessellation import Mesh, Patch
 from tessellation.scenes import PictureOrder, PriorWork, Scene, draw_picture, draw_scene
 
@@ -44,7 +44,7 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
         if tell is not None:
-            tell(f"larrabee: {len(patches)} patches of {samples}x{samples} samples")
+            tell(f"larrabee: {plural(len(patches), 'patch')} of {samples}x{samples} samples")
         mesh, found = mesh_on_larrabee(patches, samples, config=config, engine=engine)
         runs.extend(found)
         return mesh

@@ -9,6 +9,7 @@ from larrabee_bridge.machine import MACHINE
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
+from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.report import Column, Json, Table, number, percent
 from tessellation.picture import SceneSource
@@ -60,9 +61,14 @@ def in_every_tile(
     }
     text = (
         f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
-        f"{interval.tile}, {number(interval.interval)} cycles a picture; the table above is of {words['tile']}"
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections have those of "
+        f"tiles of {words['tile']}"
     )
-    return Beside(("", Table(columns, cells, "Larrabee: sizes of tiles, each executed"), text), data, ())
+    figures = {"cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("idle",)}
+    standings = standings_of([(own.machine, side) for side in sides.values()], figures)
+    data["standings"] = {name: dict(each) for name, each in standings.items()}
+    table = Table(columns, cells)
+    return Beside("Larrabee in tiles of every size", (table, text, *standing_lines(standings)), data, ())
 
 
 def best_of(rows: Sequence[TileRow]) -> tuple[TileRow, TileRow]:

@@ -16,6 +16,7 @@ from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.report import counted
 
 __all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
 
@@ -119,7 +120,7 @@ def _check(nets: NDArray[np.float32], samples: int) -> None:
     if not all(1 <= degree <= LARGEST_DEGREE for degree in degrees):
         raise InputError(Fault(f"degrees {degrees[0]} and {degrees[1]}", hint=f"1 to {LARGEST_DEGREE}"))
     if samples < 2:
-        raise InputError(Fault(f"{samples} samples a side", hint="2 or more"))
+        raise InputError(Fault(f"{counted(samples, 'sample')} a side", hint="2 or more"))
 
 
 def _weights(m: int, n: int, samples: int, groups: int) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from larrabee_bridge.vpu.unit.program import MEMORY_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.report import counted
 
 __all__ = ["RayTest", "time_rays"]
 
@@ -32,7 +33,7 @@ def time_rays(triangles: int = 10, threads: int = THREADS, config: CoreConfig | 
     Raises InputError for fewer triangles or threads than one.
     """
     if triangles < 1 or threads < 1:
-        raise InputError(Fault(f"{triangles} more triangles, {threads} threads", hint="1 or more of each"))
+        raise InputError(Fault(f"{triangles} more triangles, {counted(threads, 'thread')}", hint="1 or more of each"))
     one, many = (_timed(count, threads, config) for count in (1, 1 + triangles))
     turns = triangles * threads
     return RayTest(

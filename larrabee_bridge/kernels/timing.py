@@ -16,6 +16,7 @@ from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = ["CORES", "PEAK", "THREADS", "CoreScaling", "CoresRun", "Timed", "carry_out", "scaled", "shared_out", "timed"]
 
@@ -93,7 +94,7 @@ def shared_out(work: int, threads: int) -> list[NDArray[np.int64]]:
     Raises InputError for less than one thread, or without work.
     """
     if threads < 1 or work < 1:
-        raise InputError(Fault(f"{threads} threads for {work} pieces of work", hint="1 or more of each"))
+        raise InputError(Fault(f"{counted(threads, 'thread')} for {work} pieces of work", hint="1 or more of each"))
     return np.array_split(np.arange(work), min(threads, work))
 
 

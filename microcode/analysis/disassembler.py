@@ -8,6 +8,7 @@ from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
 from pixelflow.simd.isa.program import AssembledProgram, Routine
 from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.report import counted
 
 __all__ = ["disassemble"]
 
@@ -51,7 +52,8 @@ class _Disassembly:
 
     def lines(self) -> Iterator[str]:
         program = self.program
-        yield f"; {program.name or 'program'}: {len(program.instructions)} instructions, {len(program.words)} words"
+        size = f"{counted(len(program.instructions), 'instruction')}, {counted(len(program.words), 'word')}"
+        yield f"; {program.name or 'program'}: {size}"
         yield from self._memory()
         routine: Routine | None = None
         depth = 0

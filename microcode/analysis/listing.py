@@ -9,6 +9,7 @@ from microcode.analysis.totals import Total, Totals
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Name, OperandSpec
 from pixelflow.simd.isa.program import AssembledProgram
+from pixelflow.simd.report import counted
 
 __all__ = ["listing"]
 
@@ -40,7 +41,7 @@ class _Listing:
     def lines(self) -> Iterator[str]:
         program = self.program
         count = len(program.instructions)
-        yield f"{program.name or 'program'}: {count} instructions, {len(program.words)} words"
+        yield f"{program.name or 'program'}: {counted(count, 'instruction')}, {counted(len(program.words), 'word')}"
         yield f"{'addr':>6}  {'words':<17}  {'cycles':>6}  {'total':>8}  source"
         loops: list[tuple[int, int]] = []
         running: int | None = 0

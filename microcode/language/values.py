@@ -8,6 +8,7 @@ from enum import Enum
 
 from pixelflow.simd.errors import InputError, Place
 from pixelflow.simd.isa.operands import Imm, Mem, RegisterOperand
+from pixelflow.simd.report import counted
 
 __all__ = ["Broken", "LabelReference", "Modified", "Range", "Symbol", "Value", "Written", "shown"]
 
@@ -22,7 +23,7 @@ class Range:
 
     def __getitem__(self, index: int) -> Mem:
         if not 0 <= index < self.size:
-            raise InputError(f"{self.name}[{index}] is outside the range: {self.name} has {self.size} bytes")
+            raise InputError(f"{self.name}[{index}] is outside the range: {self.name} has {counted(self.size, 'byte')}")
         return Mem(self.start + index)
 
     def __len__(self) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from pathlib import Path
+from types import CodeType, FrameType
 
 from microcode.language.data import DataKind
 from microcode.language.scope import Scope
@@ -16,7 +17,7 @@ from microcode.language.source import Line
 from microcode.language.values import LabelReference, Range, Value, Written
 from microcode.linking.layout import MemoryLayout
 from microcode.linking.operands import OperandError, converted
-from microcode.linking.rounds import Rounds
+from microcode.linking.rounds import Rounds, RoundsDraft
 from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
@@ -27,7 +28,7 @@ from pixelflow.simd.isa.target import ProgramTarget
 __all__ = ["Draft"]
 
 _KEPT = 1 << 15
-"""Instructions that are remembered by how they were written."""
+"""Instructions that are remembered by how they were written, and lines of Python code."""
 
 
 class Draft:
@@ -51,7 +52,6 @@ class Draft:
         self._line_number = -1
         self._numbers: dict[int, tuple[Line, int]] = {}
         """For each object that is a line: it, which keeps it, and its number in ``lines``."""
-        self._callers: dict[tuple[str, int], int] = {}
         self._named: dict[tuple[object, ...], Instruction] = {}
         """Instructions whose operands are numbered in this program, by how they were written."""
 
@@ -80,16 +80,16 @@ class Draft:
                 known[key] = instruction
         return instruction
 
-    def rounds(self, count: int) -> Rounds:
-        """Add ``count`` rounds of instructions here, and return them: what each round does is emitted to them.
+    def rounds(self, count: int) -> RoundsDraft:
+        """Add ``count`` rounds of instructions here, and return their draft: what each round does is emitted to it.
 
         It is as if every round had been emitted here by itself, in less time.
         """
         section = self._section
-        found = Rounds(count, partial(self._instruction, section), self._caller_line)
+        found = Rounds(count)
         section.instructions.append(found)
         section.lines.append(-1)
-        return found
+        return RoundsDraft(found, self.target.instructions, partial(self._instruction, section), self._caller_line)
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:
@@ -268,14 +268,29 @@ class Draft:
     def _caller_line(self, depth: int) -> int:
         """Return the line number entry of the Python code that called the builder."""
         frame = sys._getframe(depth + 1)
-        key = (frame.f_code.co_filename, frame.f_lineno)
-        number = self._callers.get(key)
-        if number is None:
-            text = linecache.getline(*key).rstrip("\n")
-            # The bare file name: where the file lies on this computer is nobody's business.
-            line = Line(Path(key[0]).name, key[1], text)
-            number = self._callers[key] = self.lines.setdefault(line, len(self.lines))
-        return number
+        line = _python_line(frame)
+        found = self._numbers.get(id(line))
+        if found is None:
+            found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+        return found[1]
+
+
+_lines: dict[tuple[int, int], tuple[CodeType, Line]] = {}
+"""Lines of Python code that has drafted programs, by the code, which is kept, and the place in it."""
+
+
+def _python_line(frame: FrameType) -> Line:
+    """Return the line that a frame of Python code is at."""
+    code = frame.f_code
+    known = _lines.get((id(code), frame.f_lasti))
+    if known is None:
+        text = linecache.getline(code.co_filename, frame.f_lineno).rstrip("\n")
+        if len(_lines) >= _KEPT:
+            _lines.clear()
+        # The bare file name: where the file lies on this computer is nobody's business.
+        line = Line(os.path.basename(code.co_filename), frame.f_lineno, text)
+        known = _lines[id(code), frame.f_lasti] = code, line
+    return known[1]
 
 
 def _spelled(name: str) -> str:

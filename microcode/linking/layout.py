@@ -9,6 +9,7 @@ from microcode.language.values import Range, Value
 from pixelflow.simd.errors import InputError, Place, must_be
 from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.report import counted
 
 __all__ = ["MemoryLayout"]
 
@@ -144,7 +145,7 @@ class MemoryLayout:
             raise InputError(f"{form!r} is not a form: {', '.join(each.value for each in RangeForm)}") from None
         misfit = "" if declared is None else declared.misfit(size)
         if misfit:
-            raise InputError(f"range {name} has {size} bytes; {misfit}")
+            raise InputError(f"range {name} has {counted(size, 'byte')}; {misfit}")
         self._forms[name] = "" if declared is None else declared.value
 
     def _new_name(self, name: str) -> None:

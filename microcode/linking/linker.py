@@ -37,7 +37,6 @@ def link(draft: Draft) -> AssembledProgram:
             instructions[pending.index] = _retargeted(_single(instructions, pending.index), pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
     words: list[int] = []
-    encoded: dict[int, tuple[int, ...]] = {}  # by the object: a draft has one for all equal lines
     line_of: list[int] = []
     for section in sections:
         instructions = code[id(section)]
@@ -46,10 +45,7 @@ def link(draft: Draft) -> AssembledProgram:
                 words += instruction.encode()
                 line_of += instruction.line_numbers()
                 continue
-            found = encoded.get(id(instruction))
-            if found is None:
-                found = encoded[id(instruction)] = instruction.encode()
-            words += found
+            words += instruction.encode()
             line_of.append(line)
     return draft.target.program(
         words=tuple(words),

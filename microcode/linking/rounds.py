@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from microcode.language.values import Written
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS
 
 if TYPE_CHECKING:  # programs without rounds need no numpy
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["PerRound", "RoundLine", "Rounds"]
+__all__ = ["PerRound", "RoundLine", "Rounds", "RoundsDraft"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,54 +59,17 @@ class RoundLine:
         for position, numbers in self.coefficients:
             _, shift, _, _ = coders[position].cuts[0]
             at = (bits - shift) // WORD_BITS - 1
-            halves = numbers.view(np.uint64)
-            words[:, at] = halves >> np.uint64(WORD_BITS)
-            words[:, at + COEFFICIENT_WORDS - 1] = halves & np.uint64(0xFFFFFFFF)
+            halves = numbers.astype(">i8").view(">u4")  # the higher one first
+            words[:, at : at + COEFFICIENT_WORDS] = halves.reshape(-1, COEFFICIENT_WORDS)
         return words
 
 
 class Rounds:
     """So many rounds of instructions: an element of a section, in the place of all of them."""
 
-    def __init__(
-        self,
-        count: int,
-        instruction: Callable[[str, tuple[Written, ...], bool], Instruction],
-        caller_line: Callable[[int], int],
-    ) -> None:
-        """``instruction`` makes one, ``caller_line`` returns the source line so many calls up."""
+    def __init__(self, count: int) -> None:
         self.count = count
         self.lines: list[RoundLine] = []
-        self._instruction, self._caller_line = instruction, caller_line
-
-    def emit(
-        self, mnemonic: str, *operands: Written | PerRound, gated: bool = False, where: NDArray[np.bool_] | None = None
-    ) -> None:
-        """Add an instruction to every round, or to those ``where`` it is wanted: bool[round].
-
-        Raises InputError where an operand is wrong, or for control other than MARK.
-        """
-        import numpy as np
-
-        rounds = np.arange(self.count) if where is None else np.flatnonzero(where)
-        if not len(rounds):
-            return
-        columns = {at: each.numbers[rounds] for at, each in enumerate(operands) if isinstance(each, PerRound)}
-        first = self._instruction(mnemonic, tuple([_in_round(each, rounds[0]) for each in operands]), gated)
-        if first.declaration.flow not in (None, Flow.STAGE):
-            raise InputError(f"{mnemonic} cannot be repeated in rounds: it is control")
-        specs = first.declaration.operands
-        coefficients = [at for at in columns if specs[at].kind.is_coefficient]
-        others = [numbers for at, numbers in columns.items() if at not in coefficients]
-        kinds, variant_of = np.zeros(1, np.intp), np.zeros(len(rounds), np.intp)
-        if others:
-            _, kinds, variant_of = np.unique(np.array(others), axis=1, return_index=True, return_inverse=True)
-        variants = []
-        for kind in rounds[kinds].tolist():
-            given = [0 if at in coefficients else _in_round(each, kind) for at, each in enumerate(operands)]
-            variants.append(self._instruction(mnemonic, tuple(given), gated))
-        own = tuple((at, np.asarray(columns[at], np.int64)) for at in coefficients)
-        self.lines.append(RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._caller_line(1)))
 
     @property
     def words(self) -> int:
@@ -146,6 +109,55 @@ class Rounds:
             there[each.rounds, at] = True
         numbers = np.broadcast_to(np.array([each.line for each in self.lines], np.int64), there.shape)
         return numbers[there].tolist()
+
+
+class RoundsDraft:
+    """Rounds under construction, apart from them: who drafts a program holds its rounds."""
+
+    def __init__(
+        self,
+        rounds: Rounds,
+        instructions: InstructionSet[Declaration],
+        instruction: Callable[[str, tuple[Written, ...], bool], Instruction],
+        caller_line: Callable[[int], int],
+    ) -> None:
+        """``instruction`` makes one, ``caller_line`` returns the source line so many calls up."""
+        self._rounds, self._instructions = rounds, instructions
+        self._instruction, self._caller_line = instruction, caller_line
+
+    def emit(
+        self, mnemonic: str, *operands: Written | PerRound, gated: bool = False, where: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Add an instruction to every round, or to those ``where`` it is wanted: bool[round].
+
+        Raises InputError where an operand is wrong, or for control other than MARK.
+        """
+        import numpy as np
+
+        rounds = np.arange(self._rounds.count) if where is None else np.flatnonzero(where)
+        if not len(rounds):
+            return
+        columns = {at: each.numbers for at, each in enumerate(operands) if isinstance(each, PerRound)}
+        if where is not None:
+            columns = {at: numbers[rounds] for at, numbers in columns.items()}
+        declaration = self._instructions.get(mnemonic)
+        specs = () if declaration is None else declaration.operands
+        coefficients = [at for at in columns if at < len(specs) and specs[at].kind.is_coefficient]
+        others = [numbers for at, numbers in columns.items() if at not in coefficients]
+        kinds, variant_of = np.zeros(1, np.intp), np.zeros(len(rounds), np.intp)
+        if others:
+            key = others[0]
+            if len(others) > 1:  # rare, and slow
+                _, key = np.unique(np.array(others), axis=1, return_inverse=True)
+            _, kinds, variant_of = np.unique(key, return_index=True, return_inverse=True)
+        variants = []
+        for kind in rounds[kinds].tolist():
+            given = [0 if at in coefficients else _in_round(each, kind) for at, each in enumerate(operands)]
+            variants.append(self._instruction(mnemonic, tuple(given), gated))
+        if variants[0].declaration.flow not in (None, Flow.STAGE):
+            raise InputError(f"{mnemonic} cannot be repeated in rounds: it is control")
+        own = tuple((at, np.asarray(columns[at], np.int64)) for at in coefficients)
+        self._rounds.lines.append(RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._caller_line(1)))
 
 
 def _in_round(operand: Written | PerRound, number: int) -> Written:

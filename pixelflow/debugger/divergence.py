@@ -13,6 +13,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.report import counted
 
 __all__ = ["Divergence", "RunDifference", "compare_arrays", "compare_memory", "first_divergence"]
 
@@ -57,7 +58,10 @@ def first_divergence(
     sides = (first, second)
     shapes = [(side.node.lanes, side.node.config.array.memory_bytes, len(side.node.texture_memory)) for side in sides]
     if shapes[0] != shapes[1]:
-        texts = [f"{lanes} PEs of {size} bytes in {modules} modules" for lanes, size, modules in shapes]
+        texts = [
+            f"{counted(lanes, 'PE')} of {counted(size, 'byte')} in {counted(modules, 'module')}"
+            for lanes, size, modules in shapes
+        ]
         raise InputError(f"the machines are not alike: {texts[0]}, and {texts[1]}")
     if not _equal(sides):
         return _divergence(sides, -1, ((), ()))

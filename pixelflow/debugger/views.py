@@ -254,7 +254,7 @@ def _calls(width: int, session: DebugSession, stream: str) -> Iterator[Part]:
         declared = next((each.parameters for each in program.routines if each.name == frame.name), ())
         names = [*declared, *(f"P{at}" for at in range(len(declared), len(frame.parameters)))]
         shown = [_parameter(program, *each) for each in zip(names, frame.parameters, strict=False)]
-        loops = [f"loop at {place(program, start - 1)}: {left} rounds left" for start, left in frame.loops]
+        loops = [f"loop at {place(program, start - 1)}: {counted(left, 'round')} left" for start, left in frame.loops]
         where = place(program, at) if at < len(program.instructions) else "the end of the program"
         called = f", since cycle {frame.entered_at:,}" if depth else ""
         yield line(f"{depth:>3}  {name}({', '.join(shown)})  at {where}{called}", width)

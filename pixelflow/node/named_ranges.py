@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.report import counted
 
 __all__ = ["Numbers", "bytes_of", "find_range", "numbers_of"]
 
@@ -53,7 +54,7 @@ def find_range(text: str, program: Program | None) -> tuple[MemoryRange, RangeFo
     form = RangeForm(written) if colon else found.form
     misfit = form.misfit(found.size)
     if misfit:
-        raise InputError(Fault(f"{name} has {found.size} bytes", hint=f"{misfit}; use :bytes"))
+        raise InputError(Fault(f"{name} has {counted(found.size, 'byte')}", hint=f"{misfit}; use :bytes"))
     return found, form
 
 

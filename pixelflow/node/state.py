@@ -235,8 +235,10 @@ class NodeState(Shown):
     def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
         """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
         self._word_size(size)
-        rows = self.read_memory(address, size).astype(np.uint64)
-        return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
+        found = np.zeros((self.lanes, 8), np.uint8)
+        for index, row in enumerate(self.read_memory(address, size)):
+            found[:, index] = row
+        return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
     def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
         """Write one number per PE into ``size`` bytes (1 to 8), low byte first; InputError where one does not fit."""

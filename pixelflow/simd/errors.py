@@ -20,8 +20,12 @@ code  meaning
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = [
     "CycleLimitError",
@@ -36,10 +40,16 @@ __all__ = [
     "SimulatorError",
     "UsageError",
     "format_error",
+    "install_command",
     "must_be",
     "nearest",
     "printable",
 ]
+
+_DISTRIBUTION = "pixelflow-sim"
+_PROJECT = "pyproject.toml"
+_PACKAGES = Path(__file__).parents[2]
+"""The folder that the packages of this process lie in: of a checkout, or of what was installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +140,53 @@ class MissingPackageError(InputError):
     """A library is not installed that only some work needs; ``extra`` of this distribution brings it."""
 
     def __init__(self, message: str, extra: str, place: Place | None = None) -> None:
-        super().__init__(Fault(message, place, f"pip install 'pixelflow-sim[{extra}]'"))
+        super().__init__(Fault(message, place, install_command(extra)))
+
+
+def install_command(extra: str, packages: Path = _PACKAGES) -> str:
+    """Return the command that brings an extra of this distribution to where its ``packages`` lie.
+
+    They come from where they came from before: a checkout whose packages are used, or were installed from it, the
+    archive or repository that PEP 610's record beside them names, or else an index.
+    """
+    if (packages / _PROJECT).is_file():
+        return f"pip install -e {_folder(packages, extra)}"
+    named = f"{_DISTRIBUTION}[{extra}]"
+    origin = _origin(packages)
+    url = str(origin.get("url", ""))
+    if "dir_info" in origin:
+        from urllib.parse import urlsplit
+        from urllib.request import url2pathname
+
+        checkout = Path(url2pathname(urlsplit(url).path))
+        found = _folder(checkout, extra) if (checkout / _PROJECT).is_file() else shlex.quote(named)
+    elif url:
+        version = origin.get("vcs_info")
+        if isinstance(version, dict):
+            url = f"{version['vcs']}+{url}@{version['commit_id']}"
+        found = shlex.quote(f"{named} @ {url}")
+    else:
+        found = shlex.quote(named)
+    return f"pip install {found}"
+
+
+def _folder(path: Path, extra: str) -> str:
+    """Return a checkout and its extra as the shell takes them, by the shortest name from here."""
+    here = Path.cwd()
+    name = os.curdir if path.resolve() == here.resolve() else str(path)
+    return shlex.quote(f"{name}[{extra}]")
+
+
+def _origin(packages: Path) -> dict[str, object]:
+    """Return what the record beside packages says of where they came from (PEP 610), nothing where there is none."""
+    from importlib.metadata import Distribution
+
+    for each in Distribution.discover(name=_DISTRIBUTION, path=[str(packages)]):
+        text = each.read_text("direct_url.json")
+        if text:
+            record = json.loads(text)
+            return record if isinstance(record, dict) else {}
+    return {}
 
 
 class UsageError(InputError):

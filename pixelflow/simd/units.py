@@ -48,7 +48,10 @@ class Constant:
     @property
     def shown(self) -> str:
         """Its value with the unit."""
-        value = str(self.value).lower() if isinstance(self.value, bool) else f"{self.value:,}"
-        if isinstance(self.value, str) or self.key == "year":
+        if isinstance(self.value, bool):
+            value = str(self.value).lower()
+        elif isinstance(self.value, str) or self.key == "year":
             value = str(self.value)
+        else:
+            value = f"{int(self.value) if self.value == int(self.value) else self.value:,}"
         return f"{value} {self.unit}".rstrip()

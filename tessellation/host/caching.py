@@ -16,6 +16,7 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 from tessellation.host.session import PassBegins, PassResult, Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, emit_return
 from tessellation.microprogram.keeping import KeptPass, recall_builder, store_program
@@ -53,7 +54,7 @@ class CachingSession(Session):
         if method.cache in FAR_WAYS and config.array.emcs_per_module % 2:
             raise InputError(
                 Fault(
-                    f"{config.array.emcs_per_module} EMCs of a module cannot take turns between two banks",
+                    f"{counted(config.array.emcs_per_module, 'EMC')} of a module cannot take turns between two banks",
                     hint="choose another way of caching",
                 )
             )
@@ -86,7 +87,15 @@ class CachingSession(Session):
         for area in self._areas:
             self.database.release_results(area)
         self._areas.clear()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Nothing is kept; where results were stays taken."""
         self._kept.clear()
+        self._stores.clear()
+        self._beside.clear()
+        self._kept_beside.clear()
+        self._no_room = 0
 
     def tessellate(
         self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
@@ -97,8 +106,7 @@ class CachingSession(Session):
         return results
 
     def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
-        self._kept.clear()
-        self._stores.clear()
+        self._clear()
         chained = self._keeping(plans)
         self._no_room = self.method.kept_beside * (len(plans) - 1) - sum(self._kept_beside)
         return super()._run(chained, progress)

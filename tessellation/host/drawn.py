@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pixelflow.simd.errors import InputError, must_be
-from pixelflow.simd.report import RasterImage
+from pixelflow.simd.report import RasterImage, counted
 from tessellation.surface import bpt
 from tessellation.surface.mesh import Mesh, build_mesh
 from tessellation.surface.reference import evaluate
@@ -32,7 +32,7 @@ def shaded(mesh: Mesh) -> RasterImage:
     """Return a small shaded picture of a mesh; raises InputError where no triangle has an area."""
     from tessellation.picture.preview import View, pixels
 
-    return pixels(mesh, View(width=_WIDTH, height=_HEIGHT), f"{len(mesh.triangles):,} triangles")
+    return pixels(mesh, View(width=_WIDTH, height=_HEIGHT), counted(len(mesh.triangles), "triangle"))
 
 
 def load(name: str | Path) -> bpt.PatchFile:

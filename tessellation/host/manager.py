@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.gps import gp_cycles, sampled_by_gps
 from tessellation.host.ledger import PatchLedger, balance
@@ -49,7 +50,10 @@ class PatchHandle:
         """
         if not MIN_SAMPLES <= samples <= MAX_SAMPLES:
             raise InputError(
-                Fault(f"{samples} samples for patch {self.number + 1}", hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}")
+                Fault(
+                    f"{counted(samples, 'sample')} for patch {self.number + 1}",
+                    hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}",
+                )
             )
         self._manager._marks[self.number] = samples
 

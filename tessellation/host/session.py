@@ -12,6 +12,7 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Node, Run
 from pixelflow.simd.errors import Fault, InputError, InternalError
+from pixelflow.simd.report import plural
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
@@ -254,7 +255,9 @@ class Session:
             if progress is not None:
                 nets = f"{plan.memory.rows}x{plan.memory.columns}"
                 progress(
-                    PassBegins(number, len(plans), f"{len(plan.work.placements)} patches of {nets} control points")
+                    PassBegins(
+                        number, len(plans), f"{plural(len(plan.work.placements), 'patch')} of {nets} control points"
+                    )
                 )
             loaded = self._load()
             run = self.node.run(self.program(plan))

@@ -11,7 +11,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
-from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
+from pixelflow.simd.report import RasterImage, Report, Shown, counted, overview, plain_table, plural
 from tessellation.host.caching import CachingSession, KeptResults, new_session
 from tessellation.host.drawn import shaded
 from tessellation.host.ledger import PatchLedger, balance
@@ -67,8 +67,8 @@ class Tessellation(Shown):
 
     @property
     def _size(self) -> str:
-        count = len(self.patches)
-        return f"{count} patch{'es' * (count != 1)}, {sum(each.samples**2 for each in self.patches)} samples"
+        samples = sum(each.samples**2 for each in self.patches)
+        return f"{plural(len(self.patches), 'patch')}, {counted(samples, 'sample')}"
 
     def report(self) -> Report:
         """Return what was made, by which machine, and the cycles of each stage."""
@@ -215,7 +215,7 @@ def tessellate(
     if not patches:
         raise InputError(Fault("there are no patches to tessellate"))
     if len(counts) != len(patches):
-        raise InputError(Fault(f"{len(counts)} sample counts for {len(patches)} patches"))
+        raise InputError(Fault(f"{counted(len(counts), 'sample count')} for {plural(len(patches), 'patch')}"))
     method = Method() if method is None else method
     check_nets(patches)
     refused = {index: why for index, patch in enumerate(patches) if (why := method.refusal(patch)) is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from pixelflow.config import NodeConfig
@@ -14,9 +14,9 @@ from tessellation.surface.patch import trimmed
 from tessellation.surface.trims.parity import crossings
 
 if TYPE_CHECKING:
-    from tessellation import Mesh, PatchSamples
+    from tessellation import Mesh, PatchSamples, Tessellation
 
-__all__ = ["TrimAccount", "trim_account"]
+__all__ = ["TrimAccount", "together", "trim_account", "trims_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class TrimAccount:
         """What GPs do for no cycles, with its size."""
         return (
             f"trims on the GPs: {counted(self.curves, 'curve')} into {counted(self.segments, 'segment')}, "
-            f"{counted(self.cut_triangles, 'triangle')} at them",
-            f"and {counted(self.points, 'point')} of them evaluated, {number(self.gp_cycles)} cycles by formula",
+            f"{counted(self.cut_triangles, 'triangle')} at them, "
+            f"and {counted(self.points, 'point')} of these evaluated, {number(self.gp_cycles)} cycles by formula",
         )
 
     @property
@@ -103,3 +103,19 @@ def trim_account(patches: Sequence[PatchSamples], mesh: Mesh, config: NodeConfig
         bound=max(polygon.bound for _, polygon in polygons),
         tolerance=polygons[0][0].trim_tolerance,
     )
+
+
+def trims_of(done: Tessellation) -> TrimAccount | None:
+    """Return the account of a tessellation, with its mesh made for it; None where no patch is trimmed."""
+    if all(each.patch.trim is None for each in done.patches):
+        return None
+    return trim_account(done.patches, done.mesh(weld=True), done.config)
+
+
+def together(accounts: Sequence[TrimAccount]) -> TrimAccount | None:
+    """Return the account of several tessellations one after the other; None where there is none."""
+    if not accounts:
+        return None
+    names = [each.name for each in fields(TrimAccount) if each.name not in ("bound", "tolerance")]
+    sums = {name: sum(getattr(each, name) for each in accounts) for name in names}
+    return replace(accounts[0], **sums, bound=max(each.bound for each in accounts))

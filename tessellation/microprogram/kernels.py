@@ -15,6 +15,7 @@ from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant, enable_square
 from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.microprogram.libraries import FloatLibrary
@@ -61,7 +62,7 @@ def emit_lee(builder: Builder, array: ArrayConfig) -> None:
         raise InputError(Fault(f"figure 9 gives {_LEE_MODULES} modules a place, not {array.modules}"))
     if array.emcs_per_module > _LEE_EMCS:
         reason = f"EMC_SetLEE, with which a tessellation begins, names {_LEE_EMCS} EMCs of a module"
-        found = f"array.emcs_per_module: {array.emcs_per_module} EMCs cannot be set up"
+        found = f"array.emcs_per_module: {counted(array.emcs_per_module, 'EMC')} cannot be set up"
         raise InputError(Fault(found, hint=f"allowed: 1 to {_LEE_EMCS} ({reason})"))
     builder.mark(Stage.LEE.value)
     values = figure9(array)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelflow.config import NodeConfig
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.report import counted
 from tessellation.microprogram.gp_traffic import Returned
 from tessellation.plan.columns import column_values, extra_memory
 from tessellation.plan.fixed import fixed_values, refusal
@@ -103,8 +104,9 @@ class Method:
     """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
     """How results are kept in texture memory after a pass; None where they are not."""
-    kept: str = "after"
-    """When that is done: after the pass, or beside the next one, where its PEs have 40 bytes of memory left."""
+    kept: str | None = None
+    """When that is done, of `KEPT`: after the pass (None becomes that), or beside the next one, where PEs have 40 bytes
+    left. None where results are not kept."""
     transfers: str = "beside"
     """Whether control values come beside the computation on those before, or apart from it."""
     alternate: bool = True
@@ -131,7 +133,7 @@ class Method:
             ("order of transfers", self.transfers, TRANSFERS),
             ("way of the normals", self.normals, NORMALS),
             ("way of caching", self.cache or CACHING_WAYS[0], CACHING_WAYS),
-            ("time of caching", self.kept, KEPT),
+            ("time of caching", self.kept or KEPT[0], KEPT),
         ):
             if name not in known:
                 guess = nearest(name, known)
@@ -157,10 +159,12 @@ class Method:
             raise InputError(Fault("transfers apart need control points from texture memory, and nothing beside them"))
         if self.cache is not None and self.coarse:
             raise InputError(Fault("results that leave during the next pass cannot be kept in texture memory"))
-        if self.kept != KEPT[0] and self.cache is None:
+        if self.kept is not None and self.cache is None:
             raise InputError(
                 Fault("a time is given for results that are not kept", hint="choose a way: Method(cache=...)")
             )
+        if self.cache is not None and self.kept is None:
+            object.__setattr__(self, "kept", KEPT[0])
         if self.kept_beside and self.fine:
             raise InputError(
                 Fault(
@@ -253,7 +257,9 @@ class Method:
         if self.gps is None:
             return config.gni.gp_count if self.shares_columns else 1
         if not 1 <= self.gps <= config.gni.gp_count:
-            raise InputError(Fault(f"results to {self.gps} GPs", hint=f"allowed: 1 to {config.gni.gp_count}"))
+            raise InputError(
+                Fault(f"results to {counted(self.gps, 'GP')}", hint=f"allowed: 1 to {config.gni.gp_count}")
+            )
         return self.gps
 
     @property

@@ -165,10 +165,14 @@ class Standpoint:
         nearest = max(distances.min(), self.near)
         return replace(self, low=-1.0 / nearest, high=-1.0 / max(distances.max(), nearest))
 
-    def widened(self, share: float) -> Standpoint:
-        """Return the same with depths from share / (1 + 2 share) to 1 less that."""
+    def reached_past(self, points: np.ndarray) -> bool:
+        """Return whether any of points is nearer than the near plane, so that its depth is 0: float64[point, xyz]."""
+        return bool((self.distances(points) < self.near).any())
+
+    def widened(self, share: float, *, nearest: bool = True) -> Standpoint:
+        """Return the same with depths from share / (1 + 2 share) to 1 less that; from 0 without ``nearest``."""
         margin = share * (self.high - self.low)
-        return replace(self, low=self.low - margin, high=self.high + margin)
+        return replace(self, low=self.low - margin * nearest, high=self.high + margin)
 
     def placed(self, points: np.ndarray) -> np.ndarray:
         """Return points as the camera sees them."""

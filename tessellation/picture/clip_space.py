@@ -73,11 +73,12 @@ def clip_matrix(standpoint: Standpoint) -> NDArray[np.float64]:
 
 
 def widened_for_floats(standpoint: Standpoint, points: NDArray[np.float64]) -> Standpoint:
-    """Return the standpoint with room at both ends of the depths for what rounding may do to them.
+    """Return the standpoint with room at the ends of the depths for what rounding may do to them.
 
     A sum of a row's terms is off by at most 5 u times the sum of their sizes: u for a coefficient, u for a coordinate,
     and 3 u for the sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). Twice the bound of z / w is
-    enough: the wider the depths are spread, the smaller it is. What is nearer than the near plane is cut there.
+    enough: the wider the depths are spread, the smaller it is. Where points are nearer than the near plane there is no
+    room at that end: triangles are cut where the depth is 0.
     """
     span = max(standpoint.high - standpoint.low, _LEAST_SPAN * -standpoint.low)
     standpoint = replace(standpoint, high=standpoint.low + span)
@@ -85,4 +86,4 @@ def widened_for_floats(standpoint: Standpoint, points: NDArray[np.float64]) -> S
     sizes = np.abs(points) @ np.abs(rows[:, :3]).T + np.abs(rows[:, 3])
     distance = np.maximum(points @ rows[1, :3] + rows[1, 3], standpoint.near)
     bound = (5 * _UNIT * sizes.sum(axis=1) / distance).max() + 2 * _UNIT
-    return standpoint.widened(2 * float(bound))
+    return standpoint.widened(2 * float(bound), nearest=not standpoint.reached_past(points))

@@ -18,6 +18,7 @@ import numpy as np
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = [
     "BLOCK_SIDE",
@@ -248,7 +249,10 @@ def _emc_blocks(array: ArrayConfig) -> tuple[tuple[int, int], ...]:
 def _check(samples: Sequence[int], patches: Sequence[int], array: ArrayConfig) -> None:
     largest = BLOCK_SIDE * min(4, array.panels_per_emc // 2)
     faults = [
-        Fault(f"{count} samples for patch {patch + 1}", hint=f"allowed: {MIN_SAMPLES} to {min(MAX_SAMPLES, largest)}")
+        Fault(
+            f"{counted(count, 'sample')} for patch {patch + 1}",
+            hint=f"allowed: {MIN_SAMPLES} to {min(MAX_SAMPLES, largest)}",
+        )
         for patch, count in zip(patches, samples, strict=True)
         if not MIN_SAMPLES <= count <= MAX_SAMPLES or _side(count) > largest
     ]

@@ -181,13 +181,11 @@ class TextureSpace:
         What the thesis calls the largest remaining contiguous block.
         """
         busy = self._owners[module] != Owner.FREE
-        found, side = 0, 0
-        texels = self.unit // 4
-        while len(busy):
-            if texels.bit_length() % 2 and not busy.all():
-                side = 1 << texels.bit_length() // 2
-                found = max(found, side)
-            if len(busy) == 1 or busy.all():
+        found, texels = 0, self.unit // 4
+        while not busy.all():
+            # The footprint of a run is a square, or two beside each other.
+            found = 1 << (texels.bit_length() - 1) // 2
+            if len(busy) == 1:
                 break
             busy, texels = busy.reshape(-1, 2).any(axis=1), 2 * texels
         return found

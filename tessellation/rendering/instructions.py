@@ -87,6 +87,19 @@ class TriangleData:
         quotients = quotients_of(triangles) if divided.any() else None
         return cls(edges_of(triangles), planes_of(triangles), tuple(flat.tolist()), quotients, tuple(divided.tolist()))
 
+    def part(self, which: NDArray[np.int64]) -> TriangleData:
+        """Return the data of some of the triangles, by their numbers."""
+        edges, planes, quotients = self.edges, self.planes, self.quotients
+        return TriangleData(
+            Edges(edges.a[which], edges.b[which], edges.c[which]),
+            Planes(planes.a[which], planes.b[which], planes.c[which]),
+            tuple(np.array(self.flat, bool)[which].tolist()),
+            None
+            if quotients is None
+            else Quotients(quotients.a[which], quotients.b[which], quotients.c[which], quotients.bits),
+            tuple(np.array(self.divided, bool)[which].tolist()),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PixelMemory:

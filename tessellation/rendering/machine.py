@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pixelflow.config import THESIS, TINY, NodeConfig, leaves
+from pixelflow.config import THESIS, TINY, NodeConfig, constants_of, leaves, named
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, places_of, spans_of
+from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
@@ -19,7 +20,15 @@ from pixelflow.simd.report import TimeSpan, counted, number
 from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
-from tessellation.rendering.account import PE_BITS, counted_by_nodes, grounds_of_nodes
+from tessellation.rendering.account import (
+    ENCODING,
+    PE_BITS,
+    PIXELS,
+    counted_by_nodes,
+    grounds_of_nodes,
+    uncounted_pixels,
+    uncounted_work,
+)
 
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
@@ -77,9 +86,10 @@ def draw_on_pixelflow(
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
     nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
     pairs = f"{reached:,} pairs of a triangle and a region that its box reaches"
+    pixels = uncounted_pixels(frame.width, frame.height, composed=composed.time is not None)
     facts = [
         ("regions", f"{regions} of 128x64 pixels{_by_each(parts)}, {pairs}"),
-        ("not counted", f"camera, light, regions and instructions: work of the GPs; {_after(composed.time)}"),
+        ("not counted", f"{uncounted_work(textures=bool(composed.loading))}; {pixels}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
     if composed.loading:
@@ -111,6 +121,7 @@ def draw_on_pixelflow(
         lane_bits=PE_BITS,
         free=(*_left_out(len(triangles), reached, words, parts, single, config), *_left_out_of_shading(frame)),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
+        part="node",
         timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
@@ -125,11 +136,12 @@ def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...
 
 
 def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return when a node alone draws which region."""
+    """Return when a node alone draws which region, and when it shades it."""
     spans, begin = list[TimeSpan](), 0
-    for each in node.regions:
-        spans.append(TimeSpan(f"region at {each.left}, {each.top}", begin, begin + each.run.cycles))
-        begin += each.run.cycles
+    for (does, left, top), runs in groupby(node.regions, lambda each: (each.does, each.left, each.top)):
+        end = begin + sum(each.cycles for each in runs)
+        spans.append(TimeSpan(f"{does} region {left}, {top}", begin, end))
+        begin = end
     return (("node", tuple(spans)),)
 
 
@@ -163,16 +175,19 @@ def _left_out(
 ) -> tuple[FreeWork, ...]:
     """Return what nodes have for nothing; ``regions`` are those whose pixels nobody sends: of a node alone."""
     found = [
-        FreeWork("camera, light, 1 / w", Bound.OPEN, f"the GPs': corners of {triangles:,} triangles; {_NO_RATE}"),
-        FreeWork(
-            "triangles to regions", Bound.OPEN, f"the GPs': {reached:,} pairs of a triangle and a region; {_NO_RATE}"
-        ),
-        FreeWork("edges and planes, instructions", Bound.OPEN, f"the GPs': {words:,} words made; {_NO_RATE}"),
+        FreeWork(what, Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
+        for what, amount, work in (
+            ("camera, light, 1 / w", f"corners of {counted(triangles, 'triangle')}", Work.VERTICES),
+            ("triangles to regions", f"{reached:,} pairs of a triangle and a region", Work.BINNING),
+            ("edges and planes, instructions", f"{counted(words, 'word')} made", Work.SETUP),
+        )
     ]
+    found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
     if not config.igc.supply:
+        rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
         found += [
-            FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles)
-            for name, cycles in _feed_floors(words, parts, config)
+            FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
+            for (name, cycles), rate in zip(_feed_floors(words, parts, config), rates, strict=True)
         ]
     if regions is not None:
         from tessellation.rendering.composition.network import PIXEL_BYTES, emc_bytes
@@ -180,15 +195,17 @@ def _left_out(
         each = -(-emc_bytes(config, PIXEL_BYTES) // config.composition.emc_bytes_per_cycle)
         found.append(
             FreeWork(
-                "pixels to the frame buffer",
+                PIXELS,
                 Bound.ABOUT,
                 f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
                 regions * each,
+                (Work.OUTPUT,),
+                constants_of(config, named(["composition.emc_bytes_per_cycle"])),
             )
         )
     else:
         found.append(
-            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels that have come; nothing is printed")
+            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))
         )
     return tuple(found)
 
@@ -199,10 +216,10 @@ def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
     if textures:
         levels = sum(len(each.levels) for each in textures.values())
         why = f"the GPs': {counted(levels, 'level')} made and put into GP memory, planes of coordinates; {_NO_RATE}"
-        yield FreeWork("textures", Bound.OPEN, why)
+        yield FreeWork("textures", Bound.OPEN, why, of=(Work.TEXELS,))
     if any(draw.state.blend is Blend.SORTED for draw in frame.draws):
         why = "asked of all PEs after each layer of a region; the machine has no wire for it"
-        yield FreeWork("whether a layer was the last", Bound.OPEN, why)
+        yield FreeWork("whether a layer was the last", Bound.OPEN, why, of=(Work.BLENDING,))
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
@@ -245,10 +262,6 @@ def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, i
 
 def _by_each(parts: int) -> str:
     return f", by each of {parts} rasterizers" if parts > 1 else ""
-
-
-def _after(time: NetworkTime | None) -> str:
-    return "pixels to the frame buffer" if time is None else "what the frame buffer does with pixels"
 
 
 _BUILT = (Constant("year", 1995, Standing.THESIS, "Keller, UNC TR95-043", "in which the machine is described"),)

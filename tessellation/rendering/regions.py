@@ -29,6 +29,10 @@ class Region:
         """Return the same part of the screen with some of its triangles: bool[triangle]."""
         return Region(self.left, self.top, self.triangles[which])
 
+    def alone(self) -> Region:
+        """Return the same region where there are none but its own triangles."""
+        return Region(self.left, self.top, np.arange(len(self.triangles)))
+
 
 def regions(
     triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)

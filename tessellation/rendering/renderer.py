@@ -1,8 +1,13 @@
-"""A picture drawn by one node, region after region; every cycle is the sum of what executed."""
+"""A picture drawn by one node, region after region; every cycle is the sum of what executed.
+
+Regions need nothing from each other, and their programs clear what they draw on: pixels and cycles of one are the same
+on any node, whatever it did before. So several processes may simulate them; on the machine they follow each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +17,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.workers import HERE, Sealed, Workers
 from tessellation.rendering.instructions import CHANNELS, Around, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
@@ -31,12 +37,27 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionRun:
-    """What one region took."""
+    """What one region took, or a step of it."""
 
     left: int
     top: int
     triangles: int
-    run: Run
+    cycles: int
+    by_stage: Mapping[str, int]
+    """Cycles of each stage."""
+    account: Sealed[Run]
+    does: str = "drawing"
+    """What is done with the region, in a word."""
+
+    @classmethod
+    def of(cls, region: Region, triangles: int, run: Run, does: str = "drawing") -> RegionRun:
+        """Return what a run took."""
+        return cls(region.left, region.top, triangles, run.cycles, run.by_stage, Sealed(run), does)
+
+    @property
+    def run(self) -> Run:
+        """The whole account: of every instruction, of which a page shows none."""
+        return self.account.value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +71,12 @@ class NodeRuns:
     @property
     def cycles(self) -> int:
         """EMC cycles of all regions."""
-        return sum(each.run.cycles for each in self.regions)
+        return sum(each.cycles for each in self.regions)
 
     @property
     def cycles_by_stage(self) -> dict[str, int]:
         """Cycles for clearing, edges, depth and colour, and for the copy where the pictures of nodes are merged."""
-        return stages_of(each.run for each in self.regions)
+        return stages_of(self.regions)
 
     @property
     def drawn(self) -> int:
@@ -87,18 +108,23 @@ def render(
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
     beside: Callable[[Region], Around | None] | None = None,
+    workers: Workers = HERE,
 ) -> Rendering:
     """Draw triangles on a simulated node, or on a ``node`` that is there already.
 
     ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node before it
-    runs. ``beside`` is asked for each region what goes on beside its drawing. Raises InputError for a node that does
-    not have a PE for each pixel of a region.
+    runs. ``beside`` is asked for each region what goes on beside its drawing. ``workers`` simulate the regions, each on
+    a node of its own, unless one of these three says what happens to the one node: that is here. Raises InputError for
+    a node that does not have a PE for each pixel of a region.
     """
     require_region(config)
-    data = TriangleData.of(triangles)
+    data, found = TriangleData.of(triangles), regions(triangles, width, height)
+    if node is watch is beside is None:
+        orders = [_RegionOrder(each.alone(), data.part(each.triangles), background, config, engine) for each in found]
+        return _put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
     programs = (
         (region, region_program(data, region, background, beside=beside(region) if beside else None))
-        for region in regions(triangles, width, height)
+        for region in found
     )
     return execute(programs, width, height, config=config, engine=engine, progress=progress, watch=watch, node=node)
 
@@ -116,16 +142,82 @@ def execute(
 ) -> Rendering:
     """Run the programs of a picture's regions on a node and collect the pixels; arguments are those of `render`."""
     node = Node(config, engine) if node is None else node
-    picture = Picture.empty(width, height)
-    done: list[RegionRun] = []
     if watch is not None:
         watch(node)
-    for region, program in programs:
-        if progress is not None and region.left == 0:
-            progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
-        run = node.run(program)
-        collect(node, _drawn(node, program), region, picture)
-        done.append(RegionRun(region.left, region.top, len(region.triangles), run))
+    found = (_executed(node, region, program) for region, program in programs)
+    return _put_together(found, width, height, progress)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RegionOrder:
+    """One region of a picture, with all that whoever draws it must know."""
+
+    region: Region
+    data: TriangleData
+    """Of the region's triangles, and no others."""
+    background: tuple[int, int, int]
+    config: NodeConfig
+    engine: str
+
+    def weight(self) -> float:
+        """How long it takes beside others of the picture."""
+        return len(self.region.triangles)
+
+    def __str__(self) -> str:
+        return f"the region at {self.region.left}, {self.region.top}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RegionDrawn:
+    """What one region took, and its pixels."""
+
+    took: RegionRun
+    picture: Picture
+
+
+class _Kept(threading.local):
+    """The node of a thread that draws regions: kept from one to the next, away while it runs."""
+
+    node: Node | None = None
+    of: tuple[NodeConfig, str] | None = None
+
+
+_kept = _Kept()
+
+
+def _drawn_region(order: _RegionOrder) -> _RegionDrawn:
+    """Draw a region on this thread's node; one that something has stopped is not used again."""
+    of = order.config, order.engine
+    node = _kept.node if _kept.of == of else None
+    _kept.node, _kept.of = None, of
+    node = Node(*of) if node is None else node
+    program = region_program(order.data, order.region, order.background)
+    drawn = _executed(node, order.region, program)
+    _kept.node = node
+    return drawn
+
+
+def _executed(node: Node, region: Region, program: Program) -> _RegionDrawn:
+    run = node.run(program)
+    return _RegionDrawn(RegionRun.of(region, len(region.triangles), run), _plane(node, _drawn(node, program)))
+
+
+def _put_together(
+    found: Iterator[_RegionDrawn], width: int, height: int, progress: Callable[[str], None] | None
+) -> Rendering:
+    """Return the picture of regions that come row by row."""
+    picture = Picture.empty(width, height)
+    done: list[RegionRun] = []
+
+    def told() -> Iterator[tuple[int, int]]:
+        for top in range(0, height, REGION_HEIGHT):
+            if progress is not None:
+                progress(f"rows {top} to {min(top + REGION_HEIGHT, height) - 1} of {height}")
+            yield from ((left, top) for left in range(0, width, REGION_WIDTH))
+
+    for corner, drawn in zip(told(), found, strict=True):
+        _put(drawn.picture, corner, picture)
+        done.append(drawn.took)
     return Rendering(tuple(done), picture=picture)
 
 
@@ -147,18 +239,35 @@ def require_region(config: NodeConfig) -> None:
 
 def collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
     """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
-    height, width = picture.depths.shape
+    _put(_plane(node, pixels), (region.left, region.top), picture)
+
+
+def _plane(node: Node, pixels: tuple[np.ndarray, np.ndarray]) -> Picture:
+    """Return the pixels of PEs as a picture of one region."""
+    picture = Picture.empty(REGION_WIDTH, REGION_HEIGHT)
     x, y = node.coordinates()
-    seen = (x + region.left < width) & (y + region.top < height)
-    place = (y[seen] + region.top, x[seen] + region.left)
     depths, colours = pixels
-    picture.depths[place], picture.colours[place] = depths[seen], colours[seen]
+    places = np.ravel_multi_index((y, x), (REGION_HEIGHT, REGION_WIDTH))
+    picture.depths.reshape(-1)[places] = depths
+    for channel, plane in enumerate(np.moveaxis(picture.colours, -1, 0)):
+        plane.reshape(-1)[places] = colours[:, channel]
+    return picture
+
+
+def _put(part: Picture, corner: tuple[int, int], picture: Picture) -> None:
+    """Put the picture of a region, whose first pixel is at (left, top), into that of all."""
+    left, top = corner
+    place = slice(top, top + REGION_HEIGHT), slice(left, left + REGION_WIDTH)
+    height, width = picture.depths[place].shape
+    picture.depths[place] = part.depths[:height, :width]
+    picture.colours[place] = part.colours[:height, :width]
 
 
 def _drawn(node: Node, program: Program) -> tuple[np.ndarray, np.ndarray]:
     """Return depths, int64[lane], and colours, uint8[lane, rgb], of the pixels that PEs have drawn."""
     depth, *colours = (program.range(name) for name in ("depth", *CHANNELS))
-    depths = (node.read_word(depth.start, depth.size) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
+    whole = DEPTH_FRACTION // 8  # the byte from which on a depth has no fraction
+    depths = node.read_word(depth.start + whole, depth.size - whole).astype(np.int64)
     return depths, np.stack([node.read_memory(place.start + place.size - 1)[0] for place in colours], axis=-1)
 
 

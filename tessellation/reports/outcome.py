@@ -270,7 +270,7 @@ def _degenerate_text(result: Tessellation) -> str:
 
 def _ledger_text(ledger: PatchLedger) -> str:
     back = ledger.all_returned
-    patches = f"{number(back.patches)} of {number(ledger.registered)} patches"
+    patches = f"{number(back.patches)} of {plural(ledger.registered, 'patch')}"
     return f"{patches}, {counted(back.blocks, 'block')}, {counted(back.samples, 'sample')}: in = out"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.report import Json, number, plural
+from pixelflow.simd.report import Json, counted, number, plural, ranged
 from tessellation.picture import Standpoint
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.sampling.bound import SecondDifferences, by_counts, seen_nets
@@ -34,6 +34,7 @@ __all__ = [
     "SeenPatches",
     "choice_facts",
     "choose",
+    "unseen_facts",
 ]
 
 COUNTS = {"any": tuple(range(MIN_SAMPLES, MAX_SAMPLES + 1)), "powers": (2, 4, 8, 16)}
@@ -119,9 +120,9 @@ class SampleChoice:
     def texts(self) -> tuple[str, ...]:
         """What a report says, line by line."""
         sizes = Counter(k for k in self.samples if k)
-        listed = ", ".join(f"{count} at {k}" for k, count in sorted(sizes.items()))
+        sampled = ", ".join(f"{count} at {k}" for k, count in sorted(sizes.items()))
         dropped = [f"{self.count(fate)} {fate.value}" for fate in Fate if fate.dropped]
-        lines = [f"{plural(len(self.samples), 'patch')}: {listed or 'none sampled'}", f"dropped: {', '.join(dropped)}"]
+        lines = [f"{plural(len(self.samples), 'patch')}: {sampled or 'none sampled'}", f"dropped: {', '.join(dropped)}"]
         if limited := self.count(Fate.LIMITED):
             lines.append(f"{plural(limited, 'patch')} {Fate.LIMITED.value}")
         return (
@@ -217,3 +218,15 @@ def _by_direction(second: SecondDifferences, tolerances: NDArray[np.float64]) ->
 def choice_facts(choice: SampleChoice | None) -> list[tuple[str, str]]:
     """Return the lines of a report, with the name of the first; none without a choice."""
     return [] if choice is None else [("sampling by view" * (not at), text) for at, text in enumerate(choice.texts)]
+
+
+def unseen_facts(unseen: Sequence[int], frames: int) -> list[tuple[str, str]]:
+    """Return the line of a report about frames in which nothing is seen, out of so many; none where there is none.
+
+    Raises InputError where that is all of them.
+    """
+    if not unseen:
+        return []
+    if len(unseen) == frames:
+        raise InputError(Fault(f"nothing is seen in any frame of {ranged(unseen)}", hint="name others with --frames"))
+    return [("nothing seen", f"in {len(unseen)} of {counted(frames, 'frame')}, which are left out: {ranged(unseen)}")]

@@ -3,7 +3,15 @@
 from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, shade, sized, volumes
 from tessellation.scenes.file import BACKGROUND, MESHES, QUESTIONS, SCENES, SIZE, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import PreparedScene, Scene, files_of, frames_of, load_scene, prepare_scene
+from tessellation.scenes.load import (
+    PreparedScene,
+    Scene,
+    files_of,
+    frames_of,
+    load_scene,
+    prepare_scene,
+    samples_by_view,
+)
 from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
 from tessellation.scenes.shadows import shadow_bodies
 from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
@@ -32,6 +40,7 @@ __all__ = [
     "parse_scene",
     "prepare_scene",
     "read_scene",
+    "samples_by_view",
     "shade",
     "shadow_bodies",
     "sized",

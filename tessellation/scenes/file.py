@@ -190,7 +190,7 @@ class SceneFile:
     def view_at(self, frame: int) -> View:
         """Return how the scene is seen in a frame, from 0 on; raises InputError for one that it does not have."""
         if not 0 <= frame < self.frames:
-            raise InputError(Fault(f"frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
+            raise InputError(Fault(f"the scene has no frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
         return view_at(self.view, self.keys, frame)
 
 

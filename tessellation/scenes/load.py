@@ -23,7 +23,7 @@ from tessellation.scenes.sampled import SampledBodies, SampledCopy, copies_of
 from tessellation.scenes.world import Body, Placed, draws_of, upright
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 
-__all__ = ["PreparedScene", "Scene", "files_of", "frames_of", "load_scene", "prepare_scene"]
+__all__ = ["PreparedScene", "Scene", "files_of", "frames_of", "load_scene", "prepare_scene", "samples_by_view"]
 
 _LARGEST_TEXTURE = 1024
 _FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
@@ -31,18 +31,25 @@ _FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """A frame, and what a PixelFlow node did to make it: the tessellations of its patches, in the order of bodies.
+    """A frame, and what a PixelFlow node did to make it: ``anew`` are tessellations for the camera of this frame.
 
     ``bodies`` are those of the first draws, one each; ``view`` is how they are seen. Generated draws follow.
     """
 
     name: str
     frame: Frame
-    tessellations: tuple[Tessellation, ...] = ()
+    anew: tuple[Tessellation, ...] = ()
     bodies: tuple[Body, ...] = ()
     view: View = field(default_factory=View)
     choice: SampleChoice | None = None
     """How patches were sampled by view, those of all such bodies and their copies one after the other."""
+    once: tuple[Tessellation, ...] = ()
+    """Tessellations before the first frame that is made, the same for every frame, in the order of bodies."""
+
+    @property
+    def tessellations(self) -> tuple[Tessellation, ...]:
+        """All that a picture of this frame alone takes."""
+        return (*self.once, *self.anew)
 
     @property
     def triangles(self) -> int:
@@ -70,6 +77,11 @@ def prepare_scene(name: str, how: SceneSource | None = None, method: Method | No
 def frames_of(name: str) -> int:
     """Return how many frames a scene has, without making any; raises InputError for a name that is no scene."""
     return _described(name, SceneSource()).frames
+
+
+def samples_by_view(name: str) -> bool:
+    """Return whether a scene has patches that are sampled for each frame; raises InputError as `frames_of` does."""
+    return any(body.sampling is not None for body in _described(name, SceneSource()).bodies)
 
 
 @contextmanager
@@ -144,7 +156,7 @@ class PreparedScene:
             looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
             how.require([*looks, *((draw.name, draw.state) for draw in self._generated)], self._samples)
         self._slots: list[list[Body] | list[SampledCopy]] = []
-        tessellations = []
+        once = []
         triangles = sum(each.triangles for each in described.generated)
         for placed, source, state in zip(described.bodies, sources, states, strict=True):
             if placed.sampling is not None and isinstance(source, PatchFile):
@@ -153,12 +165,12 @@ class PreparedScene:
                 triangles += sum(len(copy.patches) for copy in copies) * 2 * (MAX_SAMPLES - 1) ** 2
             else:
                 model, tessellation = _model(placed, source, state, how)
-                tessellations += [tessellation] if tessellation else []
+                once += [tessellation] if tessellation else []
                 self._slots.append([model.placed(place, placed.size, turn) for place, turn in placed.places] or [model])
                 triangles += len(model.corners) * max(1, len(placed.places))
             if triangles > MOST_TRIANGLES:
                 raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
-        self._tessellations = tuple(tessellations)
+        self._once = tuple(once)
         copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
         self.sampled = SampledBodies(copies, how, method) if copies else None
         """The bodies that are sampled by view."""
@@ -188,19 +200,19 @@ class PreparedScene:
     def at(self, frame: int = 0) -> Scene:
         """Return a frame, tessellated for its camera; raises InputError for one that the scene does not have."""
         view = self.view(frame)
-        bodies, tessellations = [each for slot in self._slots for each in slot if isinstance(each, Body)], []
+        bodies = [each for slot in self._slots for each in slot if isinstance(each, Body)]
+        anew: tuple[Tessellation, ...] = ()
         standpoint, choice = None, None
         if self.sampled is not None:
             standpoint = self.standpoint(frame)
             found, done, choice = self.sampled.before(standpoint)
-            tessellations = [done]
+            anew = (done,)
             seen = iter(found)
             ordered = [each if isinstance(each, Body) else next(seen) for slot in self._slots for each in slot]
             bodies = [body for body in ordered if body is not None]
         draws = [*(draws_of(bodies, view, standpoint, affine=self._affine) if bodies else []), *self._generated]
         picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
-        done_once = self._tessellations if frame == 0 else ()
-        return Scene(self.name, picture, (*done_once, *tessellations), tuple(bodies), view, choice)
+        return Scene(self.name, picture, anew, tuple(bodies), view, choice, self._once)
 
 
 def _copies(placed: Placed, source: PatchFile, state: State, how: SceneSource) -> list[SampledCopy]:

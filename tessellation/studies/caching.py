@@ -10,20 +10,18 @@ from tessellation.microprogram.gp_traffic import RESULT_BYTES
 from tessellation.microprogram.method import CACHING_WAYS, KEPT, SCHEDULES, Method
 from tessellation.plan.result_area import ResultArea
 from tessellation.plan.stages import Stage
-from tessellation.studies.workloads import INPUTS, Measurement, pass_of
+from tessellation.studies.workloads import INPUTS, Measurement, libraries_text, pass_of
 
 __all__ = ["LIBRARY", "caching_report"]
 
 LIBRARY = {schedule: "tuned-finite" if number else "plain" for number, schedule in enumerate(SCHEDULES)}
 """Float routines with each schedule, as in the documents."""
 
-_AFTER, _BESIDE = KEPT
-
 
 def caching_report(config: NodeConfig, schedules: Sequence[str], tell: Callable[[str], None]) -> Report:
     """Return the cycles of three passes whose results are kept, by schedule, way and time, and what they take there."""
 
-    def measured(schedule: str, way: str | None, kept: str = _AFTER) -> Measurement:
+    def measured(schedule: str, way: str | None, kept: str | None = None) -> Measurement:
         tell(f"{schedule}, {f'{way}, {kept}' if way else 'nothing kept'}")
         method = Method(schedule=schedule, cache=way, kept=kept)
         return pass_of(method, LIBRARY[schedule], given=INPUTS["three"]).on(config)
@@ -51,7 +49,7 @@ def caching_report(config: NodeConfig, schedules: Sequence[str], tell: Callable[
     )
     return Report(
         "kept results",
-        (f"config {config.sha256[:6]}", "timing only, executed"),
+        (f"config {config.sha256[:6]}", libraries_text(LIBRARY[each] for each in schedules), "timing only, executed"),
         results=[text, "", Table(columns, rows, key="cycles"), "", _room(config)],
         schema="pixelflow.study.caching/1",
     )

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.report import Column, Json, Report, Table, number
+from pixelflow.simd.report import Column, Json, Report, Table, facts, number
 from tessellation.host.manager import PatchManager
-from tessellation.sampling.choice import COUNTS, SampleChoice, SeenPatches
+from tessellation.sampling.choice import COUNTS, SampleChoice, SeenPatches, unseen_facts
 from tessellation.sampling.measured import pixel_errors, samples_alike
+from tessellation.studies.workloads import libraries_text
 
 __all__ = ["sampling_report"]
 
@@ -33,16 +34,19 @@ def sampling_report(
     columns = (
         Column("frame", key="frame", fixed=True), Column("samples of a side", key="way", fixed=True),
         Column("patches", number, "patches"), Column("samples", number, "samples"),
-        Column("triangles", number, "triangles"), Column("passes", key="passes"), Column("cycles", number, "cycles"),
+        Column("triangles", number, "triangles", optional=True),
+        Column("passes", number, "passes", optional=True), Column("cycles", number, "cycles"),
         Column("error", "{:.2f}".format, "error_pixels"), Column("bound", _or_dash, "bound_pixels"),
     )  # fmt: skip
     rows: list[Sequence[Json]] = []
     directions: list[str] = []
+    unseen: list[int] = []
     for frame in frames:
         tell(f"frame {frame}")
         here = seen(frame)
         choice = here.choice("any")
         if not choice.kept:
+            unseen.append(frame)
             continue
         found = [_row(frame, f"by view, {name}", here, here.choice(name), manager) for name in COUNTS]
         rows += [row for row, _ in found]
@@ -58,9 +62,10 @@ def sampling_report(
             samples = [k if at in kept else 0 for at in everyone]
             rows.append(_row(frame, f"{k}, {text}", here, choice, manager, samples)[0])
         directions.append(f"{frame}: {number(choice.by_direction)}")
+    library = manager.session.library.name
     text = (
         f"scene {scene}; passes of schedule {manager.session.method.schedule} with library "
-        f"{manager.session.library.name}, executed, results at once; error: the largest distance on the screen between "
+        f"{library}, executed, results at once; error: the largest distance on the screen between "
         "triangles and surface of the patches that are seen, in pixels, measured at many points in 64 bits; bound: by "
         "second differences; uniform rows have the smallest k with an error no larger than by view, or (tolerated) one "
         "within the tolerance; samples if each direction had a number of its own, a formula that nothing executes, by "
@@ -68,10 +73,10 @@ def sampling_report(
     )
     return Report(
         "sampling by view",
-        (scene, f"config {config.sha256[:6]}", f"engine {manager.session.node.engine}"),
-        results=[text, "", Table(columns, rows, key="sampling")],
+        (scene, f"config {config.sha256[:6]}", libraries_text([library]), f"engine {manager.session.node.engine}"),
+        results=[text, "", Table(columns, rows, key="sampling"), *facts(unseen_facts(unseen, len(frames)))],
         schema="pixelflow.study.sampling/1",
-        data={"scene": scene},
+        data={"scene": scene, "unseen": list(unseen)},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pixelflow.config import NodeConfig
 from pixelflow.simd.report import Column, Json, Report, Table, counted, number
 from tessellation.microprogram.method import NORMALS, SCHEDULES, TRANSFERS, Method
-from tessellation.studies.workloads import INPUTS, Measurement, pass_of
+from tessellation.studies.workloads import INPUTS, Measurement, libraries_text, pass_of
 
 __all__ = ["LIBRARIES", "RESULTS", "schedules_report"]
 
@@ -68,7 +68,7 @@ def schedules_report(config: NodeConfig, inputs: Sequence[str], tell: Callable[[
     )
     return Report(
         "schedules",
-        (f"config {config.sha256[:6]}", "timing only, executed"),
+        (f"config {config.sha256[:6]}", libraries_text(LIBRARIES), "timing only, executed"),
         results=[text, "", Table(columns, rows, key="schedules"), "", *_causes(bench)],
         schema="pixelflow.study.schedules/1",
     )

@@ -15,7 +15,7 @@ from pixelflow.config import NodeConfig, Value, leaves
 from pixelflow.simd.report import Column, Json, Report, Table
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.passes import Method
-from tessellation.studies.workloads import Workload, pass_of
+from tessellation.studies.workloads import Workload, libraries_text, pass_of
 
 __all__ = ["MovedGuess", "percent_text", "sensitivity_report"]
 
@@ -42,6 +42,8 @@ class MovedGuess:
         return max(abs(each) for each in self.percent if each is not None)
 
 
+_LIBRARIES = ("plain", "tuned", "tuned-finite")
+
 _HEADINGS = {"picture": "picture, 1 region"}
 """Headings of columns that say more than a key: the study of the supply has another picture."""
 
@@ -53,9 +55,10 @@ def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | No
         alone = pass_of(Method(schedule=schedule, exclusive=True), library) if schedule == "thesis" else None
         return heading, pass_of(Method(schedule=schedule), library), alone
 
-    yield both("thesis", "thesis", "plain")
-    yield both("tuned", "thesis", "tuned")
-    yield both("shared", "shared-columns", "tuned-finite")
+    plain, tuned, finite = _LIBRARIES
+    yield both("thesis", "thesis", plain)
+    yield both("tuned", "thesis", tuned)
+    yield both("shared", "shared-columns", finite)
     yield "picture", picture, None
 
 
@@ -99,7 +102,7 @@ def _report(
     used = [key for key in nothing if key not in unused]
     return Report(
         "sensitivity",
-        (f"config {config.sha256[:6]}", "timing only, executed"),
+        (f"config {config.sha256[:6]}", libraries_text(_LIBRARIES), "timing only, executed"),
         results=[
             f"change of cycles in percent: {', '.join(headings)} cycles; thesis and tuned: the pass of the thesis with "
             f"its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",

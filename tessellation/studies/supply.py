@@ -9,18 +9,20 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import guesses
 from pixelflow.simd.report import Column, Json, Report, Table, number
 from tessellation.microprogram.passes import Method
-from tessellation.studies.workloads import Measurement, Workload, pass_of
+from tessellation.studies.workloads import Measurement, Workload, libraries_text, pass_of
 
 __all__ = ["RATES", "supply_report"]
 
 RATES = (200, 400, 800)
 """Of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
 
+_PLAIN, _FINITE = "plain", "tuned-finite"
+
 
 def _workloads(picture: Workload) -> Iterator[tuple[str, Workload]]:
     """Yield workloads under the names that the table has for them."""
-    yield "thesis", pass_of(Method(), "plain", name="the pass of the thesis, library plain")
-    yield "shared", pass_of(Method(schedule="shared-columns"), "tuned-finite", name="that with shared columns")
+    yield "thesis", pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}")
+    yield "shared", pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns")
     yield "picture", picture
 
 
@@ -53,12 +55,12 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
         f"an IGC with a FIFO of {number(config.igc.fifo_words)} words and {number(config.igc.memory_words)} words of "
         "memory for routines; words are those of this project's encodings, over a path of its own to each IGC, or one "
         "path for both, on which they take turns (a picture's program has one stream); waits: of the EIGC for "
-        "words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library plain; "
-        f"shared: the pass with shared columns and tuned-finite; picture: {picture.name}"
+        f"words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library {_PLAIN}; "
+        f"shared: the pass with shared columns and {_FINITE}; picture: {picture.name}"
     )
     return Report(
         "instruction supply",
-        (f"config {config.sha256[:6]}", "timing only, executed"),
+        (f"config {config.sha256[:6]}", libraries_text((_PLAIN, _FINITE)), "timing only, executed"),
         results=[text, "", Table(columns, rows, key="supply")],
         schema="pixelflow.study.supply/2",
     )

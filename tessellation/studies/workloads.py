@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from tessellation.microprogram.passes import Method
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
-__all__ = ["INPUTS", "Measurement", "PassInput", "Workload", "pass_of"]
+__all__ = ["INPUTS", "Measurement", "PassInput", "Workload", "libraries_text", "pass_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,12 @@ INPUTS = {
 }
 """Inputs of passes over bicubic nets; their values change no cycle. Patches go to the modules in turn and stay there,
 so that a random half of all, which no module has an equal share of, takes a second pass."""
+
+
+def libraries_text(names: Iterable[str]) -> str:
+    """Return what the head of a report says of float libraries, each named once."""
+    found = list(dict.fromkeys(names))
+    return f"librar{'y' if len(found) == 1 else 'ies'} {', '.join(found)}"
 
 
 def pass_of(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -110,11 +109,11 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
     for edge in joints.edges:
         if len(edge.uses) == 1:
             continue
-        seen: dict[Fraction, int] = {}
+        seen: dict[float, int] = {}  # equal shares of so few samples are equal numbers, others are far apart
         for use in edge.uses:
             k = samples[use.patch]
             for number, sample in enumerate((starts[use.patch] + use.samples(k)).tolist()):
-                join(seen.setdefault(Fraction(number, k - 1), sample), sample)
+                join(seen.setdefault(number / (k - 1), sample), sample)
     for use in joints.point_edges:
         numbers = starts[use.patch] + use.samples(samples[use.patch])
         for number in numbers[1:]:

@@ -33,7 +33,13 @@ def check(name: str) -> None:
     assert {row.item: row.measured for row in finding.contradicted} == CONTRADICTED.get(name, {})
 
 
-@pytest.mark.parametrize("name", sorted(set(CLAIMS) - LONG - NOT_MODELLED))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("clipping", "setup")))
+        for name in sorted(set(CLAIMS) - LONG - NOT_MODELLED)
+    ],
+)
 def test_a_claim_holds(name: str) -> None:
     check(name)
 

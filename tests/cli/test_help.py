@@ -27,6 +27,8 @@ LONG = {
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
     "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
+    "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
+    "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
     "pixelflow bench engine --rounds 1 --markdown",
     "pixelflow bench attila --rounds 1",
     "pixelflow bench larrabee --rounds 1",
@@ -39,6 +41,10 @@ ROOT = Path(__file__).parents[2]
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     (tmp_path / "microcode").symlink_to(ROOT / "microcode")
     monkeypatch.chdir(tmp_path)
+    # A page is got ready, and served for no time.
+    monkeypatch.setattr("pixelflow.cli.debug.page.require_server", lambda: None)
+    monkeypatch.setattr("pixelflow.cli.debug.page.usable_threads", lambda: 1)
+    monkeypatch.setattr("pixelflow.cli.debug.page.serve", lambda desks, port, ready: None)
     examples = COMMANDS[name].load().EXAMPLES
     assert any(shlex.split(example)[1] == name for example in examples)
     for example in (each for each in examples if each not in LONG):

@@ -11,7 +11,8 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.cli.shell.registry import COMMANDS
-from pixelflow.simd.report import Curves, Timeline, TimeSpan
+from pixelflow.simd.report import Column, Curves, Heading, Report, Table, Timeline, TimeSpan, as_text
+from pixelflow.simd.report.html import html, markdown, page
 
 slow = pytest.mark.slow
 LINES = {
@@ -129,6 +130,77 @@ def test_curves_stand_over_their_axes() -> None:
     assert Curves("c", "n", "cycles", []).html() == "" == Timeline("t", []).html()
 
 
+def looks(drawn: str) -> dict[str, str]:
+    """Return how each entry of a figure's legend looks, without where it stands."""
+    return {
+        each.findtext("text") or "": "".join(ElementTree.tostring(part, "unicode") for part in list(each)[:-1])
+        for each in ElementTree.fromstring(drawn).iter("g")
+    }
+
+
+@pytest.mark.parametrize(("names", "entries"), [(4, 4), (11, 11), (30, 30), (31, 31), (45, 31)])
+def test_no_two_entries_of_a_legend_look_alike(names: int, entries: int) -> None:
+    """Ten colours, three patterns; of more names those that take the least time are one entry."""
+    spans = [TimeSpan(f"stage {at}", 1000 * at, 1000 * at + 500 + at) for at in range(names)]
+    found = looks(Timeline("all", [("one", spans)]).html())
+    assert len(found) == len(set(found.values())) == entries
+    told = {each for each in found if each.startswith("(others")}
+    assert told == ({f"(others: {names - 30} kinds)"} if names > 30 else set())
+    shortest = {f"stage {at}" for at in range(names - 30)}
+    assert shortest.isdisjoint(found) and set(found) - told == {each.name for each in spans} - shortest
+    lines = looks(Curves("c", "n", "cycles", [(each.name, [(0, 1), (1, at)]) for at, each in enumerate(spans)]).html())
+    assert len(lines) == len(set(lines.values())) == names
+
+
+def test_a_bar_looks_like_its_entry_and_tells_its_own_name() -> None:
+    spans = [TimeSpan(f"stage {at}", 1000 * at, 1000 * at + 900) for at in range(12)]
+    drawn = ElementTree.fromstring(Timeline("all", [("one", spans)]).html())
+    legend = {each.findtext("text"): each.find("rect").get("fill") for each in drawn.iter("g")}
+    bars = {each.findtext("title").partition(":")[0]: each.get("fill") for each in drawn.iter("rect") if len(each)}
+    assert bars == legend and len(set(legend.values())) == 10
+    assert sum(1 for each in drawn.iter("path")) == 2 * 2, "two names come again in a colour, in the figure and below"
+
+
+LONG_REPORT = Report(
+    "a report",
+    parts=[
+        Heading("What it took"), "text", Table([Column("a")], [("1",)], "Cycles"), Heading("What it took"),
+        Heading("Bytes & words"), Table([Column("a")], [("1",)], "Cycles"), Heading("Rest"), "more",
+    ],
+    figures=[Timeline("all", [("one", [TimeSpan("stage", 0, 9)])])],
+)  # fmt: skip
+
+
+def test_a_long_report_lists_its_sections_at_the_top_of_its_page() -> None:
+    drawn = ElementTree.fromstring(page(LONG_REPORT, "x"))
+    heads = [(each.tag, each.get("id"), each.text) for each in drawn.iter() if each.tag in ("h2", "h3")]
+    assert heads == [
+        ("h2", "figures", "Figures"), ("h2", "what-it-took", "What it took"), ("h3", "cycles", "Cycles"),
+        ("h2", "what-it-took-2", "What it took"), ("h2", "bytes-words", "Bytes & words"), ("h3", "cycles-2", "Cycles"),
+        ("h2", "rest", "Rest"),
+    ]  # fmt: skip
+    (contents,) = drawn.iter("nav")
+    listed = [(each.get("href"), each.text) for each in contents.iter("a")]
+    assert listed == [(f"#{anchor}", text) for tag, anchor, text in heads if tag == "h2"]
+    assert "id=" not in html(LONG_REPORT) and "<h2" not in html(LONG_REPORT), "a notebook has other cells with theirs"
+    assert markdown(LONG_REPORT).count("\n## ") == 4 and markdown(LONG_REPORT).count("\n### ") == 2
+
+
+def test_titles_of_tables_are_the_headings_where_there_are_no_sections() -> None:
+    tables = [Table([Column("a")], [("1",)], f"table {at}") for at in range(4)]
+    few, many = (ElementTree.fromstring(page(Report("r", parts=tables[:count]), "x")) for count in (3, 4))
+    assert [each.text for each in few.iter("h2")] == ["table 0", "table 1", "table 2"] and not list(few.iter("nav"))
+    assert [each.get("href") for each in many.iter("a")] == ["#table-0", "#table-1", "#table-2", "#table-3"]
+
+
+@pytest.mark.parametrize("width", [30, 80, 160])
+def test_a_section_has_a_line_of_its_own_in_text(width: int) -> None:
+    plain, coloured = (as_text([Heading("What it took")], width, color=color) for color in (False, True))
+    assert plain == f"━━ What it took {'━' * (min(width, 80) - 16)}\n" and plain.strip() in coloured
+    long = as_text([Heading("many words " * 20)], width).splitlines()
+    assert len(long) > 1 and all(len(line) <= width for line in long)
+
+
 def test_a_bar_is_as_long_as_its_share_of_the_longest(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("sum.mc").write_text('LD R, #3\nMARK "add"\nloop 4\nADD R, #1\nend\nST [0], R\n', encoding="utf-8")
@@ -165,4 +237,4 @@ def test_a_failure_stands_on_the_page(tmp_path: Path, monkeypatch, capsys) -> No
     monkeypatch.chdir(tmp_path)
     assert main(["run", "triangle", "--expect-cycles", "1", "--html", "page.html"]) == 1
     (told,) = (each for each in page_of(tmp_path / "page.html").iter("p") if each.get("class") == "failure")
-    assert told.text == "expected 1 cycles, the run took 15"
+    assert told.text == "expected 1 cycle, the run took 15"

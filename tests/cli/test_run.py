@@ -251,7 +251,7 @@ BAD_ARGUMENTS = [
     (["--pe", "9" * 5000], 2, "does not exist"),
     (["--range", "z"], 2, "the program has no memory range 'z'\n    ranges: x, y"),
     (["--range", "y:flaot"], 2, "'flaot' is not a form\n    allowed: bytes, word, float"),
-    (["--range", "x:float"], 2, "x has 1 bytes"),
+    (["--range", "x:float"], 2, "x has 1 byte"),
     (["--show-map", "enabel"], 2, "nor a memory range\n    did you mean enable?"),
     (["--show-map", "y[4]"], 2, "no such byte\n    allowed: y[0] to y[3]"),
     (["--show-map", "y["], 2, "no such byte"),

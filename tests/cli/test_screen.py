@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.simd.report import Column, Table, as_text, number, verbatim
+from pixelflow.simd.report import Column, Table, as_text, counted, number, plural, verbatim
 
 HOSTILE = ["mem[p]", "[red]x[/red]", "[/x]", "sem[0]", "a\tb", "\x1b[2J", ":smile:", "漢字漢字", "[link=x]y"]
 
@@ -73,6 +73,22 @@ def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, r
 def test_a_narrow_screen_gets_records() -> None:
     out = shown_table(20, [Column("cycles", verbatim), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
     assert out == "cycles  97,476\nline\n  program.mc:1234\n\n"
+
+
+@pytest.mark.parametrize(("width", "left"), [(34, "a b c d"), (33, "a b d"), (24, "a d"), (15, "block")])
+def test_optional_columns_give_way_the_last_first(width: int, left: str) -> None:
+    columns = [Column("a", number), Column("b", number, optional=True), Column("c", number, optional=True)]
+    columns.append(Column("d", number))
+    shown = shown_table(width, columns, [[123_456, 234_567, 345_678, 456_789]]).splitlines()
+    if left != "block":
+        assert " ".join(shown[0].split()) == left and len(shown) == 3
+    else:
+        assert [line.split()[0] for line in shown if line.strip()] == ["a", "b", "c", "d"]
+
+
+def test_counts_agree_with_their_nouns() -> None:
+    found = [counted(1, "core"), counted(2_000, "core"), counted(0, "core"), plural(1, "patch"), plural(1_536, "patch")]
+    assert found == ["1 core", "2,000 cores", "0 cores", "1 patch", "1,536 patches"]
 
 
 def test_colour_is_in_the_text_only_when_asked_for(pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:

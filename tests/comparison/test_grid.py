@@ -70,6 +70,22 @@ def test_rows_are_pictures_by_machines_and_refusals_have_no_figures() -> None:
     assert "B refuses one, two: no stencil." in texts
 
 
+def test_who_refuses_names_the_machines_that_would_draw(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shadow volumes need the order of draws; four samples are ATTILA's limit, and the stencil PixelFlow's."""
+    words = '[[generated]]\nfamily = "volumes"\ncount = 2\nsize = 9\n'
+    both = "size = [40, 30]\nsamples = 4\n" + words
+    for text, machines, able in (
+        ("size = [40, 30]\n" + words, ["pixelflow"], "--machine attila, gen6 or larrabee would draw it"),
+        (both, ["pixelflow"], "--machine gen6 or larrabee would draw it"),
+        (both, ["pixelflow", "attila"], "--machine gen6 or larrabee would draw it"),
+    ):
+        Path(scene).write_text(text, encoding="utf-8")
+        assert main(["compare", scene, *(word for name in machines for word in ("--machine", name))]) == 3
+        assert able in " ".join(capsys.readouterr().err.split())
+    assert main(["render", scene, "-o", "a.png"]) == 3
+    assert "gen6 or larrabee would draw it" in " ".join(capsys.readouterr().err.split())
+
+
 def test_texels_and_blending_are_asked_for_by_draws_that_have_them() -> None:
     assert asked_of(FRAME) == set(Work) - {Work.TEXELS, Work.BLENDING}
     glass = Draw("glass", FRAME.draws[0].triangles, State(blend=Blend.OVER, alpha=100))

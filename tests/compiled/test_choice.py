@@ -75,7 +75,7 @@ def test_an_engine_asked_for_by_name_is_refused_where_it_does_not_work(
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     assert main(["run", str(tmp_path / "p.mc"), "--preset", "tiny", "--engine", engine, *quiet]) == 3
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith(f"--engine {engine}: error: ") and "pip install 'pixelflow-sim[fast]'" in err
+    assert out == "" and err.startswith(f"--engine {engine}: error: ") and "pip install " in err and "[fast]'" in err
 
 
 def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys) -> None:

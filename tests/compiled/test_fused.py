@@ -132,3 +132,21 @@ def test_a_chain_is_fused_by_itself_when_it_has_been_used_often(make, monkeypatc
         engine.run([chain])
     assert compiled == [chain]
     assert engine.digest() == expected(64, 51, 20, 30, full=False)
+
+
+def test_of_chains_that_come_together_no_two_are_fused_at_once(make, monkeypatch) -> None:
+    from pixelflow.simd.lanes.compiled import engine as place
+
+    monkeypatch.setattr(place, "_COMPILE_AFTER", 10)
+    monkeypatch.setattr(place, "_APART", 3)
+    engine = start(make(shape(64)), 51, full=False)
+    chains = [engine.chain(engine.prepare(each.apply) for each in program(51, 20)) for _ in range(3)]
+    fused: list[int] = []
+    fuse = engine.fuse
+    monkeypatch.setattr(engine, "fuse", lambda action: (fused.append(len(counts)), fuse(action)))
+    counts: list[int] = []
+    for _ in range(30):
+        engine.run(chains)
+        counts.append(len(fused))
+    assert fused == [9, 13, 17]
+    assert engine.digest() == expected(64, 51, 20, 90, full=False)

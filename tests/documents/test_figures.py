@@ -47,9 +47,13 @@ def test_there_are_printed_blocks() -> None:
     assert {"pixelflow study sensitivity", "pixelflow study supply"} <= {block.command for block in BLOCKS}
 
 
+FEWEST = {"README.md": 1}
+"""Of figures in prose: the README's stand in what its commands print."""
+
+
 @pytest.mark.parametrize("document", (*COVERED, *ROOMS))
 def test_every_figure_has_a_source(document: str) -> None:
-    assert document in ROOMS or len(figures_in(document)) > 10
+    assert document in ROOMS or len(figures_in(document)) >= FEWEST.get(document, 10)
     assert missing(document) == []
 
 

@@ -35,4 +35,7 @@ def test_a_difference_with_a_reason_is_counted_and_said(own):
     expected, drawn = _pictures()
     found = PictureDifference.of(_side(drawn, own), expected)
     assert not found.wrong
-    assert found.text == "1 of 12 pixels have another colour, by 3 of 255 at most; edges are float64"
+    assert (
+        found.text
+        == "of 12 pixels 1 with another colour (by 3 of 255 at most), 1 with another depth; edges are float64"
+    )

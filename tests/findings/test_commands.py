@@ -37,6 +37,7 @@ def pixelflow(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: p
     return command
 
 
+@pytest.mark.slow
 def test_a_file_of_too_many_lines_is_refused_before_it_is_a_tree() -> None:
     """A million labels took 13 s and 634 MB, and ended in a word about repeats."""
     text = "".join(f"a{at}:\n" for at in range(STEPS + 3))

@@ -85,7 +85,7 @@ def test_what_is_no_folder_of_records_is_refused(tmp_path: Path) -> None:
         ("kernels.json", json.dumps({"records": [KERNEL | {"disasm": "nop"}]}), "disasm is no list"),
         ("kernels.json", json.dumps({"records": [KERNEL | {"expect": [1]}]}), "expect is no object"),
         ("kernels.json", json.dumps({"records": [KERNEL | {"init": {"r128": "00" * 32}}]}), "init: register 128"),
-        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": {"r20": "00"}}]}), "register 20 with 1 bytes"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": {"r20": "00"}}]}), "register 20 with 1 byte"),
         ("kernels.json", json.dumps({"records": [KERNEL | {"tolerance": {"r20": 1}}]}), "r20 is no object"),
         ("kernels.json", json.dumps({"records": [KERNEL | {"dispatch_mask": "x"}]}), "own/add: invalid literal"),
         ("programs.json", json.dumps({"records": [{"name": "a", "words": ["0"], "rules_broken": [1]}]}), "no object"),

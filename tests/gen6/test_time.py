@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from gen6_bridge.claims.closed_forms import LOOPS, chains, independent, loop_misses, off, parts
@@ -30,7 +32,7 @@ def test_schedules_are_their_closed_forms() -> None:
 def test_closed_forms_by_hand() -> None:
     """Two of them worked out once: 3 turns of 16 cycles and a last add; five threads of two chains fill the pipe."""
     found = {name: (cycles, wanted) for name, cycles, wanted in chains(4)}
-    assert found["1 threads of 1 chains, t 2, L 16"] == (50, 50)
+    assert found["1 thread of 1 chain, t 2, L 16"] == (50, 50)
     assert found["5 threads of 2 chains, t 2, L 16"] == (80, 80)
     assert off(iter([("one", 3, 4)]), independent(20)) == (11, ["one: 3, by the closed form 4"])
 
@@ -119,6 +121,28 @@ def test_who_watches_changes_nothing() -> None:
     issued = [each for each in seen if isinstance(each, Executed)]
     assert len(issued) == 21 and {each.stream for each in issued} == {f"main{at}" for at in range(7)}
     assert max(each.cycle + each.cycles for each in issued) == watched.cycles
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_part_of_a_wait_is_told_with_its_cause(threads: int) -> None:
+    """A sum of what is moved in 2, there 16 cycles later, and of a message, asked for in 0 and there in 100."""
+    source = "send (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1\nmov (8) g1<1>D 1D\n"
+    source += "add (8) g2<1>D g1<8,8,1>D g20<8,8,1>D\n"
+    bus, seen = Bus(), list[Waited]()
+    bus.subscribe(seen.append, Waited)
+    run = run_program(assemble_eu(source), config=EuConfig(caches=False, count=threads), bus=bus)
+    first = [each for each in seen if each.stream in ("main", "main0") and each.index == 2]
+    assert [(each.reason, each.end) for each in first[-2:]] == [("operand", 18), ("message", 100)]
+    assert [each.cycle for each in first[1:]] == [each.end for each in first[:-1]], "one goes on where another ends"
+    assert len({each.reason for each in first}) == len(first) == 3
+    for number, thread in enumerate(run.account.threads):
+        told = Counter[str]()
+        for each in seen:
+            if each.stream == (f"main{number}" if threads > 1 else "main"):
+                told[each.reason] += each.end - each.cycle
+        assert told == thread.waited
+    if threads == 1:
+        assert run.account.idle == {"operand": 14, "message": 82}, "the pipe is held up to 4 by the move"
 
 
 def test_messages_and_lines_are_told() -> None:

@@ -62,10 +62,31 @@ def test_a_fused_multiply_add_of_doubles_is_rounded_once() -> None:
     a[2000:] *= 2.0 ** rng.integers(-600, 480, 1000)  # products down to nothing and up to almost the largest
     b[2000:] *= 2.0 ** rng.integers(-520, 500, 1000)
     a[2000:2100], c[2000:2100] = np.ldexp(a[2000:2100], -500), 0.0
+    a[2600:2800], b[2600:2800] = np.ldexp(rng.normal(size=(2, 200)), [[1015], [-600]])  # one factor almost the largest
+    a[2800:], b[2800:] = np.ldexp(rng.normal(size=(2, 200)), [[-490], [-510]])
+    c[2100:] = -(a * b)[2100:]  # what is left of these lies below the last bit of the product, however small that is
     found = number(float64.fuse(pair(a), pair(b), pair(c)))
     for x, y, z, result in zip(a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True):
         exact = Fraction(x) * Fraction(y) + Fraction(z)
         assert result == exact.numerator / exact.denominator
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("product", "z", "expected"),
+    [
+        (1, 1 + 2.0**-52, 1 + 2.0**-52),  # below the middle of it and the next double, which is even
+        (-1, 1 + 2.0**-51, 1 + 2.0**-51),  # above the middle of it and the one before
+        (1, 1 + 2.0**-51, 1 + 2.0**-51),
+        (-1, 1 + 2.0**-52, 1 + 2.0**-52),
+    ],
+)
+def test_a_sum_of_doubles_far_below_the_last_place_from_a_tie_stays_on_its_side(
+    product: int, z: float, expected: float, sign: int
+) -> None:
+    """The product is 2^-53 less 2^-109, which no double between sees: (1 - 2^-28)(1 + 2^-28) = 1 - 2^-56."""
+    x, y, last = (np.array([each]) for each in (sign * product * 2.0**-53 * (1 - 2.0**-28), 1 + 2.0**-28, sign * z))
+    assert number(float64.fuse(pair(x), pair(y), pair(last)))[0] == sign * expected
 
 
 def test_doubles_against_numpy() -> None:

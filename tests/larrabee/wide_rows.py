@@ -45,6 +45,8 @@ ARITHMETIC = [
     ),
     ("vsubpd v1, v2, v3", AB, [-2.0, -7.0, 1.0, 3.75]),
     ("vsubrpd v1, v2, v3", AB, [2.0, 7.0, -1.0, -3.75]),
+    # Of two NaNs the first operand's comes out, also where the other is what is subtracted from.
+    ("vsubrpd v1, v2, v3", {"v2": doubles(SNAN), "v3": doubles(NAN | 5)}, [SNAN | NAN]),
     ("vmulpd v1, v2, v3", AB, [3.0, -10.0, -0.25, 1.0]),
     (
         "vminpd v1, v2, v3",
@@ -81,6 +83,9 @@ ARITHMETIC = [
          "v3": doubles([2.0**1000, 2.0**-537]*2)},
         [INF, MINUS_ZERO | 1, INF, MINUS_ZERO | 1],
     ),
+    # An infinite addend stays, whatever the finite product would be rounded to.
+    ("vmadd231pd v1, v2, v3", {"v1": doubles(0xFFF0 << 48), "v2": doubles(2.0**1000), "v3": doubles(2.0**1000)},
+     [0xFFF0 << 48]),
     ("vandpq v1, v2, v3", {"v2": doubles(0xC00000000C), "v3": doubles(0xA00000000A)}, [0x8000000008]),
     ("vorpq v1, v2, v3", {"v2": doubles(0xC00000000C), "v3": doubles(0xA00000000A)}, [0xE00000000E]),
     ("vxorpq v1, v2, v3", {"v2": doubles(0xC00000000C), "v3": doubles(0xA00000000A)}, [0x6000000006]),
@@ -130,6 +135,20 @@ OTHERS = [
     ("vcvtpd2pi v1, v2, 2", {"v2": doubles([2.5, -1.5, 0.25, -0.25])}, {"v1": [3, -1, 1, 0] * 2 + [0] * 8}),
     ("vcvtpd2pi v1{k1}, v2, 3", {"v2": doubles([2.5, -1.5, 2147483647.9, -0.25]), "k1": 0xFFF4},
      {"v1": [0, 0, 0x7FFFFFFF, 0, 2, -1, 0x7FFFFFFF, 0, *[0] * 8]}),
+    *(
+        # A half below 2^31 is in range only downwards; -2^31 - 1/2 looks alike whether it is -2^31 or out of range.
+        (f"vcvtpd2pi v1, v2, {mode}", {"v2": doubles([2147483647.5, -0.5, 1.5, -2147483648.5])},
+         {"v1": [top, low % 2**32, up, 1 << 31] * 2 + [0] * 8})
+        for mode, top, low, up in (
+            (0, 1 << 31, 0, 2), (1, 0x7FFFFFFF, -1, 1), (2, 1 << 31, 0, 2), (3, 0x7FFFFFFF, 0, 1),
+        )
+    ),
+    (
+        # Just above the middle of 1 and the next float, just below the middle of the largest one and 2^128, the least.
+        "vcvtpd2ps v1, v2",
+        {"v2": doubles([1 + 2.0**-24 + 2.0**-52, 2.0**128 - 2.0**103 - 2.0**75, 0xFFF4 << 48, -(2.0**-149)])},
+        {"v1": [0x3F800001, 0x7F7FFFFF, 0xFFE00000, 0x80000001] * 2 + [0] * 8},
+    ),
     (
         "vcvtpd2ps v1, v2",  # 1 + 2^-24 lies in the middle of two floats, and 2^-150 between 0 and the least one
         {"v1": 7, "v2": doubles([1 + 2.0**-24, 1e39, SNAN | 1 << 40, 2.0**-150])},

@@ -87,8 +87,8 @@ def test_what_cannot_be_rendered_is_refused() -> None:
         (0, "0 cores"),
         (-1, "-1 cores"),
         (1.5, "1.5 cores"),
-        ([], "0 cores take 3 PrimSets"),
-        ([0, 1], "2 cores take 3 PrimSets"),
+        ([], "0 cores for 3 PrimSets"),
+        ([0, 1], "2 cores for 3 PrimSets"),
         ([0, -1, 5], "a PrimSet taken by core -1"),
         ([0, 1.5, 2], "a PrimSet taken by core 1.5"),
     ):

@@ -1,6 +1,7 @@
 """Do `pixelflow compare` and `pixelflow render --machine larrabee` say what happened, in every form?"""
 
 import json
+import re
 from math import ceil
 from pathlib import Path
 
@@ -126,13 +127,26 @@ def test_no_line_is_wider_than_the_screen(
     assert "PixelFlow" in out and "Larrabee" in out and "every pixel" in out
 
 
+def test_bars_in_colours_are_those_without_and_a_page_has_no_codes(scene: str, capsys: pytest.CaptureFixture) -> None:
+    shown = []
+    for color in ("always", "never"):
+        words = ["--width", "80", "--color", color, "compare", scene, "--dash", "--html", f"{color}.html"]
+        assert main(words) == 0
+        shown.append([line for line in capsys.readouterr().out.splitlines() if "│" in line])
+    coloured, plain = shown
+    assert any("\x1b[32m" in line for line in coloured) and not any("\\x1b" in line for line in coloured)
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in coloured] == plain
+    page = Path("always.html").read_text(encoding="utf-8")
+    assert "lanes of a block covered" in page and "x1b" not in page
+
+
 def test_a_figure_is_the_same_each_time(scene: str) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for name in ("a.svg", "b.svg"):
         assert main(["compare", scene, "--figure", name, "-q"]) == 0
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
     text = Path("a.svg").read_text(encoding="utf-8")
-    assert text.startswith("<?xml") and "the same pixels on both" in text
+    assert text.startswith("<?xml") and "every pixel equal to that of 64-bit integers on PixelFlow and Larrabee" in text
 
 
 def test_values_of_the_core_model_are_set_and_said(scene: str, capsys: pytest.CaptureFixture) -> None:

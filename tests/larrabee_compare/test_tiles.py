@@ -111,8 +111,9 @@ def test_the_report_lists_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     scene.write_text("size = [40, 30]\n[[generated]]\nfamily='sized'\ncount=5\npixels=20\n", encoding="utf-8")
     assert main(["--width", "140", "compare", str(scene)]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("left out of its cycles (formulas, not executed)") == 2
+    assert shown.count("left out of its cycles (not executed)") == 2
     assert main(["compare", str(scene), "--json"]) == 0
     for side in json.loads(capsys.readouterr().out)["machines"]:
         for each in side["left_out"]:
             assert (each["cycles"] is None) == (each["bound"] == "no bound") and each["why"]
+            assert (each["standing"] == "-") == (each["cycles"] is None) and each["of"]

@@ -116,7 +116,7 @@ def test_weights_are_correctly_rounded() -> None:
         ((0, 4, 4, 3), 4, "control nets of shape"),
         ((1, 13, 4, 3), 4, "degrees 12 and 3"),
         ((1, 1, 4, 3), 4, "degrees 0 and 3"),
-        ((1, 4, 4, 3), 1, "1 samples a side"),
+        ((1, 4, 4, 3), 1, "1 sample a side"),
     ],
 )
 def test_what_is_refused(shape: tuple[int, ...], samples: int, message: str) -> None:

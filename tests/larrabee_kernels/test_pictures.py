@@ -15,7 +15,7 @@ from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.backend.fog import LayerFog
 from larrabee_bridge.pipeline.backend.tones import ToneCurve
 from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
-from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, Stencil, StencilStep, draw_frame, snap
 from pixelflow.simd.errors import InputError
 
 MESH = knot_on_floor(40, 8)
@@ -122,6 +122,21 @@ def test_fog_by_hand() -> None:
     fog = LayerFog(4 * np.log(2), (0, 0, 0))
     found = render_back_end(Frame(32, 16, (255, 255, 255), (glass,)), tile=32, fog=fog).picture.colours
     assert np.unique(found[:, :16]).tolist() == [28] and np.unique(found[:, 16:]).tolist() == [16]
+
+
+@pytest.mark.parametrize("thickness", [0.1, 3.0, 20.0])
+def test_what_fog_leaves_of_white_is_the_nearest_byte(thickness: float) -> None:
+    """A white wall from the nearest depth to the farthest, which also writes the stencil that lies beside depths."""
+    corners = np.array([(0, 0), (64, 0), (64, 32), (0, 32)], float)[[[0, 1, 2], [0, 2, 3]]]
+    depths, white = np.array([0, 0.9, 1, 0.1])[[[0, 1, 2], [0, 2, 3]]], np.full((2, 3, 3), 255, np.uint8)
+    marks = Stencil(reference=0xA5, passed=StencilStep.REPLACE)
+    wall = Draw("wall", snap(corners, depths, white), State(stencil=marks))
+    pane = Draw("pane", snap(corners / 16, depths, white), State(blend=Blend.SORTED, alpha=90, depth_write=False))
+    frame, fog = Frame(64, 32, (255, 255, 255), (wall, pane)), LayerFog(thickness, (0, 0, 0))
+    found = render_back_end(frame, tile=32, fog=fog).picture.colours[4:]
+    left = 255 * fog.left(draw_frame(frame).depths[4:, :, None])
+    assert np.abs(found - left).max() <= 0.5 + 255 * fog.error
+    assert len(np.unique(found)) > 20
 
 
 def test_where_fog_has_no_meaning() -> None:

@@ -128,7 +128,7 @@ end
         ("LOOP 2\nJMP b\nENDL\nLOOP 3\nb: LD R, #1\nENDL\n", "6: ENDL reached outside its loop"),
         ("EPOP\n", "1: EPOP without EPUSH in this routine"),
         ("EPUSH\n" * 5, "5: EPUSH: the enable stack holds 4"),
-        ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enables still on the stack"),
+        ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enable still on the stack"),
         ("routine f()\nCALL f\nend\nCALL f\n", "more than 4 started routines inside each other"),
         ("proc f()\nCALL f\nend\nCALL f\n", "more than 16 calls inside calls"),
         ("CALL f, [380]\nproc f(a)\nLD R, a[4]\nend\n", r"3: LD R, \[384\]: bytes 384..384 are outside the PE"),

@@ -133,6 +133,9 @@ def test_a_closed_explorer_has_no_threads() -> None:
     assert threading.active_count() > before
     talk.widget.close()
     assert threading.active_count() == before
+    talk.widget.close()
+    talk.say('{"id": 9, "do": "run.step", "to": "next"}')  # too late: nobody is there who could be answered
+    assert threading.active_count() == before
 
 
 def test_arguments_and_a_missing_package_are_said(monkeypatch, tmp_path) -> None:
@@ -140,6 +143,9 @@ def test_arguments_and_a_missing_package_are_said(monkeypatch, tmp_path) -> None
         pf.explore(3)
     with pytest.raises(pf.InputError, match=r"none\.npz"):
         pf.explore(tmp_path / "none.npz")
+    for height in (199, 4001, 500.5, True):
+        with pytest.raises(pf.InputError, match="200 to 4000 pixels"):
+            pf.explore(pf.assemble("triangle.mc"), height=height)
     monkeypatch.setattr("pixelflow.view.notebook.opening.find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="anywidget"):
         pf.explore(pf.assemble("triangle.mc"))
@@ -152,6 +158,10 @@ MODEL = """async ([text, traits]) => {
         send: (content) => window.toKernel(JSON.stringify(content)),
         on: (name, call) => heard.set(name, call),
         off: (name) => heard.delete(name),
+    };
+    window.change = (name, value) => {
+        traits[name] = value;
+        heard.get(`change:${name}`)?.();
     };
     const view = (bytes) => new DataView(Uint8Array.from(bytes).buffer);
     window.fromKernel = (bytes) => heard.get("msg:custom")?.({ answer: true }, [view(bytes)]);
@@ -200,6 +210,10 @@ def test_the_explorer_works_in_a_browser(talk: Conversation) -> None:
         inside.fill("#what", "colour")
         inside.press("#what", "Enter")
         until("map-caption", "colour")
+        sizes = []
+        for height in (700, 400):
+            page.evaluate("(height) => window.change('height', height)", height)
+            sizes.append(page.evaluate("document.querySelector('iframe').clientHeight"))
         page.evaluate("window.end()")
         browser.close()
-    assert complaints == []
+    assert complaints == [] and sizes == [700, 400]

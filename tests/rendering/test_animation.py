@@ -13,13 +13,16 @@ from pixelflow.cli.draw.pictures import write_animation
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, load_effective
 from pixelflow.simd.drawing import Picture, draw_frame
-from pixelflow.simd.report import json_text
-from tessellation import Method
+from pixelflow.simd.report import as_text, json_text
+from tessellation import Method, load, tessellate
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
+from tessellation.microprogram.method import SCHEDULES
 from tessellation.plan.stages import Stage
 from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report
 from tessellation.rendering.animation.report import balance
+from tessellation.rendering.composition.drawing import draw_on_nodes
 from tessellation.scenes import PreparedScene, Scene, SceneSource, prepare_scene
+from tessellation.scenes.pictures import PriorWork
 from tests.documents.marks import table_after
 
 SCENE = """
@@ -170,12 +173,154 @@ def test_the_command_writes_every_frame(by_way, scene: str, tmp_path: Path, caps
                 assert np.array_equal(np.asarray(opened.convert("RGB")), picture.colours)
 
 
+DEFERRED = """
+size = [32, 24]
+frames = 2
+samples = 4
+[[camera.at]]
+frame = 1
+azimuth = 40.0
+[[body]]
+patches = "enneper"
+samples = 3
+texture = "checker"
+[[body]]
+patches = "enneper"
+samples = 2
+blend = "sorted"
+alpha = 110
+place = [0, 0, 0.4]
+"""
+
+
+def test_textures_glass_and_four_samples_are_drawn_where_nothing_is_tessellated_anew(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    """Frame by frame as `render` draws them; textures are loaded once, for all frames, in none of their cycles."""
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(DEFERRED)
+    pictures: list[Picture] = []
+    source = prepare_scene("scene.toml", SceneSource())
+    made = animate(source, None, (0, 1), THESIS, shown=pictures.append)
+    for each, picture in zip(made.frames, pictures, strict=True):
+        frame = source.at(each.number).frame
+        alone = draw_on_nodes(frame)
+        (loading,) = alone.loading
+        assert each.same and picture.equals(draw_frame(frame)) and not frame.plain
+        assert (each.scan, each.loading) == (alone.nodes[0].cycles, loading.cycles) and each.loading > 0
+    file = AnimationFile("scene", (32, 24), "x.png", load_effective(), "auto")
+    shown = " ".join(as_text(animation_report(made, file).parts, 80).split())
+    assert f"textures {loading.cycles:,} cycles before, once for all frames" in shown
+    assert "textures with their levels put into its memory the answer whether a layer was the last" in shown
+    Path("anew.toml").write_text(DEFERRED.replace("samples = 2", "tolerance = 2.0"))
+    assert main(["animate", "anew.toml", "-o", "x.png"]) == 3
+    assert "textures, stencil or other tests; 4 samples a pixel" in capsys.readouterr().err
+
+
+ONCE = """
+size = [32, 24]
+frames = 2
+[[camera.at]]
+frame = 1
+azimuth = 40.0
+[[body]]
+patches = "enneper"
+samples = 3
+"""
+ANEW = """
+[[body]]
+patches = "enneper"
+tolerance = 4.0
+place = [0, 0, 1]
+"""
+
+
+def reported(frames: str, capsys) -> dict:
+    assert main(["animate", "scene.toml", "--frames", frames, "-o", "x.png", "--json", "-q"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        pytest.param('texture = "checker"\n', id="all once, textured"),
+        pytest.param(ANEW, id="one body anew", marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_tessellated_once_is_in_no_frame_and_said_whichever_frames_are_chosen(
+    rest: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    """As many cycles before as `tessellate` takes, all frames the others; GPs that share samples save none of them."""
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(ONCE + rest)
+    alone = tessellate(load("enneper").patches, 3)
+    both, first, second = (reported(frames, capsys) for frames in ("0-1", "0", "1"))
+    for found in (both, first, second):
+        assert found["tessellation_before_cycles"] == alone.cycles > 0
+        assert found["cycles"] == sum(each["cycles"] for each in found["frames"])
+        scene = prepare_scene("scene.toml", SceneSource(), method("beside"))
+        for each in found["frames"]:
+            anew = scene.at(int(each["frame"])).anew
+            assert each["passes"] == sum(len(one.runs) for one in anew)
+            assert each["samples"] == sum(one.samples for one in anew)
+            assert bool(anew) == (rest == ANEW) == bool(each["tessellation_cycles"])
+    drawn = ("patches", "samples", "triangles", "passes", "scan_conversion_cycles")
+    for one, other in zip(both["frames"], (*first["frames"], *second["frames"]), strict=True):
+        assert [one[key] for key in drawn] == [other[key] for key in drawn]
+    if rest != ANEW:
+        assert both["frames"] == first["frames"] + second["frames"]
+        assert second["balance"] is None, "there are no samples to be shared"
+        assert second["cycles"] == second["frames"][0]["scan_conversion_cycles"]
+        assert not any(each["stage"].startswith("tessellation") for each in both["stages"])
+        nothing = ("schedule", "results", "path_cycles", "path_cycles_beside_scan_conversion")
+        assert [both[key] for key in nothing] == [None] * 4
+    else:
+        saved = second["balance"][0]["emc_cycles"] - second["balance"][-1]["emc_cycles"]
+        assert 0 < saved == second["frames"][0]["tessellation_cycles"], "the passes of the frame, and no others"
+        # A session's first pass configures the LEE, in whichever frame that is: it is in none.
+        assert second["frames"][0]["tessellation_cycles"] == both["frames"][1]["tessellation_cycles"]
+        assert not any(Stage.LEE.value in each["stage"] for each in (*both["stages"], *second["stages"]))
+    assert {found["lee_configuration_cycles"] for found in (both, first, second)} == {1_344 if rest == ANEW else 0}
+    session = scene.sampled.manager.session if scene.sampled else None
+    made = animate(scene, session, (1,), THESIS)
+    file = AnimationFile("scene", (32, 24), "x.png", load_effective(), "auto")
+    shown = " ".join(as_text(animation_report(made, file).parts, 80).split())
+    assert f"tessellation {alone.cycles:,} cycles before, once for all frames, in none of the above" in shown
+    assert "schedule thesis not counted: database loaded outside the counted run" in shown
+
+
+def test_a_picture_of_a_later_frame_alone_says_what_is_tessellated_once(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text(ONCE + ANEW)
+    for number in (1, 0):
+        scene = prepare_scene(str(path), SceneSource()).at(number)
+        (once,), (anew,) = scene.once, scene.anew
+        assert scene.tessellations == (once, anew) and once.cycles == tessellate(load("enneper").patches, 3).cycles
+        assert PriorWork.of(scene).tessellation == (once.cycles + anew.cycles, "a PixelFlow node")
+
+
+@pytest.mark.parametrize("option", ["--schedule", "--results"])
+def test_options_of_passes_are_refused_where_no_frame_has_any(option: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    """Every value, the default among them, before anything is made or written."""
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(ONCE)
+    for value in SCHEDULES if option == "--schedule" else RETURNS:
+        assert main(["animate", "scene.toml", "-o", "x.png", option, value]) == 2
+        shown = " ".join(capsys.readouterr().err.split())
+        assert f"{option} {value}: error: nothing of scene.toml is tessellated anew for each frame" in shown
+        assert not Path("x.png").exists()
+    Path("scene.toml").write_text(ONCE + ANEW)
+    value = {"--schedule": "shared-columns", "--results": "direct"}[option]
+    assert main(["animate", "scene.toml", "--frames", "1", "-o", "x.png", "--json", "-q", option, value]) == 0
+    assert json.loads(capsys.readouterr().out)[option[2:]] == value
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["tea", "-o", "x.png"], "the scene has one frame"),
         (["teapot", "-o", "x.png"], "the scene has one frame"),
-        (["flight", "-o", "x.png", "--frames", "60"], "the scene has 60 frames, from 0 on"),
+        (["flight", "-o", "x.png", "--frames", "60"], "flight has no frame 60"),
         (["flight", "-o", "x.png", "--frames", "9-3"], "expected frames as 0,10,20 or 0-59; found '9-3'"),
         (["flight", "-o", "x.jpg"], "name a file that ends in .png or .gif"),
         (["flight", "-o", "-"], "the picture is a PNG or GIF file"),

@@ -224,6 +224,24 @@ def test_what_gps_do_for_textures_is_said(scene: str, *, textured: bool, tmp_pat
     assert ("textures" in {each["what"] for each in side["left_out"]}) == textured
 
 
+@pytest.mark.parametrize(
+    ("nodes", "pixels"),
+    [(1, "pixels to the frame buffer: 63 of 3 bytes each"), (2, "what the frame buffer does with 63 pixels, 3 bytes")],
+)
+def test_what_becomes_of_pixels_is_said_alike(nodes: int, pixels: str, tmp_path: Path, capsys) -> None:
+    """By a picture, by a comparison and, of one node, by an animation."""
+    more = ["--size", "9x7", *(["--nodes", str(nodes)] if nodes > 1 else [])]
+    commands = [["render", "enneper", "--samples", "2", "-o", str(tmp_path / "o.png"), *more]]
+    commands.append(["compare", "enneper", "--samples", "2", "--machine", "pixelflow", *more])
+    if nodes == 1:
+        commands.append(["animate", "flight", "--frames", "0", "-o", str(tmp_path / "o.gif"), *more])
+    for command in commands:
+        assert main(command) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert pixels in shown, command
+        assert "work of the GPs: camera, " in shown
+
+
 def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
     """The same as `tessellate` says of the same patches and samples."""
     assert main(["tessellate", "rosette", "--samples", "3", "--json"]) == 0
@@ -231,4 +249,4 @@ def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
     assert main(["render", "rosette", "--samples", "3", "--size", "9x7", "-o", str(tmp_path / "o.png")]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert f"trims on the GPs: {trims['curves']} curves into {trims['segments']} segments" in shown
-    assert f"{trims['points_on_gps']} points of them evaluated, {trims['gp_cycles_by_formula']:,} cycles" in shown
+    assert f"{trims['points_on_gps']} points of these evaluated, {trims['gp_cycles_by_formula']:,} cycles" in shown

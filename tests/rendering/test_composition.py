@@ -334,7 +334,8 @@ def test_the_command_says_what_nodes_do(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["composition_cycles"] == found["cycles"] - found["slowest_node_cycles"]
     assert main([*words, "--shaders", "1"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "in waits for records and for room, and on the wires emc_bytes_per_cycle 2, invented;" in shown
+    waits = "in waits for records and for room, and on the wires emc_bytes_per_cycle 2, invented;"
+    assert f"more than the slowest node has (executed, invented rates) {waits}" in shown
     assert "rasterizers: edges" in shown and "shaders: finished pixels" in shown and "shader 1 records" in shown
 
 

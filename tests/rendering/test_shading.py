@@ -34,7 +34,9 @@ from tessellation.rendering.renderer import collect
 from tessellation.rendering.shading import (
     ShadedFrame,
     TextureLayout,
+    layers,
     load_textures,
+    materials,
     read_pixels,
     receive_program,
     record_program,
@@ -145,6 +147,26 @@ def test_layers_that_are_sorted_lie_over_what_is_opaque(samples: int) -> None:
     expected = draw_frame(whole)
     assert not expected.equals(draw_frame(Frame(WIDTH, HEIGHT, BACKGROUND, draws[:1], samples)))
     assert shaded_picture(whole)[0].equals(expected)
+
+
+def test_of_as_many_sorted_triangles_as_there_can_be_the_last_at_depth_0_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its key is the least of all; with one triangle more there is an error."""
+    for where in (materials, layers):
+        monkeypatch.setattr(where, "MOST_SORTED", 2)
+    corners = np.array([[(0, 0), (400, 0), (0, 400)]], float)
+    two, three = (
+        snap(np.repeat(corners, count, axis=0), np.zeros((count, 3)), np.full((count, 3, 3), 200)) for count in (2, 3)
+    )
+    whole = frame((two, glass()))
+    assert shaded_picture(whole)[0].equals(draw_frame(whole))
+    with pytest.raises(InputError, match=r"3 triangles of draws sorted by depth\n *at most 2"):
+        ShadedFrame.of(frame((three, glass())))
+
+
+def test_the_largest_number_of_a_sorted_triangle_has_two_bytes() -> None:
+    assert materials.MOST_SORTED == 2**16 - 1
 
 
 def test_the_answer_that_a_layer_was_the_last_is_left_out_of_the_cycles_and_said() -> None:

@@ -16,6 +16,7 @@ from tessellation import Method, load
 from tessellation.picture import View
 from tessellation.plan.memory_map import memory_map
 from tessellation.rendering.instructions import TriangleData, region_program
+from tessellation.rendering.projected import sampled_points
 from tessellation.rendering.regions import regions
 from tessellation.rendering.words import draw_words, generate_words
 from tessellation.rendering.words.drawing import word_programs
@@ -206,9 +207,24 @@ def test_the_command(tmp_path, capsys) -> None:
     assert main([*run, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["equals_reference"] and output.exists()
-    assert found["words"]["triangles"] == {"made": 72, "accepted": 72, "times_regions": 72}
+    assert found["words"]["triangles"] == {"made": 72, "places": 72, "accepted": 72, "times_regions": 72}
     assert found["words"]["bytes"] == 72 * 256
     assert sum(found["words"]["stages"].values()) == found["words"]["cycles"]
+
+
+def corners_outside() -> list[int]:
+    """Return of each triangle how many corners lie before the near plane, by the surfaces in 64 bits.
+
+    One corner outside leaves two pieces, two leave one, three none.
+    """
+    view = View(width=96, height=64, eye=(0.5, -0.4, 0.6), look_at=(0, 0.2, 0), near=0.2, field_of_view=60)
+    patches = load("enneper").patches
+    _, words = generate_words(patches, 4, view)
+    camera, points = words.standpoint.camera, words.standpoint.placed(sampled_points(patches, 4, single=False))
+    before = ((camera.eye - points) @ camera.axes[2] < words.standpoint.near).reshape(-1, 4, 4)
+    at = [(slice(i, i + 3), slice(j, j + 3)) for i, j in ((0, 0), (0, 1), (1, 1), (1, 0))]
+    a, b, c, d = (before[:, rows, columns].astype(int) for rows, columns in at)
+    return [*(a + b + c).reshape(-1).tolist(), *(a + c + d).reshape(-1).tolist()]
 
 
 NEAR = ["--camera", "eye=0.5/-0.4/0.6,look_at=0/0.2/0,near=0.2,field_of_view=60"]
@@ -220,8 +236,12 @@ def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
     found = json.loads(capsys.readouterr().out)
     assert found["equals_reference"] and found["words"]["cut_by"] == ["near"]
     assert found["words"]["stages"]["clipping"] > 0
-    # A cell and half of it, cut by a plane: two triangles each.
-    assert found["words"]["triangles"]["made"] == 144
+    # A triangle that a plane cuts has places for two pieces; what has none left was cut away or has no area.
+    words, triangles = found["words"]["triangles"], found["triangles"]
+    assert (words["made"], words["places"]) == (72, 144)
+    outside = corners_outside()
+    assert triangles["without_area"] == outside.count(3) == 4
+    assert triangles["drawn"] == 72 - outside.count(3) + outside.count(1) == 74
     assert main([*run, "--projection", "emc"]) == 3
     error = " ".join(capsys.readouterr().err.split())
     assert "of 64 samples lie before the near plane" in error and "emc-words" in error

@@ -10,7 +10,6 @@ import pytest
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.study.sampling import FLIGHT, sampling
 from pixelflow.config import THESIS
-from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import json_text
 from tests.documents.marks import table_after
 
@@ -50,7 +49,7 @@ def test_a_scene_without_such_patches_and_a_frame_that_is_not_there_are_refused(
         rows("enneper", (0,))
     path = tmp_path / "scene.toml"
     path.write_text(SCENE)
-    with pytest.raises(InputError, match="frame 3"):
+    with pytest.raises(UsageError, match=r"--frames: .* has no frame 3\b"):
         rows(str(path), (3,))
 
 

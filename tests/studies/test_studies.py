@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,8 @@ from pixelflow.simd.report import Report, as_text, json_text
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.libraries import LIBRARIES as FLOAT_LIBRARIES
 from tessellation.microprogram.passes import SCHEDULES, TRANSFERS, Method
-from tessellation.studies.schedules import schedules_report
+from tessellation.studies.caching import caching_report
+from tessellation.studies.schedules import LIBRARIES, schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import supply_report
 from tessellation.studies.workloads import INPUTS, Measurement, pass_of
@@ -153,6 +155,26 @@ def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
     causes = as_json(schedules_report(THESIS, [], nothing))["causes"]
     assert [each["apart_cycles"] - each["cycles"] for each in causes] == [each["hidden_cycles"] for each in causes]
     assert causes[0]["hidden_cycles"] == 50_630
+
+
+@pytest.mark.parametrize(
+    ("report", "libraries"),
+    [
+        (lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}"),
+        pytest.param(
+            lambda: supply_report(THESIS, (), picture("a picture", (128, 64)), nothing),
+            "libraries plain, tuned-finite",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            lambda: caching_report(THESIS, ["fixed-sums"], nothing), "library tuned-finite", marks=pytest.mark.slow
+        ),
+        pytest.param(sensitivity_shown, "libraries plain, tuned, tuned-finite", marks=pytest.mark.slow),
+    ],
+    ids=["schedules", "supply", "caching", "sensitivity"],
+)
+def test_the_head_names_the_libraries(report: Callable[[], Report], libraries: str) -> None:
+    assert libraries in report().subject
 
 
 def test_inputs_are_what_they_say() -> None:

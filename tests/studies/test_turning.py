@@ -75,7 +75,7 @@ def test_both_ways_are_executed_and_the_other_machine_is_asked_for_the_same_tria
         assert each.alike.error <= each.seen.error + 1e-3
         assert each.seen.cycles == each.seen.tessellation + each.seen.words + each.seen.drawing
         assert np.array_equal(each.seen.picture.colours, each.others["Other"].picture.colours)
-    report = turning_report(turning, (48, 40), frames, THESIS)
+    report = turning_report(turning, (48, 40), frames, THESIS, (0, 4))
     assert report.failure is None
     rows = json.loads(json_text(report))["frames"]
     assert [row["other_cycles"] for row in rows] == [1000, 1000]
@@ -91,7 +91,7 @@ def test_a_picture_that_differs_fails_the_study(turning: Turning) -> None:
 
     frames = list(turn(turning, (0,), THESIS, {"Other": drawer}))
     assert frames[0].wrong == ("Other",)
-    assert turning_report(turning, (48, 40), frames, THESIS).failure == "pictures differ: frame 0: Other"
+    assert turning_report(turning, (48, 40), frames, THESIS, (0,)).failure == "pictures differ: frame 0: Other"
 
 
 def test_a_machine_with_arithmetic_of_its_own_may_differ_and_the_report_says_by_how_much(turning: Turning) -> None:
@@ -105,18 +105,52 @@ def test_a_machine_with_arithmetic_of_its_own_may_differ_and_the_report_says_by_
         return _drawn(draw_frame(frame), frame)
 
     frames = list(turn(turning, (0,), THESIS, {"Other": drawer, "Third": same}))
-    report = turning_report(turning, (48, 40), frames, THESIS)
+    report = turning_report(turning, (48, 40), frames, THESIS, (0,))
     assert frames[0].wrong == () and report.failure is None
     shown = " ".join(as_text(report.parts, 200).split())
     assert "1 frame: every pixel equal, reference, Third" in shown
-    assert "Other, frame 0: 1 of 1,920 pixels have another colour, by 1 of 255 at most; its colours" in shown
+    differ = "1 with another colour (by 1 of 255 at most), 0 with another depth"
+    assert f"Other, frame 0: of 1,920 pixels {differ}; its colours" in shown
+
+
+AWAY = """
+size = [24, 20]
+frames = 3
+interpolation = "affine"
+[camera]
+eye = [0.5, -6, 1]
+look_at = [0.5, 0, 0.5]
+[[camera.at]]
+frame = 1
+look_at = [0.5, -12, 0.5]
+[[body]]
+patches = "enneper"
+tolerance = 1.5
+"""
+
+
+@pytest.mark.parametrize("study", ["turning", "sampling"])
+def test_frames_in_which_nothing_is_seen_are_named(study: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    """The camera turns away; a line of at most 80 columns has each of the others."""
+    monkeypatch.chdir(tmp_path)
+    Path("away.toml").write_text(AWAY)
+    command = ["study", study, "--scene", "away.toml", "--no-progress", "--width", "80"]
+    assert main([*command, "--frames", "0-2"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert "library tuned" in shown[0]
+    heading = next(line.split() for line in shown if line.startswith("frame "))
+    assert {"frame", "patches", "samples"} <= set(heading), "a table, no blocks"
+    assert "nothing seen        in 2 of 3 frames, which are left out: 1-2" in shown
+    more = ["-o", "x.gif"] if study == "turning" else []
+    assert main([*command, "--frames", "1-2", *more]) == 3
+    assert "nothing is seen in any frame of 1-2" in capsys.readouterr().err and not Path("x.gif").exists()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--scene", "tea"], "tea has no patches with a tolerance"),
-        (["--frames", "60"], "frame 60"),
+        (["--frames", "3,60"], "--frames: error: turntable has no frame 60 allowed: 0 to 59"),
         (["--frames", "x"], "expected frames as 0,10,20 or 0-59; found 'x'"),
         (["--machine", "pixelflow"], "'pixelflow' is unknown"),
         (["--machine", "all", "--nodes", "4"], "option --nodes is understood only after"),

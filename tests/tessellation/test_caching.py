@@ -39,6 +39,16 @@ def forget(found: PatchManager) -> None:
         gp.restore(np.zeros(0, np.uint8))
 
 
+def test_no_time_of_keeping_is_that_after_a_pass() -> None:
+    """Methods that do the same are equal, and are one key; without keeping there is no time."""
+    told = Method(cache="base", kept="after")
+    assert Method(cache="base") == told and len({Method(cache="base"), told}) == 1
+    assert Method(cache="base", kept="beside") != told and Method().kept is None
+    assert replace(Method(cache="base"), cache="split").kept == "after"
+    with pytest.raises(InputError, match="results that are not kept"):
+        Method(kept="after")
+
+
 @pytest.mark.parametrize(
     ("way", "schedule"),
     [("explicit", "thesis"), ("base", "shared-columns"), ("alternate", "thesis"), ("alternate", "shared-columns")],

@@ -9,6 +9,7 @@ from pixelflow.config import THESIS, load_config
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, load, tessellate
+from tessellation.host.caching import KeptResults
 from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES
 from tessellation.plan.stages import Stage
 from tessellation.studies.workloads import INPUTS, pass_of
@@ -61,6 +62,8 @@ def test_what_comes_back_is_what_a_tessellation_without_caching_gives(schedule: 
         handle.mark(8)
     again = bits(found.tessellate())
     assert bits(found.recall()) == again
+    found.session.forget()
+    assert found.session.kept == KeptResults((), (), 0, 0)
 
 
 @pytest.mark.slow
@@ -68,7 +71,7 @@ def test_sums_in_fixed_point_are_kept_beside_where_samples_are_few() -> None:
     patches = [*load("teapot").patches] * 3
     results = [
         tessellate(patches, 4, config=SMALL, method=Method(schedule="fixed-sums", cache=cache, kept=kept))
-        for cache, kept in ((None, "after"), ("alternate", "beside"))
+        for cache, kept in ((None, None), ("alternate", "beside"))
     ]
     assert len(results[1].kept.beside) == 2 == len(results[1].runs) - 1
     for one, other in zip(results[0].patches, results[1].patches, strict=True):
@@ -133,7 +136,8 @@ def test_nets_that_leave_no_room_in_a_pe_are_kept_after_their_pass() -> None:
 def test_what_cannot_go_together_is_refused() -> None:
     with pytest.raises(InputError, match=r"unknown time of caching 'besides'\n *did you mean beside"):
         Method(cache="base", kept="besides")
-    with pytest.raises(InputError, match="a time is given for results that are not kept"):
-        Method(kept="beside")
+    for kept in ("after", "beside"):
+        with pytest.raises(InputError, match="a time is given for results that are not kept"):
+            Method(kept=kept)
     with pytest.raises(InputError, match="marks and ports that its points would take"):
         Method(cache="base", kept="beside", results="gp-fine")

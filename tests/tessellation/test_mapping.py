@@ -82,7 +82,7 @@ def test_sample_counts_out_of_range_are_all_named():
     with pytest.raises(InputError) as caught:
         allocate([4, 1, 17, 0], ARRAY)
     assert [fault.message for fault in caught.value.faults] == [
-        "1 samples for patch 2",
+        "1 sample for patch 2",
         "17 samples for patch 3",
         "0 samples for patch 4",
     ]

@@ -46,7 +46,7 @@ def test_without_pillow_the_message_says_what_to_install(enneper, monkeypatch):
         return real(name, *args, **known)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(InputError, match=r"pixelflow-sim\[image\]"):
+    with pytest.raises(InputError, match=r"pip install .*\[image\]"):
         png(build_mesh(ideal_samples(list(enneper), [4] * 4), weld=True), SMALL)
 
 

@@ -194,7 +194,8 @@ def test_a_single_cycle_of_a_pass_counts(cycles, bench, monkeypatch):
     assert off(PAPER.rows("table 12", bench)) == NETS
 
 
-@pytest.mark.parametrize("port_bytes", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("port_bytes", [2, 4])
 def test_the_prediction_holds_on_another_machine(port_bytes):
     """With wider ports the transfers are shorter; no figure of the prediction was taken from a pass."""
     tasic = replace(THESIS.tasic, port_bytes_per_cycle=port_bytes, read_overhead_cycles=3)
@@ -205,6 +206,7 @@ def test_the_prediction_holds_on_another_machine(port_bytes):
     assert RowVerdict.OFF not in {one.verdict for one in PAPER.rows("appendix b", bench)}
 
 
+@pytest.mark.slow
 def test_times_are_those_of_the_machine_s_clock(bench):
     """Cycles stay, so at half the clock every time is double and every rate half, measured as predicted."""
     other = ThesisBench()

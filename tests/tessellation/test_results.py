@@ -123,6 +123,7 @@ def test_an_engine_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> 
     assert [each.item for each in tessellations.engines(bench)] == ["engine rows", "engine compiled"]
 
 
+@pytest.mark.slow
 def test_products_that_are_cut_show(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a multiplication threw its guard bits away: about half of the products are another number."""
     run = operations._run

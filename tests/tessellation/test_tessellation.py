@@ -250,7 +250,9 @@ def test_scratch_memory_stays_inside_the_layout(teapot):
 
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
-@pytest.mark.parametrize("library", ["plain", "tuned-finite", "generic", "generic-finite"])
+@pytest.mark.parametrize(
+    "library", ["plain", "tuned-finite", pytest.param("generic", marks=pytest.mark.slow), "generic-finite"]
+)
 def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     """Where the cross product vanishes, entries for finite operands have no normal to agree on."""
     method = Method(schedule=schedule)

@@ -11,6 +11,7 @@ from pixelflow.config import SdramConfig, load_config
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError, InternalError
 from tessellation import Method, Patch, PatchManager, load, tessellate
+from tessellation.host.caching import KeptResults
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
 from tessellation.plan.texture_layout import TextureDatabase, write
@@ -41,6 +42,26 @@ def test_the_largest_free_block_of_the_example() -> None:
         for row, column in places:
             space.give(Owner.PATCHES, Rectangle(row, column, 1, 1))
         assert space.largest_square(0) == side
+
+
+@pytest.mark.parametrize(
+    ("texels", "side"),
+    [
+        ([(2, 4)], 2),
+        ([(0, 4), (2, 4)], 4),
+        ([(2, 0), (2, 4)], 2),
+        ([(2, 4), (4, 0)], 2),
+        ([(0, 0), (2, 0), (4, 0), (6, 0)], 4),
+        ([], 0),
+    ],
+)
+def test_the_largest_free_square_of_few_units(texels: list[tuple[int, int]], side: int) -> None:
+    """A unit has 2 rows of 4 texels, so two squares of 2x2; two units below each other on a boundary of 4 have 4x4."""
+    space = TextureSpace(SdramConfig(), 1)
+    space.give(Owner.PATCHES, Rectangle(0, 0, 2048, 2048))
+    for row, column in texels:
+        space.give(Owner.FREE, Rectangle(row, column, 2, 4))
+    assert space.largest_square(0) == side
 
 
 def test_the_texels_of_a_picture_lie_where_bits_by_hand_say() -> None:
@@ -143,6 +164,7 @@ def test_a_place_that_results_give_back_takes_a_picture() -> None:
     assert taken == 64 * 32 * 8, "64 cells of 8 SDRAMs for each of 32 columns of PEs"
     manager.session.forget()
     assert space.bytes_of(Owner.RESULTS, 0) == 0 and not manager.recall()
+    assert manager.session.kept == KeptResults((), (), 0, 0), "nothing is left of the programs that kept them either"
 
 
 def test_loading_one_patch_anew_leaves_its_neighbour_alone() -> None:

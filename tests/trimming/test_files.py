@@ -16,11 +16,24 @@ from tessellation import BUILT_IN, Method, Patch, format_bpt, load, parse_bpt, t
 from tessellation.picture import View
 from tessellation.rendering import project_samples
 from tessellation.rendering.words import generate_words
+from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
 from tessellation.surface.trims.curves import Trim, TrimCurve, TrimLoop
+from tessellation.surface.trims.polygon import TOLERANCES, trim_polygon
 from tests.trimming.shapes import SHAPES, polygon
 
 _POINTS = [f"{i / 2} {j / 2} {i * j}" for i in range(3) for j in range(3)]
 _SQUARE = ["trim 1", "loop 4", "curve 1 0 0 1 0", "curve 1 1 0 1 1", "curve 1 1 1 0 1", "curve 1 0 1 0 0"]
+
+
+def test_the_description_of_the_form_gives_the_limits() -> None:
+    """Degrees, the tolerance as a share, and an extent as a polygon of segments takes it."""
+    said = " ".join((Path(__file__).parents[2] / "tessellation/data/README.md").read_text("utf-8").split())
+    assert f"the two degrees, each from {MIN_COUNT - 1} to {MAX_COUNT - 1})" in said
+    assert f"`--trim-tolerance`, {TOLERANCES[0]:g} to {TOLERANCES[1]:g}) is a share of the patch's extent" in said
+    assert "the largest of three differences: of the largest and the smallest x, y or z of its control points" in said
+    net = np.zeros((3, 3, 3))
+    net[..., 0], net[..., 1] = np.meshgrid([0, 1, 2], [0, 2.5, 5], indexing="ij")
+    assert trim_polygon(net, SHAPES["circle"], 0.01).tolerance == 0.01 * 5
 
 
 def text(*section: str) -> bytes:
@@ -158,6 +171,15 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert sum(line.startswith("f ") for line in lines) == report["mesh"]["triangles"]
     points = np.array([line.split()[1:] for line in lines if line.startswith("v ")], float)
     assert np.isfinite(points).all()
+
+
+def test_each_thing_that_is_not_counted_is_one_fact(capsys: pytest.CaptureFixture[str]) -> None:
+    """Database, results and trims: each begins anew, and what goes on from a line before has no name."""
+    assert main(["tessellate", "rosette", "--samples", "3", "--width", "200"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    facts = [line.removeprefix("not counted").strip() for line in shown if line.startswith("not counted")]
+    assert [each.split()[0] for each in facts] == ["database", "results", "trims"]
+    assert facts[-1].endswith("cycles by formula")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tessellation.surface.patch import trimmed
 from tessellation.surface.samples import OUTSIDE
 from tessellation.surface.trims.parity import crossings, parity
 from tests.documents.marks import table_after
-from tests.trimming.exact import outline, region, upward
+from tests.trimming.exact import Chords, outline, region, upward
 from tests.trimming.shapes import SHAPES
 
 
@@ -38,7 +38,7 @@ def test_samples_are_inside_as_a_library_of_polygons_says(shaped: Callable[[int]
         points = shapely.points(*(axis.reshape(-1) for axis in np.meshgrid(at, at, indexing="ij")))
         polygon = trimmed(found.patch)
         assert polygon is not None
-        clear = shapely.distance(points, outline(trim)) > max(polygon.spread, 1e-5)
+        clear = shapely.distance(points, outline(trim)) > polygon.spread + Chords.of(trim).distance
         expected = shapely.contains(region(trim), points)
         np.testing.assert_array_equal(found.inside.reshape(-1)[clear], expected[clear], err_msg=name)
         near += int((~clear).sum())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
 
+from pixelflow.cli.main import main
 from pixelflow.evidence import Row
 from pixelflow.evidence.figures import figure_text
 from pixelflow.evidence.paper import Verified
@@ -155,7 +158,7 @@ def test_results_are_computed_unless_only_time_is_wanted(verify):
     assert verify("larrabee", "--timing-only").code == 2
 
 
-def test_wrong_bits_fail_and_are_named(verify, monkeypatch):
+def test_wrong_bits_fail_and_are_named(verify, monkeypatch, tmp_path):
     """As a routine that rounds wrongly would leave them: the last bit of one number in a thousand."""
     right = tessellations.single_samples
 
@@ -166,11 +169,11 @@ def test_wrong_bits_fail_and_are_named(verify, monkeypatch):
         return found, normals
 
     monkeypatch.setattr(tessellations, "single_samples", wrong)
-    result = verify("appendix-b")
+    result = verify("appendix-b", "--json", "--markdown", tmp_path / "report.md")
     assert result.code == 1 and "5 results wrong:" in result.err
     assert "appendix b: kept and brought back, explicit: 32 wrong of 49,152, allowed 0" in result.err
-    assert "WRONG" in result.out
-    found = json.loads(verify("appendix-b", "--json").out)
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").count("WRONG") >= 5
+    found = json.loads(result.out)
     assert found["summary"]["wrong_results"] == 5
     assert {each["outcome"] for each in found["tables"][0]["results"]} == {"WRONG"}
 
@@ -218,10 +221,18 @@ def test_notes_and_the_source_of_figures_are_told(verify):
     )
 
 
-def test_json_is_stable_and_byte_identical(rows, verify):
-    first, second = verify(*SOME, "--json").out, verify(*SOME, "--json").out
-    assert first == second
-    found = json.loads(first)
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """One report as JSON and as Markdown."""
+    path = tmp_path_factory.mktemp("documents") / "report.md"
+    with redirect_stdout(StringIO()) as printed:
+        assert main(["verify", *SOME, "--json", "--markdown", str(path)]) == 0
+    return printed.getvalue(), path.read_text(encoding="utf-8")
+
+
+def test_json_is_stable_and_byte_identical(rows, documents, verify):
+    assert verify("6", "--timing-only", "--json").out == verify("6", "--timing-only", "--json").out
+    found = json.loads(documents[0])
     assert found["schema"] == "pixelflow.verify/2"
     assert set(found) == {
         "schema",
@@ -263,10 +274,8 @@ def test_json_is_stable_and_byte_identical(rows, verify):
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def test_markdown_has_every_row_and_every_link_leads_somewhere(rows, verify, tmp_path):
-    path = tmp_path / "report.md"
-    assert verify(*SOME, "-q", "--markdown", path).code == 0
-    text = path.read_text(encoding="utf-8")
+def test_markdown_has_every_row_and_every_link_leads_somewhere(rows, documents):
+    text = documents[1]
     lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     limits = [line for line in lines if len(line) == 6]
     assert len(limits) == 1 + 10, "table 1's checks of ten routines, and their head"

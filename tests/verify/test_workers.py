@@ -14,6 +14,7 @@ import pytest
 
 from pixelflow.cli.workers import WorkerLost, WorkerPool
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, SimulatorError, UsageError
+from pixelflow.simd.workers import usable_threads
 
 ERRORS = (
     UsageError("--jobs", "no number", "give one"),
@@ -21,6 +22,11 @@ ERRORS = (
     InputError([Fault("wrong", Place("f.mc", 3)), Fault("worse")]),
     WorkerLost("gone"),
 )
+
+
+def whose(number: int) -> tuple[int, int]:
+    """Return the process that has an item, and how many threads it may use."""
+    return os.getpid(), usable_threads()
 
 
 def turned(number: int) -> int:
@@ -54,8 +60,42 @@ def test_results_come_in_the_order_of_the_items() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_lost_process_names_its_item() -> None:
-    with pytest.raises(WorkerLost, match="killed while it measured claim 3; fewer --jobs"):
+    with pytest.raises(WorkerLost, match="killed while it worked on claim 3; where memory was short, fewer --jobs"):
         list(WorkerPool(2).each(killed_at_three, range(6), "claim {}".format))
+
+
+def test_processes_are_kept_from_call_to_call() -> None:
+    with WorkerPool(2).kept() as workers:
+        first, second = ({process for process, _ in workers.each(whose, range(8))} for _ in range(2))
+        assert first == second and len(first) == 2 and os.getpid() not in first
+        assert list(workers.each(turned, range(5))) == [0, -1, -2, -3, -4]
+        threads = {each for _, each in workers.each(whose, range(8))}
+        assert threads == {max(1, usable_threads() // 2)}, "they share the processors"
+    with WorkerPool().kept() as alone:
+        assert list(alone.each(whose, range(2))) == [(os.getpid(), usable_threads())] * 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_lost_process_is_replaced_where_processes_are_kept() -> None:
+    with WorkerPool(2).kept() as workers:
+        before = {process for process, _ in workers.each(whose, range(8))}
+        with pytest.raises(WorkerLost, match="killed while it worked on claim 3"):
+            list(workers.each(killed_at_three, range(6), "claim {}".format))
+        after = {process for process, _ in workers.each(whose, range(8))}
+        assert len(after) == 2 and len(after & before) == 1, "the other one is kept"
+        os.kill(next(iter(after)), signal.SIGKILL)
+        time.sleep(1)  # until it is seen that it has gone: then nothing was lost with it
+        assert list(workers.each(abs, [-1, -2, -3])) == [1, 2, 3]
+        last = {process for process, _ in workers.each(whose, range(8))}
+        assert len(last) == 2 and len(last & after) == 1
+
+
+def test_a_call_after_the_processes_have_ended_is_an_error_of_its_own() -> None:
+    with WorkerPool(2).kept() as workers:
+        begun = workers.each(abs, range(9), "number {}".format)
+        assert next(begun) == 0
+    with pytest.raises(WorkerLost, match=r"have been ended, and number [1-8] is not done"):
+        list(begun)
 
 
 def test_a_script_without_a_guard_does_not_begin_again(tmp_path: Path) -> None:

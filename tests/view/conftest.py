@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,10 @@ import pytest
 from pixelflow.cli.main import main
 
 ROOT = Path(__file__).parents[2]
+END = 17_238
+"""Cycles of the saved run, which `pixelflow run texture_copy` prints too."""
+TRACED = f"#timeline[data-known='{END}']"
+"""A page that has all of it."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -35,6 +40,14 @@ def served(*words: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[st
             process.wait(30)
         process.stdout.close()
         log.close()
+
+
+def until(page, expression: str, seconds: float = 60) -> None:
+    """Wait until an expression is true; Playwright's own way evaluates it where the page's policy forbids that."""
+    limit = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < limit, f"still not: {expression}"
+        page.wait_for_timeout(30)
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ def test_the_source_of_larrabee_s_program_is_hot_where_its_cycles_are(desks: lis
     heat = {row: cycles for row, *cycles in ask("run.heat", begin=0, end=9)[0]["rows"]}
     assert [heat[at] for at, row in enumerate(rows) if row["form"] == "line"] == [[1, 0], [1, 3], [1, 3]]
     heat = {row: cycles for row, *cycles in ask("run.heat", begin=2, end=5)[0]["rows"]}
-    assert heat == {2: [1, 2], 3: [1, 2]}, "cycles 2, 3 of the wait, cycle 4 of the issue"
+    assert heat == {3: [1, 2], 4: [1, 2]}, "cycles 2, 3 of the wait, cycle 4 of the issue"
     state, _ = ask("run.goto", cycle=3)
     assert rows[state["streams"][0]["row"]]["address"] == 3 and state["where"] == "cycle 3 of 9"
     place, _ = ask("run.place", row=0, cycle=2)

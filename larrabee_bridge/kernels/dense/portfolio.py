@@ -33,6 +33,8 @@ _MOST = 64
 _STEPS = 60
 _GAP, _CENTRE, _NEAR = 1e-13, 0.1, 0.99
 """Where steps end, which share of x' z they aim at, and how far they go to where a share would become 0."""
+_SUM = 1e-8
+"""How far the sum of shares may be off 1 (invented)."""
 _ASSETS, _FACTORS, _INVESTORS = 32, 6, 768
 
 
@@ -83,7 +85,11 @@ def market(assets: int = _ASSETS, investors: int = _INVESTORS, seed: int = 20) -
 
 
 def best_shares(given: Market, config: CoreConfig | None = None) -> Portfolios:
-    """Return the best shares of all investors, one a thread; raises InputError for other shapes and values."""
+    """Return the best shares of all investors, one a thread.
+
+    Raises InputError for other shapes and values, and where steps do not come to an end: sizes that doubles cannot hold
+    beside each other.
+    """
     covariance, means, aversions = _checked(given)
     investors, assets = means.shape
     column = LINE_BYTES * (assets // WIDE_LANES + 1)
@@ -105,17 +111,33 @@ def best_shares(given: Market, config: CoreConfig | None = None) -> Portfolios:
     unit.set_scalar(3, _STEPS)
     unit.set_scalar(9, _FIRST)
     run = carry_out(unit, config)
-    steps = _STEPS - np.array([unit.scalar(3)[thread] for thread in range(investors)], np.int64)
+    steps = _STEPS - unit.scalar(3).astype(np.int64)
+    _check_ends(parts[:, 1], own[:, 1], steps)
     return Portfolios(parts[:, 1].copy(), parts[:, 2].copy(), steps, run)
+
+
+def _check_ends(shares: Doubles, gaps: Doubles, steps: NDArray[np.int64]) -> None:
+    """Raise InputError where x' z was not below its limit when steps ended, or shares do not make up 1."""
+    sums = shares.sum(axis=1)
+    wrong = ~((gaps < _GAP) & (np.abs(sums - 1) <= _SUM))
+    if wrong.any():
+        first = int(wrong.argmax())
+        given = (
+            f"investor {first}: x' z is {gaps[first]:.1e} and shares make up {sums[first]:g} after {steps[first]} steps"
+        )
+        hint = f"below {_GAP:g}, and 1: covariance times aversion and means that are less far apart in size"
+        raise InputError(Fault(given, hint=hint))
 
 
 def _checked(given: Market) -> tuple[Doubles, Doubles, Doubles]:
     covariance, means, aversions = given.covariance, given.means, given.aversions
-    assets = len(covariance)
+    assets = covariance.shape[0] if covariance.ndim else 0
     if covariance.shape != (assets, assets) or not assets or assets % WIDE_LANES or assets > _MOST:
         raise InputError(Fault(f"a covariance of shape {covariance.shape}", hint=f"n x n, n 8, 16 up to {_MOST}"))
     if means.ndim != 2 or means.shape[1] != assets or aversions.shape != means.shape[:1] or not len(means):
         raise InputError(Fault(f"means of shape {means.shape}, aversions of {aversions.shape}", hint="investors x n"))
+    if not np.isfinite(covariance).all():
+        raise InputError(Fault("a covariance that is not finite"))
     if not np.array_equal(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0:
         raise InputError(Fault("a covariance that is not symmetric with eigenvalues above 0"))
     if not (np.isfinite(means).all() and (aversions > 0).all() and np.isfinite(aversions).all()):
@@ -124,7 +146,11 @@ def _checked(given: Market) -> tuple[Doubles, Doubles, Doubles]:
 
 
 def exact_shares(covariance: ArrayLike, means: ArrayLike, aversion: float) -> Doubles:
-    """Return the best shares of one investor, float64[n], by active sets: numpy solves for those that are not 0."""
+    """Return the best shares of one investor, float64[n], by active sets: numpy solves for those that are not 0.
+
+    An asset that is not held comes in where its gradient is less than that of those held by more than rounding does:
+    sums of n products are off by n halves of a unit of their largest at most, and so is what is solved for.
+    """
     matrix, wanted = aversion * np.asarray(covariance, np.float64), np.asarray(means, np.float64)
     count = len(wanted)
     shares, free = np.full(count, 1 / count), np.ones(count, bool)
@@ -134,7 +160,8 @@ def exact_shares(covariance: ArrayLike, means: ArrayLike, aversion: float) -> Do
             shares = goal
             pull = matrix @ shares - wanted - level
             worst = int(np.where(free, 0, pull).argmin())
-            if free[worst] or pull[worst] >= -1e-15:
+            size = (np.abs(matrix) @ shares + np.abs(wanted)).max() + abs(level)
+            if free[worst] or pull[worst] >= -count * np.finfo(np.float64).eps * size:
                 return shares
             free[worst] = True
             continue
@@ -169,7 +196,8 @@ def portfolio_study(config: CoreConfig | None, progress: Callable[[str], None] |
     return KernelResult(
         work=f"{number(_INVESTORS)} investors, {_ASSETS} assets moved by {_FACTORS} factors, float64; {held.min()} to "
         f"{held.max()} assets are held",
-        reference="active sets in float64",
+        reference="active sets in float64, from which shares may be off by "
+        f"{given.bound(found.shares, found.duals).max():.0e} at most for what is left of x' z",
         error=float(np.abs(found.shares - exact).max()),
         error_of="of a share",
         unit="step of an investor",

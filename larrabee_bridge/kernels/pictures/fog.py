@@ -23,6 +23,8 @@ _TILE = 32
 _OPAQUE = State()
 _GLASS = State(blend=Blend.SORTED, alpha=90, depth_write=False)
 _FULL = 255
+_EDGE = 0.02
+"""How far panes stay from the nearest depth and the farthest."""
 
 
 def _quad(name: str, corners: NDArray[np.float64], depths: NDArray[np.float64], colour: object, state: State) -> Draw:
@@ -43,9 +45,9 @@ def crossing_panes(count: int = _PANES, width: int = _SIZE[0], height: int = _SI
         low, size = rng.uniform(-0.1, 0.6, 2), rng.uniform(0.3, 0.9, 2)
         corners = np.clip(low + size * square, 0, 1)
         slope, middle = rng.uniform(-0.4, 0.4, 2), rng.uniform(0.3, 0.7)
-        depths = np.clip(middle + (corners - corners.mean(axis=0)) @ slope, 0.02, 0.98)
-        # Four corners of a plane: the last follows from the others, whatever was clipped.
-        depths[3] = depths[0] + depths[2] - depths[1]
+        tilt = (corners - corners.mean(axis=0)) @ slope
+        room = min(middle, 1 - middle) - _EDGE
+        depths = middle + tilt * min(1.0, room / np.abs(tilt).max())
         panes.append(
             _quad(
                 f"pane {number}",
@@ -116,7 +118,8 @@ def fog_study(config: CoreConfig | None, progress: Callable[[str], None] | None)
         unit="layer of 4x4",
         units=quads,
         phases=(back_end_run(found),),
-        limit=f"{cycles / quads:.0f} cycles a layer of 4x4, {without / quads:.0f} without fog: exp2 in floats and a "
+        limit=f"{cycles / quads:.0f} cycles a layer of 4x4, {without / quads:.0f} without fog, where the wall is one: "
+        "exp2 in floats and a "
         "blend in bytes before each layer and after the last, as many of them as the longest of sixteen lists has; "
         f"lists of a tile take {np.median(found.list_bytes):,.0f} bytes, and the longest tile "
         f"{found.cycles.max() / found.cycles.mean():.1f} times the mean; integers and compares are no flops",

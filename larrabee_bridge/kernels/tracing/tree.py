@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = ["LEAF", "BoxTree", "tree_of"]
 
@@ -98,7 +99,9 @@ def _sides(
 def tree_of(corners: NDArray[np.float32]) -> BoxTree:
     """Return the tree of triangles, float32[triangle, corner, xyz]; raises InputError for fewer than two."""
     if len(corners) < 2:
-        raise InputError(Fault(f"a tree of {len(corners)} triangles", hint="2 or more: each node has two children"))
+        raise InputError(
+            Fault(f"a tree of {counted(len(corners), 'triangle')}", hint="2 or more: each node has two children")
+        )
     boxes = np.concatenate([corners.min(1), corners.max(1)], axis=1).astype(np.float64)
     centres = (boxes[:, :3] + boxes[:, 3:]) / 2
     order = np.arange(len(corners))

@@ -54,12 +54,13 @@ class LayerFog:
         """How far off what is left may be at most, of 1, before it is rounded to 255 parts.
 
         The logarithm x, of size X at most, is off by 2^-23 X (a product and a constant, each rounded), so that 2^x is
-        by X 2^x ln 2 times that, where X 2^-X is 0.54 at most; the polynomial by what it is on a fine grid, and by half
-        of a unit of its values up to 2 for each of its steps.
+        by X 2^-X ln 2 times that, where X 2^-X is 0.54 at most; what lies between whole numbers by 2^-25, which it is
+        rounded by where x is near 0; the polynomial by what it is on a fine grid, and by half of a unit of its values
+        up to 2 for each of its multiply-adds; the product with 255 by half of a unit of what is left.
         """
         grid = np.linspace(0, 1, 4097)
         off = np.abs(np.polynomial.Polynomial(_POLYNOMIAL.astype(float))(grid) - np.exp2(grid)).max()
-        return float(0.54 * np.log(2) * 2.0**-23 + off + 2 * len(_TERMS) * 2.0**-24)
+        return float(np.log(2) * (0.54 * 2.0**-23 + 2.0**-25) + off + len(_TERMS) * 2.0**-24)
 
     def left(self, depth: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the share of light that comes through fog of some depth."""

@@ -40,6 +40,7 @@ from pixelflow.simd.config.param import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.report import counted
 from pixelflow.simd.telling import Telling
 
 __all__ = ["render_back_end"]
@@ -90,7 +91,7 @@ def render_back_end(
     if length < 0:
         raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
-        raise InputError(Fault(f"quads of {len(quads)} draws, and the frame has {len(frame.draws)}"))
+        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and the frame has {len(frame.draws)}"))
     if fog is not None:
         fog.check(frame.draws)
     config = config or CoreConfig()

@@ -21,7 +21,7 @@ from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, SharedCore, changed, 
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.lanes.choice import AUTO
-from pixelflow.simd.report import TimeSpan
+from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
@@ -59,7 +59,9 @@ def draw_on_larrabee(
     Nobody reads the depths afterwards.
     """
     if progress is not None:
-        progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
+        progress(
+            f"larrabee: {counted(sum(len(draw.triangles) for draw in frame.draws), 'triangle')} in tiles of {tile}"
+        )
     config = replace(config or CoreConfig(), caches=not ideal_memory)
     made = [*fronts] or [None] * len(frame.draws)
     primsets = [None if front is None else front.primset for front in made]
@@ -121,6 +123,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
         grounds=grounds_of_cores(run, core_mhz),
         counted=counted_by_cores(run, free_setup=not any(fronts)),
+        part="core",
         timeline=_timeline(plan),
     )
 
@@ -181,7 +184,7 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
             f"{size:,} bytes of a tile's pixels{lists}, "
             f"{'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
         ),
-        ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
+        ("cores", f"{100 * plan.utilisation:.0f} % busy, {counted(plan.locks, 'lock')} of {plan.lock_cycles} cycles"),
         *_turn_facts(run, fronts),
         ("not counted", rest),
         ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
@@ -223,6 +226,6 @@ def _front_facts(fronts: list[FrontEndResult]) -> list[tuple[str, str]]:
     found = [
         ("vertices", f"{shaded:,} shaded, PrimSets: {primsets}; {shaded - distinct:,} of them again"),
         ("not in bins", "; ".join(f"{count:,}: {reason.value}" for reason, count in dropped.items() if count)),
-        ("cut", f"{sum(front.cut for front in fronts):,} triangles"),
+        ("cut", counted(sum(front.cut for front in fronts), "triangle")),
     ]
     return [(name, text) for name, text in found if text and text != "0 triangles"]

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from larrabee_bridge.pipeline.frame.grounds import ENTRIES
 from larrabee_bridge.pipeline.frame.renderer import PRIMSET, LarrabeeRun
 from larrabee_bridge.pipeline.front_end import FrontEndResult
-from larrabee_bridge.pipeline.traffic import corners_of
+from larrabee_bridge.pipeline.traffic import TrafficConfig, corners_of
 from larrabee_bridge.pipeline.traffic.settings import LINE_BYTES
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from pixelflow.simd.drawing import Bound, FreeWork
+from pixelflow.simd.config.constants import constants_of, named
+from pixelflow.simd.drawing import Bound, FreeWork, Work
+from pixelflow.simd.report import counted
+from pixelflow.simd.units import Constant
 
 __all__ = ["LIGHT", "left_out", "line_wait"]
 
@@ -36,6 +40,14 @@ _CORNER_LINES = 3 * LANES
 """Lines of the corners of sixteen triangles, which the front end has left in the L2 slice."""
 
 
+_WAIT = ("l2_cycles", "ring_cycles", "memory_cycles", "memory_line_cycles")
+"""Of the waits for a line of memory."""
+
+
+def _rates(config: CoreConfig, *keys: str) -> tuple[Constant, ...]:
+    return constants_of(config, named(keys), "core.")
+
+
 def line_wait(config: CoreConfig) -> int:
     """Return the cycles that a thread waits for a line of memory; 0 where every access hits."""
     if not config.caches:
@@ -55,14 +67,17 @@ def left_out(
     return (
         *(_front(run, parts, made, config) if made else _host()),
         _light(run, parts, config),
-        FreeWork("triangles off the screen", Bound.OPEN, "a frame does not say how many a scene has"),
+        FreeWork(
+            "triangles off the screen", Bound.OPEN, "a frame does not say how many a scene has", of=(Work.VERTICES,)
+        ),
         *_memory(parts, config, written, far_lines),
-        FreeWork("commands and state", Bound.OPEN, "no driver is here; PixelFlow's are left out too"),
+        FreeWork("commands and state", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,)),
     )
 
 
 def _host() -> Iterator[FreeWork]:
-    yield FreeWork("vertices, bins and planes", Bound.OPEN, "the host's; without --free-setup they are executed")
+    why = "the host's; without --free-setup they are executed"
+    yield FreeWork("vertices, bins and planes", Bound.OPEN, why, of=(Work.VERTICES, Work.SETUP, Work.BINNING))
 
 
 def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], config: CoreConfig) -> Iterator[FreeWork]:
@@ -76,9 +91,12 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
         Bound.AT_MOST,
         f"{heads} lines a PrimSet, one after the other, each 1 + {wait}; {primsets} PrimSets, {parts} at a time",
         rounds * heads * (1 + wait),
+        (Work.BINNING,),
+        _rates(config, *_WAIT),
     )
     if any(front.cut for front in fronts):
-        yield FreeWork("pieces of cut triangles", Bound.OPEN, "put back in order, their colours: no program does it")
+        why = "put back in order, their colours: no program does it"
+        yield FreeWork("pieces of cut triangles", Bound.OPEN, why, of=(Work.VERTICES,))
     # Places of corners; at each of them depth, three colours, 1 / w and two texture coordinates where there are such.
     textured, deep = (
         any(getattr(draw.triangles, name) is not None for draw in run.frame.draws)
@@ -94,6 +112,8 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
         f"{vectors} gathers of 16 lines and stores, {_CORNER_LINES} lines of the L2 slice: {each} for 16 triangles; "
         f"{groups} times on the core that has the most",
         groups * each,
+        (Work.SETUP,),
+        _rates(config, "l2_cycles", "gather_line_cycles"),
     )
 
 
@@ -107,26 +127,34 @@ def _light(run: LarrabeeRun, parts: int, config: CoreConfig) -> FreeWork:
         "light, texture coordinates, 1 / w",
         Bound.AT_MOST,
         f"{operations} operations that wait for each other and {_LIGHT_LINES} lines of memory: {each} for 16 of "
-        f"{vertices:,} vertices, {parts} cores, one thread of each",
+        f"{vertices:,} vertices, {counted(parts, 'core')}, one thread of each",
         groups * each,
+        (Work.VERTICES,),
+        _rates(config, "vector_latency", *_WAIT),
     )
 
 
 def _memory(parts: int, config: CoreConfig, written: int, far_lines: int) -> Iterator[FreeWork]:
     if not config.caches:
-        yield FreeWork("memory", Bound.OPEN, "ideal: every access hits; without --ideal-memory it is executed")
+        why = "ideal: every access hits; without --ideal-memory it is executed"
+        yield FreeWork("memory", Bound.OPEN, why, of=(Work.MEMORY, Work.FEED, Work.OUTPUT))
         return
     lines = -(-written // LINE_BYTES)
     rate = config.memory_line_cycles
+    sizes = (*_rates(config, "memory_line_cycles"), *constants_of(TrafficConfig(), named(ENTRIES), "traffic."))
     yield FreeWork(
         "lines written back",
         Bound.ABOUT,
-        f"{lines:,} lines by the bytes above, {rate} cycles each, {parts} cores",
+        f"{counted(lines, 'line')} by the bytes above, {rate} cycles each, {counted(parts, 'core')}",
         -(-lines // parts) * rate,
+        (Work.OUTPUT,),
+        sizes,
     )
     yield FreeWork(
         "one memory for all cores",
         Bound.FLOOR,
         f"{far_lines + lines:,} lines to and fro, if memory takes one in {rate} cycles whoever asks",
         (far_lines + lines) * rate,
+        (Work.MEMORY,),
+        sizes,
     )

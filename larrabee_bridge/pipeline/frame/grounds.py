@@ -14,14 +14,15 @@ from pixelflow.simd.config.param import Param
 from pixelflow.simd.drawing import Ground, HowCounted, Work
 from pixelflow.simd.units import Constant, Standing
 
-__all__ = ["counted_by_cores", "grounds_of_cores"]
+__all__ = ["ENTRIES", "counted_by_cores", "grounds_of_cores"]
 
 _LANES = Constant("lanes", LANES, Standing.DERIVED, "Seiler et al. 2008, 3.2", "of the vector unit", "lanes")
 _BITS = Constant("lane bits", 32, Standing.DERIVED, "Seiler et al. 2008, 3.2", unit="bits")
 _CLOCK = "Seiler et al. 2008, 5.1: the unit is a core at 1 GHz"
 _SWITCHES = ("caches",)
 _CORES = ("cores",)
-_ENTRIES = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes", "clears_written")
+ENTRIES = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes", "clears_written")
+"""Of what makes the bytes that are moved: sizes that no source gives."""
 _SCHEDULED = "how a scheduler shares out what was executed"
 
 
@@ -36,7 +37,7 @@ def grounds_of_cores(run: LarrabeeRun, core_mhz: float) -> Mapping[str, Ground]:
     alone = Ground.executed(*rates, *texels)
     # How many cores there are is asked for; it is no rate.
     shared = alone | Ground.executed(*constants_of(ScheduleConfig(), lambda key, _: key not in _CORES, "schedule."))
-    sizes = constants_of(TrafficConfig(), named(_ENTRIES), "traffic.")
+    sizes = constants_of(TrafficConfig(), named(ENTRIES), "traffic.")
     return {
         "clock_mhz": Ground.given(
             Constant("core_mhz", core_mhz, clock, _CLOCK if clock is Standing.DERIVED else "set", unit="MHz")

@@ -22,6 +22,7 @@ from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.report import counted
 from pixelflow.simd.telling import Telling
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
@@ -76,8 +77,8 @@ class LarrabeeRun:
         """Instructions of the rasterizer and of the back end, by family."""
         found = dict(self.back_end.instructions)
         for raster in self.rasters:
-            for counted in (raster.set_up, raster.planes, raster.descent):
-                for family, count in counted.instructions.items():
+            for part in (raster.set_up, raster.planes, raster.descent):
+                for family, count in part.instructions.items():
                     found[family] += count
         return found
 
@@ -116,7 +117,7 @@ def render_on_larrabee(
     if primset < 1:
         raise InputError(Fault(f"PrimSets of {primset} triangles", hint="at least 1"))
     if bins is not None and len(bins) != len(frame.draws):
-        raise InputError(Fault(f"bins of {len(bins)} draws, and the frame has {len(frame.draws)}"))
+        raise InputError(Fault(f"bins of {counted(len(bins), 'draw')}, and the frame has {len(frame.draws)}"))
     _check_cores(cores, max((-(-len(draw.triangles) // primset) for draw in frame.draws), default=0))
     rasters: list[Rasterized] = []
 
@@ -167,7 +168,9 @@ def _check_cores(cores: int | Sequence[int], primsets: int) -> None:
         if not isinstance(each, int | np.integer) or each < 0:
             raise InputError(Fault(f"a PrimSet taken by core {each}", hint="cores are numbered from 0"))
     if len(cores) < primsets:
-        raise InputError(Fault(f"{len(cores)} cores take {primsets} PrimSets", hint="one core for each PrimSet"))
+        raise InputError(
+            Fault(f"{counted(len(cores), 'core')} for {counted(primsets, 'PrimSet')}", hint="one core for each PrimSet")
+        )
 
 
 def merged(quads: Quads, bins: Bins, count: int, primset: int, cores: Sequence[int]) -> Quads:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = ["Balance", "balance_of"]
 
@@ -52,7 +53,7 @@ def balance_of(backs: Sequence[np.ndarray], tiles: int = 0) -> Balance:
     without entries do not count. Raises InputError where no bin has any cycles, and for more bins than tiles.
     """
     if tiles and max(map(len, backs), default=0) > tiles:
-        raise InputError(Fault(f"{max(map(len, backs))} bins on {tiles} tiles"))
+        raise InputError(Fault(f"{max(map(len, backs))} bins on {counted(tiles, 'tile')}"))
     ratios = []
     for cycles in backs:
         if cycles.sum():

@@ -16,6 +16,7 @@ from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized
 from larrabee_bridge.pipeline.scheduling.work import FrameWork
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = ["measured_work"]
 
@@ -39,10 +40,10 @@ def measured_work(
     if len({(each.bins.tile, each.bins.columns, each.bins.rows) for each in rasterized}) > 1:
         raise InputError(Fault(f"{name}: its draws were not rasterized on the same tiles"))
     if len(fronts) not in (0, len(rasterized)):
-        raise InputError(Fault(f"{name}: {len(rasterized)} draws, {len(fronts)} from a front end"))
+        raise InputError(Fault(f"{name}: {counted(len(rasterized), 'draw')}, {len(fronts)} from a front end"))
     cycles = tiles.cycles if isinstance(tiles, BackEnd) else tiles
     if rasterized and len(cycles) != rasterized[0].bins.columns * rasterized[0].bins.rows:
-        raise InputError(Fault(f"{name}: cycles of {len(cycles)} tiles, rasterized on others"))
+        raise InputError(Fault(f"{name}: cycles of {counted(len(cycles), 'tile')}, rasterized on others"))
     entries = np.zeros(len(cycles), np.int64)
     front = []
     for raster, made in zip_longest(rasterized, fronts):

@@ -19,6 +19,7 @@ from larrabee_bridge.pipeline.traffic.sums import Traffic
 from larrabee_bridge.vpu.memory.reuse import found_again
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
 
 __all__ = [
     "BinContents",
@@ -100,7 +101,7 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
         triangles = [int(quads[0].triangle.max(initial=0)) + 1]
     counts = list(triangles or ())
     if len(counts) != len(quads):
-        raise InputError(Fault(f"quads of {len(quads)} draws, and triangles of {len(counts)}"))
+        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and triangles of {len(counts)}"))
     for each, count in zip(quads, counts, strict=True):
         if (last := int(each.triangle.max(initial=-1))) >= count:
             raise InputError(Fault(f"quads of triangle {last}, and its draw has {count}", hint="numbered from 0"))

@@ -28,6 +28,7 @@ _ABOUT = {
     "timing": "timing-only runs",
     "transfers": "texture transfers",
     "trace": "writing traces",
+    "frames": "pictures of the teapot that turns, as `pixelflow view` makes them, by one process and by several",
     "startup": "fresh processes: --help, the interpreter, a whole pass with empty caches and with full ones",
 }
 _AT = {
@@ -36,6 +37,7 @@ _AT = {
     "timing": "streams:TIMING",
     "transfers": "streams:TRANSFERS",
     "trace": "traces:TRACES",
+    "frames": "frames:FRAMES",
     "startup": "startup:STARTUP",
 }
 """Where those are that take no options, each in a file of its own, since they need different packages."""

@@ -81,7 +81,7 @@ def _runners(note: Note) -> list[_Runner]:
         note(f"note: {choice.note}")
         return found
     from pixelflow.simd.lanes.compiled import CompiledEngine  # needs llvmlite
-    from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+    from pixelflow.simd.workers import usable_threads
 
     shape = found[0].engine.shape
     found.append(_runner("compiled", "interpreted", 1, CompiledEngine(shape, threads=1), _chained))

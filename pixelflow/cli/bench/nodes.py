@@ -39,7 +39,7 @@ def nodes(count: int) -> Benchmark:
         if choice.note is not None:
             raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
         from pixelflow.simd.lanes.compiled import CompiledEngine  # needs llvmlite
-        from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+        from pixelflow.simd.workers import usable_threads
 
         start = PeArray(THESIS, "rows").engine
         state = start.snapshot()

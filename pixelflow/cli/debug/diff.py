@@ -84,7 +84,9 @@ def _values(args: argparse.Namespace, first: Values, second: Values) -> Report:
 
 def _states(args: argparse.Namespace, first: SavedState, second: SavedState) -> Report:
     if first.lanes != second.lanes or first.memory.shape != second.memory.shape:
-        shapes = [f"{len(each.lanes)} PEs of {len(each.memory)} bytes" for each in (first, second)]
+        shapes = [
+            f"{counted(len(each.lanes), 'PE')} of {counted(len(each.memory), 'byte')}" for each in (first, second)
+        ]
         reason = f"has {shapes[1]}, {args.first} {shapes[0]}" if shapes[0] != shapes[1] else "is of other PEs"
         raise InputError(Fault(f"cannot be compared: it {reason}", Place(args.second)))
     found = compare_arrays(first.per_pe, second.per_pe) + compare_memory(first.memory, second.memory, None)

@@ -1,9 +1,10 @@
 """Open a page in the browser: turn patches that the simulated machines draw, and look into runs.
 
 SUBJECT is a run that was saved with --record (.npz), a program (.mc, .mco or the name of an example), a patch file
-(.bpt), the name of a model that ships, or a trace of any machine (.pftrace). With --machine it is what another machine
-runs, a program of its own or a scene: it is traced to its end, and looked into by its trace. The page is served to this
-host alone, at an address with a token that is printed; Ctrl-C ends it.
+(.bpt), the name of a model that ships, or a trace of any machine (.pftrace); scenes and meshes are what `render` draws.
+With --machine it is what another machine runs, a program of its own or a file of a scene: it is traced to its end, and
+looked into by its trace. The page is served to this host alone, at an address with a token that is printed; Ctrl-C ends
+it.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.shell.shipped import example_files, shipped_files
 from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.cli.workers import WorkerPool
 from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
+from pixelflow.simd.workers import usable_threads
 from pixelflow.view import (
     Desks,
     DrawingRoom,
@@ -43,16 +48,27 @@ from pixelflow.view import (
     serve,
 )
 from tessellation import BUILT_IN, Patch, load
+from tessellation.picture import MESH_SUFFIXES
+from tessellation.scenes import MESHES, SCENES
 from tessellation.surface.bpt import is_patches
 
 EXAMPLES = (
+    "pixelflow view",
+    "pixelflow view enneper",
+    "pixelflow view triangle",
     "pixelflow run triangle --record triangle.npz",
-    "pixelflow run triangle --trace perfetto",
-    "pixelflow view --help",
+    "pixelflow view triangle.npz",
+    "pixelflow run triangle --trace triangle.pftrace",
+    "pixelflow view triangle.pftrace",
+    "pixelflow view blocks.mc --machine larrabee",
 )
 
 _FIRST = next(iter(BUILT_IN))
+_DRAWN = (".toml", *MESH_SUFFIXES)
+"""Suffixes of files that commands draw."""
 _PORTS = range(65536)
+_MOST_JOBS = 4
+"""Processes that nobody has asked for: one region has three tenths of the teapot's pairs of a triangle and a region."""
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 _SHORT = {"overrides": "-D", "parameters": "-P"}
@@ -70,6 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_option(parser)
     add("--port", type=_port, default=0, metavar="N", help="port of this host (default: any that is free)")
     add("--no-open", action="store_true", help="print the address, and open no browser")
+    add("--jobs", type=count, metavar="N", help="processes of this machine that simulate the regions of PixelFlow's "
+        f"pictures (default: one a processor, at most {_MOST_JOBS})")  # fmt: skip
     add("--max-cycles", type=count, metavar="N", help="a cycle limit for a program")
     add("--memory", metavar="F.npz", help="initial PE memory of a program: array `memory`, or arrays named as ranges")
     add_config_options(parser)
@@ -81,6 +99,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     if screen.json:
         raise UsageError("--json", "a page is no JSON object", "pixelflow run --json reports a run")
     require_server()
+    _check_name(args)
     traced = _trace_of(args, screen)
     saved = _run_of(args, screen) if traced is None else None
     named = _patches_of(args, screen) if traced is None and saved is None else None
@@ -89,7 +108,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if traced is not None:
             return (TraceRoom(traced),)
         explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
-        return explorer, DrawingRoom(named, explorer.explore)
+        return explorer, DrawingRoom(named, explorer.explore, workers)
 
     def ready(address: str) -> None:
         where = address if saved is None and traced is None else f"{address}#run"
@@ -100,11 +119,59 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if not args.no_open and _has_display():
             webbrowser.open(where)
 
-    try:
-        serve(Desks(furnish), args.port, ready)
-    except KeyboardInterrupt:
-        screen.note("ended")
+    jobs = 1 if traced is not None else args.jobs or min(_MOST_JOBS, usable_threads())
+    with WorkerPool(jobs).kept() as workers:
+        try:
+            serve(Desks(furnish), args.port, ready)
+        except KeyboardInterrupt:
+            screen.note("ended")
     return 0
+
+
+def _check_name(args: argparse.Namespace) -> None:
+    """Raise InputError for a name that is no file and nothing to look at, with what there is, and what draws scenes."""
+    name = args.subject
+    suffix = PurePath(name or "").suffix.lower()
+    if name is None or name == STANDARD_STREAM or (os.path.lexists(name) and suffix not in _DRAWN):
+        return
+    models, programs, files = _known(args)
+    drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
+    is_drawn = name in drawn or suffix in _DRAWN
+    if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
+        return  # of a file of its kind that is missing the reader says so
+    near = name if is_drawn else nearest(name, (*models, *programs, *drawn))
+    meant = "" if is_drawn or near is None else f"did you mean {near}? "
+    if near is not None:
+        meant += _drawing(near, args) if near in drawn or is_drawn else f"pixelflow view {near}{_machine_words(args)}"
+        meant += "; "
+    there = (f"{what}: {', '.join(names)}; " for what, names in (("models", models), ("programs", programs)) if names)
+    message = "is a scene or a mesh; a page turns patches, or looks into a run" if is_drawn else "there is no such file"
+    raise InputError(Fault(message, Place(name), "".join((meant, *there, files))))
+
+
+def _known(args: argparse.Namespace) -> tuple[Sequence[str], Sequence[str], str]:
+    """Return models and programs that have names, and which files there may be, for the machine that was chosen."""
+    if args.machine == PIXELFLOW:
+        return list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
+    machine = machine_named(args.machine)
+    if machine.read is not None:
+        return (), (), f"files: scenes in {machine.title}'s own form"
+    return (
+        (),
+        sorted(path.name for folder in machine.target.folders for path in folder.glob("*.mc")),
+        "files: .mc, .mco",
+    )
+
+
+def _drawing(scene: str, args: argparse.Namespace) -> str:
+    """Return what draws a scene, which a page does not."""
+    if scene in BUILT_IN:
+        return f"pixelflow view {scene}, and choose {args.machine} there"
+    return f"it is drawn by: pixelflow render {scene}{_machine_words(args)} -o {PurePath(scene).stem}.png"
+
+
+def _machine_words(args: argparse.Namespace) -> str:
+    return "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
 
 
 def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence[Patch]] | None:
@@ -120,9 +187,11 @@ def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence
 def _trace_of(args: argparse.Namespace, screen: Screen) -> TracedRun | None:
     """Return the run that only its trace tells of: of another machine, or from a file; None where it is neither."""
     subject = args.subject
+    if args.machine == PIXELFLOW and (subject is None or not is_trace_file(subject)):
+        return None
+    if args.jobs is not None:
+        raise UsageError("--jobs", "nothing is drawn there: the page has the trace of this run alone")
     if args.machine == PIXELFLOW:
-        if subject is None or not is_trace_file(subject):
-            return None
         _refuse(args, _OF_PROGRAMS, "a trace is of a run with its own")
         return traced_file(subject)
     machine = machine_named(args.machine)

@@ -23,6 +23,7 @@ from pixelflow.cli.shell.machine_values import (
     examples_for,
     sides_of,
     told_sides,
+    ways_by_size,
 )
 from pixelflow.cli.shell.output import output_file, refuse_clashes
 from pixelflow.cli.shell.progress import Progress
@@ -30,11 +31,12 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.view.size import picture_sizes
 from pixelflow.config import Effective
 from pixelflow.simd.commands import Told
-from pixelflow.simd.comparison import Beside, comparison_object, comparison_parts
+from pixelflow.simd.comparison import Beside, beside_parts, comparison_object, comparison_parts
 from pixelflow.simd.comparison.dashboard import dashboard_parts
 from pixelflow.simd.comparison.figure import save_figure, save_grid
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
 from pixelflow.simd.comparison.illustrations import grid_curves, pictures_of, timelines_of
+from pixelflow.simd.comparison.triangles import by_triangle_size
 from pixelflow.simd.drawing import Comparison
 from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
@@ -103,7 +105,8 @@ def _compare(
     here = machines.drawing
     places = {key: place for name in here for key, place in args.machines[name].beside.items()}
     told_here = {name: words[name] for name in here}
-    besides = {
+    besides = {"by_triangle_size": by_triangle_size(scene.frame, ways_by_size(args, told_here, progress.tell))}
+    besides |= {
         key: resolve_name(place)(args.scene, source, told_here, scene.frame, list(found.sides))
         for key, place in places.items()
     }
@@ -156,7 +159,7 @@ def _report(
     return Report(
         "pixelflow compare",
         (args.scene, f"{width}x{height}", effective.label, f"engine {args.engine}"),
-        [*machines, *(part for each in besides.values() if each is not None for part in each.parts), *written],
+        [*machines, *beside_parts(besides.values()), *([""] if written else []), *written],
         schema="pixelflow.compare/1",
         data={
             "scene": args.scene,

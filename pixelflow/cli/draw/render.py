@@ -20,6 +20,7 @@ from pixelflow.cli.shell.machine_values import (
     PIXELFLOW,
     add_drawing_options,
     examples_for,
+    refusal_of,
     refuse_options_of_others,
     told,
 )
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     drawing, words = args.machines[args.machine], told(args, args.machine)
     line = replace(screen, progress=screen.progress and not args.live)
     with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
-        require = resolve_name(drawing.require)(effective.config) if drawing.require else None
+        require = refusal_of(args, args.machine, effective.config)
         source = scene_source(args, screen, effective, progress, watching.attach, require=require)
         machine, projection = machine_named(args.machine), args.projection
         order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)

@@ -14,7 +14,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.node.machine_drawing import machine_drawing
-from pixelflow.simd.report import Column, Fact, Part, Report, Table, number, table_object
+from pixelflow.simd.report import Column, Fact, Heading, Part, Report, Table, number, table_object
 from pixelflow.simd.units import Standing
 
 _MEANINGS = {
@@ -84,14 +84,15 @@ def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
         yield standing, f"instructions {', '.join(mnemonics)}", source
 
 
-def _model(found: Sequence[tuple[Standing, str, str]], config: NodeConfig) -> Iterator[str]:
+def _model(found: Sequence[tuple[Standing, str, str]], config: NodeConfig) -> Iterator[Part]:
     yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
     for standing, meaning in _MEANINGS.items():
-        yield from ("", f"{standing}: {meaning}; below each rule, on what grounds")
+        yield from ("", Heading(f"{standing}: {meaning}"), "each rule, and below it on what grounds")
         for each, text, source in found:
             if each is standing:
                 yield from (f"  - {text}", f"      {source}")
-    yield from ("", "not modelled", *(f"  - {text}" for text in NOT_MODELLED))
+    yield from ("", Heading("not modelled"))
+    yield from (f"  - {text}" for text in NOT_MODELLED)
     if unread := unread_keys(config):
         yield from ("", "configured, but not read yet by any part of the model: " + ", ".join(unread))
 

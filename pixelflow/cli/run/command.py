@@ -37,7 +37,7 @@ from pixelflow.node.pe_report import (
 )
 from pixelflow.simd.errors import CycleLimitError, InputError
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, number
+from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, counted, number
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
@@ -185,7 +185,7 @@ def _report(args: argparse.Namespace, effective: Effective, account: Run | Untim
         data=run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
         figures=stage_figures([account]),
-        failure=f"expected {number(expected)} cycles, the run took {number(total)}" if missed else None,
+        failure=f"expected {counted(expected, 'cycle')}, the run took {number(total)}" if missed else None,
     )
 
 

@@ -36,9 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clients", type=count, default=4, metavar="N",
         help="nodes that take the results, at most as many as a node has modules (default: 4)")  # fmt: skip
     add_method_options(parser)
-    parser.set_defaults(
-        results="direct", gps=None, cache=None, kept="after"
-    )  # a server sends its results to the clients
+    # A server sends its results to the clients.
+    parser.set_defaults(results="direct", gps=None, cache=None, kept=None)
     add_engine_option(parser)
     add_config_options(parser)
     add = parser.add_argument_group("outputs").add_argument

@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--weld", action="store_true", help="one vertex per shared sample, no cracks along shared edges")
     add("--outward", action="store_true",
         help="turn whole parts so that normals point out of the volume (default: along dP/du x dP/dv)")  # fmt: skip
-    add("--preview", metavar="FILE.png", help="shaded picture (needs pillow: pip install 'pixelflow-sim[image]')")
+    add("--preview", metavar="FILE.png", help="shaded picture (needs Pillow: the extra image)")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:

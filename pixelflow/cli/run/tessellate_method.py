@@ -35,14 +35,14 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         "the fewest cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
-    add("--transfers", choices=TRANSFERS, default=TRANSFERS[0],
+    add("--transfers", choices=TRANSFERS, default=None,
         help="control points come beside the computation on those before (default), or apart from it")  # fmt: skip
     add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
         help="mantissa of all arithmetic: 3 (binary32, default) to 6; results are rounded to binary32")  # fmt: skip
     add("--hybrid", action="store_true", help="with longer mantissas: keep the control points binary32")
     add("--replication", type=int, choices=REPLICATIONS, default=None, metavar="N",
         help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
-    add("--load", choices=GP_WAYS, default=GP_WAYS[0],
+    add("--load", choices=GP_WAYS, default=None,
         help="how the database gets into texture memory: at once (default), or loaded from GP memory")  # fmt: skip
     add("--trim-tolerance", type=_trim_tolerance, default=None, metavar="SHARE",
         help="how far triangles of trimmed patches may be from trim curves, as a share of a patch's extent: "
@@ -73,7 +73,7 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
         help="keep the results of each pass in texture memory, and read them back at the end (appendix B): an address "
         "for each word, a base for three PEs, that with alternate banks, or that in sets of 4 + 2 words, which "
         "leave no gap")  # fmt: skip
-    add("--kept", choices=KEPT, default=KEPT[0],
+    add("--kept", choices=KEPT, default=None,
         help="when --cache does that: after each pass (default), or beside the computation of the next")  # fmt: skip
 
 
@@ -82,8 +82,8 @@ def method_of(args: argparse.Namespace) -> Method:
     _refuse_idle(args)
     return Method(
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
-        args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,
-        cache=args.cache, kept=args.kept, transfers=args.transfers,
+        args.mantissa_bytes, hybrid=args.hybrid, load=args.load or GP_WAYS[0], results=args.results, gps=args.gps,
+        cache=args.cache, kept=args.kept, transfers=args.transfers or TRANSFERS[0],
         trim_tolerance=DEFAULT_TOLERANCE if args.trim_tolerance is None else args.trim_tolerance,
     )  # fmt: skip
 
@@ -96,12 +96,16 @@ def check_trims(args: argparse.Namespace, patches: Sequence[Patch]) -> None:
 
 def _refuse_idle(args: argparse.Namespace) -> None:
     lee, fine = args.control_points == "lee", args.results in ("gp-fine", "gp-both")
-    shared, gp = args.schedule != SCHEDULES[0], args.load == "gp"
+    shared = args.schedule != SCHEDULES[0]
     idle = (
         (lee and args.sends is not None, "--sends", "sends are reads of texture memory, and the LEE reads none"),
         (lee and args.replication is not None, "--replication", "through the LEE no module holds patches"),
-        (lee and args.transfers == "apart", "--transfers", "the LEE makes no transfers"),
-        (lee and gp, "--load", "the database goes from the GPs to texture memory, which the LEE does not use"),
+        (lee and args.transfers is not None, "--transfers", "the LEE makes no transfers"),
+        (
+            lee and args.load is not None,
+            "--load",
+            "a database is loaded into texture memory, which the LEE does not use",
+        ),
         (lee and shared, "--schedule", f"schedule {args.schedule} needs control points from texture memory"),
         (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
     )
@@ -121,9 +125,9 @@ def _refuse_idle(args: argparse.Namespace) -> None:
         raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
     if args.cache is not None and args.results in ("gp-coarse", "gp-both"):
         raise UsageError("--cache", "results that leave during the next pass cannot be kept", "leave it out")
-    if args.kept != KEPT[0] and args.cache is None:
+    if args.kept is not None and args.cache is None:
         raise UsageError(f"--kept {args.kept}", "no results are kept", f"choose a way: --cache {CACHING_WAYS[-1]}")
-    if args.kept != KEPT[0] and fine:
+    if args.kept == "beside" and fine:
         raise UsageError(f"--kept {args.kept}", "points that leave during their pass need the same marks and ports",
                          "choose --results direct or gp")  # fmt: skip
     if args.hybrid and args.mantissa_bytes == 3:

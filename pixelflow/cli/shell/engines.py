@@ -6,7 +6,7 @@ import argparse
 
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.node.parts.kernels import choose
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place, install_command
 
 __all__ = ["engine_of"]
 
@@ -18,7 +18,8 @@ def engine_of(args: argparse.Namespace, screen: Screen) -> str:
     """
     choice = choose(args.engine)
     if choice.why is not None:
-        hint = "install the extra: pip install 'pixelflow-sim[fast]'; or leave out --engine for the fastest that works"
+        install = install_command("fast")
+        hint = f"install the extra: {install}; or leave out --engine for the fastest that works"
         raise InputError(Fault(choice.why, Place(f"--engine {args.engine}"), hint))
     if choice.note is not None:
         screen.note(f"note: {choice.note}")

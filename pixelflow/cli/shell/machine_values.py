@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,8 @@ from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig
 from pixelflow.simd.commands import MachineDrawing, Told
-from pixelflow.simd.comparison.machines import Contender, Sides
+from pixelflow.simd.comparison.machines import Contender, Refusal, Sides, refused_with
+from pixelflow.simd.comparison.triangles import Way
 from pixelflow.simd.config.load import ConfigFiles
 from pixelflow.simd.config.param import Value, leaves
 from pixelflow.simd.drawing import State
@@ -33,11 +34,13 @@ __all__ = [
     "add_sides_option",
     "configured",
     "examples_for",
+    "refusal_of",
     "refuse_options_of_others",
     "sides_of",
     "target_of",
     "told",
     "told_sides",
+    "ways_by_size",
 ]
 
 PIXELFLOW = "pixelflow"
@@ -118,9 +121,35 @@ def sides_of(
         drawing, machine = args.machines[name], machine_named(name)
         assert machine.draw is not None  # as it says that it draws
         draw = partial(machine.draw, progress=progress, **words[name])
-        refuse = partial(_refuse, drawing.require, config) if drawing.require else None
-        found[name] = Contender(drawing.title, draw, machine.built, refuse)
-    return Sides(found)
+        found[name] = Contender(drawing.title, draw, machine.built, _refusal(drawing, config))
+    return Sides(found, _others(args, words, config))
+
+
+def refusal_of(args: argparse.Namespace, name: str, config: NodeConfig) -> Refusal | None:
+    """Return what a machine refuses to draw, where it says so before any work; it names the machines that would."""
+    refuse = _refusal(args.machines[name], config)
+    return None if refuse is None else refused_with(refuse, _others(args, (name,), config))
+
+
+def _refusal(drawing: MachineDrawing, config: NodeConfig) -> Refusal | None:
+    return partial(_refuse, drawing.require, config) if drawing.require else None
+
+
+def _others(args: argparse.Namespace, chosen: Collection[str], config: NodeConfig) -> dict[str, Refusal | None]:
+    return {name: _refusal(each, config) for name, each in args.machines.items() if name not in chosen}
+
+
+def ways_by_size(args: argparse.Namespace, words: Mapping[str, Told], progress: Telling | None) -> list[Way]:
+    """Return the ways in which machines, as they are ``told``, draw triangles of one size."""
+    found: list[Way] = []
+    for name, told_this in words.items():
+        drawing, draw = args.machines[name], machine_named(name).draw
+        assert draw is not None  # as it says that it draws
+        if drawing.ways_by_size:
+            found += resolve_name(drawing.ways_by_size)(told_this, progress)
+        else:
+            found.append(Way(drawing.title, partial(draw, progress=progress, **told_this)))
+    return found
 
 
 def _refuse(place: str, config: NodeConfig, draws: Sequence[tuple[str, State]], samples: int) -> None:

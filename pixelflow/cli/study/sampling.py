@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from pixelflow.cli.draw.numbers import frame_numbers
+from pixelflow.cli.draw.numbers import frame_numbers, frames_there
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -39,6 +39,7 @@ def sampling(config: NodeConfig, scene: str, frames: Sequence[int], tell: Callab
     sampled = prepared.sampled
     if sampled is None:
         raise UsageError("--scene", f"{scene[:60]} has no patches with a tolerance", "give a body one")
+    frames = frames_there(frames, scene, prepared.frames)
     return sampling_report(
         config, scene, lambda frame: sampled.seen(prepared.standpoint(frame)), sampled.manager, frames, tell
     )

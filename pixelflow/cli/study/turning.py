@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from functools import partial
 
-from pixelflow.cli.draw.numbers import frame_numbers
+from pixelflow.cli.draw.numbers import frame_numbers, frames_there
 from pixelflow.cli.draw.pictures import ANIMATED, check_picture, write_animation
 from pixelflow.cli.shell.arguments import UsageError, add_engine_option
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_drawing_options, add_sides_option, told_sides
@@ -51,13 +51,14 @@ def _run(args: argparse.Namespace, screen: Screen) -> Report:
         scene = prepare_scene(args.scene, SceneSource(size=args.size, config=config, engine=args.engine))
         if scene.sampled is None:
             raise UsageError("--scene", f"{args.scene[:60]} has no patches with a tolerance", "give a body one")
+        chosen = frames_there(args.frames, args.scene, scene.frames)
         sampled, view = scene.sampled, scene.view()
         turning = Turning(args.scene, scene.view, lambda frame: sampled.seen(scene.standpoint(frame)), scene.background)
-        chosen = args.frames or range(scene.frames)
         frames = list(turn(turning, chosen, config, drawers, engine=args.engine, tell=progress.tell))
+    report = turning_report(turning, (view.width, view.height), frames, config, chosen)
     if args.output:
         write_animation(args.output, [each.seen.picture for each in frames], _MILLISECONDS)
-    return turning_report(turning, (view.width, view.height), frames, config)
+    return report
 
 
 def _compared(machines: Mapping[str, MachineDrawing]) -> list[str]:

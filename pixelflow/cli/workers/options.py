@@ -15,7 +15,7 @@ def add_worker_options(parser: argparse.ArgumentParser, what: str) -> None:
     add = parser.add_argument
     add("--jobs", type=count, default=1, metavar="N", help=f"processes of this machine for {what} (default: 1)")
     add("--scheduler", metavar="ADDRESS",
-        help=f"measure {what} on a Dask cluster (needs Dask: pip install 'pixelflow-sim[distributed]')")  # fmt: skip
+        help=f"measure {what} on a Dask cluster (needs Dask: the extra distributed)")  # fmt: skip
 
 
 def workers_of(args: argparse.Namespace) -> WorkerPool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -11,12 +12,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.workers.tool import tool
 from pixelflow.simd.errors import MissingPackageError, Place, SimulatorError
+from pixelflow.simd.workers import share_processors
 
 __all__ = ["WorkerLost", "WorkerPool"]
 
@@ -47,33 +50,61 @@ class WorkerPool:
 
     jobs: int = 1
     scheduler: str | None = None
+    _kept: _KeptProcesses | None = field(default=None, repr=False, compare=False)
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[WorkerPool]:
+        """Have processes that stay from one call to the next, for whoever has little work often.
+
+        They begin now, beside whatever goes on. Where one was killed, the call that it worked for raises WorkerLost,
+        and another one takes its place before the next call. Any thread may call, and has an error where the processes
+        have ended; a call that is given up leaves an item each to be done.
+        """
+        if self.scheduler is not None or self.jobs <= 1:
+            yield self
+            return
+        with _processes(self.jobs) as seats:
+            yield replace(self, _kept=_KeptProcesses(seats))
 
     def alone(self, items: int) -> bool:
         """Whether this process does so many items itself."""
         return self.scheduler is None and min(self.jobs, items) <= 1
 
     def each(
-        self, work: Callable[[_Item], _Found], items: Sequence[_Item], name: Callable[[_Item], str] = str
+        self,
+        work: Callable[[_Item], _Found],
+        items: Sequence[_Item],
+        name: Callable[[_Item], str] = str,
+        weight: Callable[[_Item], float] | None = None,
     ) -> Iterator[_Found]:
-        """Yield what ``work`` gives for every item, in their order."""
+        """Yield what ``work`` gives for every item, in their order, whichever was begun first."""
         early: dict[int, _Found] = {}
         following = 0
-        for place, found in self.finished(work, items, name):
+        for place, found in self.finished(work, items, name, weight):
             early[place] = found
             while following in early:
                 yield early.pop(following)
                 following += 1
 
     def finished(
-        self, work: Callable[[_Item], _Found], items: Sequence[_Item], name: Callable[[_Item], str] = str
+        self,
+        work: Callable[[_Item], _Found],
+        items: Sequence[_Item],
+        name: Callable[[_Item], str] = str,
+        weight: Callable[[_Item], float] | None = None,
     ) -> Iterator[tuple[int, _Found]]:
         """Yield the place of every item and what ``work`` gives for it, in the order in which they are finished."""
         if self.alone(len(items)):
             yield from ((place, work(item)) for place, item in enumerate(items))
             return
-        seats = _cluster(self.scheduler) if self.scheduler is not None else _processes(min(self.jobs, len(items)))
-        with seats as free:
-            yield from _through(free, work, items, name)
+        with self._seats(len(items)) as free:
+            order = sorted(range(len(items)), key=lambda place: 0 if weight is None else -weight(items[place]))
+            yield from _through(free, work, items, name, order)
+
+    def _seats(self, items: int) -> contextlib.AbstractContextManager[list[_Seat]]:
+        if self.scheduler is not None:
+            return _cluster(self.scheduler)
+        return _processes(min(self.jobs, items)) if self._kept is None else self._kept.lent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +117,17 @@ class _Seat:
     who: str
     hint: str = ""
 
-    def gone(self, name: str) -> WorkerLost:
+    def is_lost(self) -> bool:
+        """Whether nobody is there who could do anything."""
+        try:
+            self.executor.submit(_nothing)
+        except self.lost:
+            return True
+        return False
+
+    def gone(self, name: str, when: str = "while it worked on") -> WorkerLost:
         """Return the error of it."""
-        return WorkerLost(f"{self.who} while it measured {name}{'; ' if self.hint else ''}{self.hint}")
+        return WorkerLost(f"{self.who} {when} {name}{'; ' if self.hint else ''}{self.hint}")
 
 
 def _through(
@@ -96,8 +135,9 @@ def _through(
     work: Callable[[_Item], _Found],
     items: Sequence[_Item],
     name: Callable[[_Item], str],
+    order: Sequence[int],
 ) -> Iterator[tuple[int, _Found]]:
-    waiting = iter(range(len(items)))
+    waiting = iter(order)
     running: dict[Future[_Found], tuple[int, _Seat]] = {}
 
     def begin(seat: _Seat) -> None:
@@ -107,12 +147,12 @@ def _through(
         try:
             running[seat.executor.submit(work, items[place])] = place, seat
         except seat.lost:
-            raise seat.gone(name(items[place])) from None
+            raise seat.gone(name(items[place]), "before it had") from None
+        except RuntimeError:  # by whoever kept them
+            raise WorkerLost(f"the processes of --jobs have been ended, and {name(items[place])} is not done") from None
 
-    # Processes that start now stay deaf: Ctrl-C is for this one, which stops them.
-    with _deaf_to_interrupts(), _without_the_script():
-        for seat in seats:
-            begin(seat)
+    for seat in seats:
+        begin(seat)
     while running:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
@@ -128,25 +168,61 @@ def _through(
 @contextlib.contextmanager
 def _processes(jobs: int) -> Iterator[list[_Seat]]:
     before = set(multiprocessing.active_children())
-    # A fresh interpreter each: a copy of this one would have its threads' locks, but not its threads. And a pool each:
-    # one that is broken says whose item it had.
-    spawn = multiprocessing.get_context("spawn")
-    pools = [ProcessPoolExecutor(1, mp_context=spawn, initializer=_end_with_parent) for _ in range(jobs)]
-    hint = "fewer --jobs need less memory"
+    seats = [_process(jobs) for _ in range(jobs)]
     try:
-        yield [_Seat(pool, (BrokenProcessPool,), "a process of --jobs was killed", hint) for pool in pools]
+        yield seats
     except BaseException:
-        for pool in pools:
-            pool.shutdown(wait=False, cancel_futures=True)
+        for seat in seats:
+            seat.executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
         raise
-    for pool in pools:
-        pool.shutdown()
+    for seat in seats:
+        seat.executor.shutdown()
 
 
-def _end_with_parent() -> None:
-    """Let this process end when the command does, however that ends: a killed one stops nobody."""
+def _process(jobs: int) -> _Seat:
+    """Return the seat of a process, one of so many, which begins now."""
+    # A fresh interpreter: a copy of this one would have its threads' locks, but not its threads. And a pool of one:
+    # where it is broken it is known whose item it had.
+    begun = partial(_begun, jobs, gc.get_threshold())
+    executor = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=begun)
+    # Ctrl-C is for the process that began it, which stops it: it is deaf from birth.
+    with _deaf_to_interrupts(), _without_the_script():
+        executor.submit(_nothing)
+    hint = "where memory was short, fewer --jobs need less"
+    return _Seat(executor, (BrokenProcessPool,), "a process of --jobs was killed", hint)
+
+
+def _nothing() -> None:
+    """Do nothing: what a process is given so that it begins."""
+
+
+class _KeptProcesses:
+    """Seats that are lent for one call after the other, also to several at once."""
+
+    def __init__(self, seats: list[_Seat]) -> None:
+        self._seats = seats
+        """The list of whoever ends the processes."""
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[list[_Seat]]:
+        """Lend all of them; those that are found lost are replaced first."""
+        with self._lock:
+            self._seats[:] = [_process(len(self._seats)) if each.is_lost() else each for each in self._seats]
+        yield list(self._seats)
+
+
+def _begun(jobs: int, young_objects: tuple[int, int, int]) -> None:
+    """Let a process that has begun end when the command does, however that ends: a killed one stops nobody.
+
+    It looks for cycles among its objects as seldom as the command does.
+    """
+    gc.set_threshold(*young_objects)
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # where a thread of the command began it, it was not born deaf
+    share_processors(jobs)
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 

@@ -24,6 +24,7 @@ from pixelflow.node import Node
 from pixelflow.node.named_ranges import find_range, numbers_of
 from pixelflow.node.pe_map import MAP_FLAGS
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.report import counted
 
 __all__ = ["FLAGS", "REGISTERS", "PeExpression", "StopCondition"]
 
@@ -201,7 +202,9 @@ class PeExpression:
             values = numbers_of(at.node.read_memory(found.start, found.size), form)
             if values.ndim > 1 and len(values) > 1:
                 hint = f"a byte of it: {found.name}[0] to {found.name}[{found.size - 1}]"
-                raise InputError(Fault(f"{self.text}: {found.name} has {found.size} bytes, no single value", hint=hint))
+                raise InputError(
+                    Fault(f"{self.text}: {found.name} has {counted(found.size, 'byte')}, no single value", hint=hint)
+                )
             return at.chosen(values.reshape(-1))
         match name:
             case "pe":

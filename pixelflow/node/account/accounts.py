@@ -56,7 +56,7 @@ def _account(
         cycles = stream.cycle + last.cycles
         stage = (len(stream.stages) - 1, last.reason)
         beside = Run(
-            program=stream.sequencer.program,
+            program=stream.program,
             engine=engine,
             cycles=cycles,
             executed=tuple(stream.executed),

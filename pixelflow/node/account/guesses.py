@@ -105,11 +105,11 @@ class WordSupply:
         if self.delivered is not None:
             whom = "both IGCs" if self.shared else "each IGC"
             return (
-                f"{number(self.delivered)} ({number(WORD_BYTES * self.delivered)} bytes) sent at "
+                f"{number(self.delivered)} ({counted(WORD_BYTES * self.delivered, 'byte')}) sent at "
                 f"{number(self.rate)} MB/s to {whom} (igc.supply); {counted(self.waited, 'cycle')} of waits for them"
             )
         return (
-            f"{number(self.needed)} ({number(WORD_BYTES * self.needed)} bytes) with routines and "
+            f"{number(self.needed)} ({counted(WORD_BYTES * self.needed, 'byte')}) with routines and "
             f"loops sent once, {number(self.executed)} as executed; {self.mb_per_second:,.0f} MB/s on average, for "
             "which no time is counted, as in the thesis (igc.supply)"
         )
@@ -145,6 +145,8 @@ class Guesses:
     """What guesses about instructions are worth, the largest first."""
     delivery: WordSupply | None = None
     """What the instructions' words would need; None where no time was simulated."""
+    moved: tuple[str, ...] = ()
+    """Values that took part and have a source, but are not what it says: somebody has set them."""
 
     def as_object(self) -> dict[str, Json]:
         """Return all of it for JSON."""
@@ -184,8 +186,13 @@ def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
         for key, about, value, default in leaves(config)
         if about.read_by is not None and about.standing in _GUESSED and part.of(about, value, default)
     }
+    moved = tuple(
+        key
+        for key, about, value, default in leaves(config)
+        if about.read_by is not None and value != default and key not in values and part.of(about, value, default)
+    )
     return Guesses(
-        values, _guessed(part.executed), tuple(_weights(part, config)), supply_of(map(words_of, runs), config)
+        values, _guessed(part.executed), tuple(_weights(part, config)), supply_of(map(words_of, runs), config), moved
     )
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
 from pixelflow.node.account.timeline import stage_figures
 from pixelflow.node.run.costs.words import ProgramWords, words_of
-from pixelflow.simd.report import Report, Shown, Table, overview, plain_table
+from pixelflow.simd.report import Report, Shown, Table, counted, overview, plain_table
 
 __all__ = ["RoutineUse", "Run", "stages_of"]
 
@@ -96,7 +97,7 @@ class Run(Shown):
             ("ended by", self.reason),
             *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
         )
-        return overview(f"run of {self.total_cycles:,} cycles", facts, tables, figures=stage_figures((self,)))
+        return overview(f"run of {counted(self.total_cycles, 'cycle')}", facts, tables, figures=stage_figures((self,)))
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of the report, and the cycles of every routine and source line of this stream."""
@@ -192,7 +193,15 @@ class Run(Shown):
         return totals
 
 
-def stages_of(runs: Iterable[Run]) -> dict[str, int]:
+class _Staged(Protocol):
+    """A run, or what tells of one."""
+
+    @property
+    def by_stage(self) -> Mapping[str, int]:
+        """Cycles of each stage."""
+
+
+def stages_of(runs: Iterable[_Staged]) -> dict[str, int]:
     """Return the cycles of each stage over several runs, in the order in which the stages first came."""
     totals: Counter[str] = Counter()
     for run in runs:

@@ -32,7 +32,7 @@ def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Pa
     if len(streams) == 1:
         yield f"{time}, {counted(instructions, 'instruction')}"
     else:
-        yield f"{time}, {instructions:,} instructions in 2 streams"
+        yield f"{time}, {counted(instructions, 'instruction')} in 2 streams"
         yield from ("", *_streams(account))
     for each in streams:
         name = f" of {each.stream.upper()}" if len(streams) > 1 else ""

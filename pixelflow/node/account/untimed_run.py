@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from pixelflow.isa import Program
-from pixelflow.simd.report import Report, Shown, overview, plain_table
+from pixelflow.simd.report import Report, Shown, counted, overview, plain_table
 
 __all__ = ["UntimedRun"]
 
@@ -51,7 +51,7 @@ class UntimedRun(Shown):
             *((("ended by", self.reason),) if self.reason != "halt" else ()),
         )
         total = sum(each.instructions for each in self.streams)
-        return overview(f"function-only run of {total:,} instructions", facts, tables)
+        return overview(f"function-only run of {counted(total, 'instruction')}", facts, tables)
 
     @property
     def streams(self) -> tuple[UntimedRun, ...]:

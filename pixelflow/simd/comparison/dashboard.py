@@ -8,9 +8,10 @@ from rich.panel import Panel as Bordered
 from rich.table import Table
 from rich.text import Text
 
-from pixelflow.simd.comparison.report import all_of, refusals, verdict
+from pixelflow.simd.comparison.report import different, refusals, verdict
+from pixelflow.simd.comparison.scorecard import marked, marks_line
 from pixelflow.simd.drawing import Comparison, DrawnFrame
-from pixelflow.simd.report import Fact, Part, drawn, number, percent
+from pixelflow.simd.report import Fact, Part, counted, drawn, number, percent
 
 __all__ = ["dashboard_parts"]
 
@@ -31,35 +32,48 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
         grid.add_column(width=each)
     for row in [boxes] if beside else [[box] for box in boxes]:
         grid.add_row(*row)
-    yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
+    plain = "\n".join(drawn(grid, width, color=False))
+    yield Fact(plain, wrap=False, in_colour="\n".join(drawn(grid, width, color=True)) if color else "")
+    yield marks_line(found.sides)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
     yield from (f" {text}" for text in refusals(found.refused))
-    same = f"every pixel equal on {all_of(found.sides)}" if found.identical else verdict(found)
-    yield Fact(f" {found.scene} · {found.triangles:,} triangles · {same}", wrap=False)
+    yield from (f" {text}." for text in different(found))
+    yield f" {found.scene} · {counted(found.triangles, 'triangle')} · {verdict(found)}"
 
 
 def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:
     inner = width - 4
     text = Text(no_wrap=True, overflow="ellipsis")
-    _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")
-    _bar(text, inner, "lanes of a block covered", side.covered_lanes, percent(side.covered_lanes), "green")
+    _bar(
+        text,
+        inner,
+        "time",
+        side.milliseconds / slowest,
+        marked(f"{number(side.milliseconds)} ms", side, "milliseconds"),
+        "bold",
+    )
+    covered = marked(percent(side.covered_lanes), side, "covered_lanes")
+    _bar(text, inner, "lanes of a block covered", side.covered_lanes, covered, "green")
     if side.enabled_lanes is not None:
-        _bar(text, inner, "lanes enabled, all cycles", side.enabled_lanes, percent(side.enabled_lanes), "green")
+        enabled = marked(percent(side.enabled_lanes), side, "enabled_lanes")
+        _bar(text, inner, "lanes enabled, all cycles", side.enabled_lanes, enabled, "green")
     cycles = f"cycles {side.whose_stages}"
-    for heading, values in ((cycles, side.stages), ("instructions", side.mix), ("bytes", side.traffic)):
+    for heading, key, values in (
+        (cycles, "stages", side.stages), ("instructions", "instructions", side.mix), ("bytes", "bytes", side.traffic),
+    ):  # fmt: skip
         total = sum(values.values())
-        text.append(f"{heading} {total:,}\n", "bold")
+        text.append(f"{marked(f'{heading} {total:,}', side, key).rstrip()}\n", "bold")
         for place, (name, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
             share = value / total if total else 0.0
             _bar(text, inner, f" {name}", share, f"{100 * share:.1f} %", _STYLES[place % len(_STYLES)])
     text.rstrip()
-    title = f"{side.machine} · {side.parts} x {side.lanes // side.parts:,} lanes · {side.clock_mhz:g} MHz"
+    title = f"{side.whole} · {side.lanes // side.parts:,} lanes each · {side.clock_mhz:g} MHz"
     return Bordered(text, title=Text(title), width=width)
 
 
 def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
     """Append a line: name, a bar as long as its share of the room, the figure."""
-    label, figure = min(28, width // 2), 12
+    label, figure = min(28, width // 2), 14
     room = max(4, width - label - figure - 1)
     eighths = round(min(share, 1.0) * room * 8)
     bar = (_FULL * (eighths // 8) + _PARTS[eighths % 8].strip()).ljust(room)

@@ -1,29 +1,41 @@
-"""Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages, instructions.
+"""Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, standings, stages.
 
 The colours are those of Okabe and Ito, which people who see colours differently can tell apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import fill
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.comparison.grid import GridPoint
-from pixelflow.simd.comparison.report import Beside, all_of, verdict
+from pixelflow.simd.comparison.report import Beside, different, refusals, verdict
 from pixelflow.simd.comparison.scorecard import FIGURES, standing_of
 from pixelflow.simd.comparison.sizes import MEASURES, SizeDrawn, crossings
-from pixelflow.simd.drawing import ALL_PARTS, Comparison, DrawnFrame, FigureStanding
+from pixelflow.simd.drawing import Comparison, DrawnFrame, FigureStanding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 __all__ = ["save_figure", "save_grid", "save_sizes"]
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-_HATCHES = (None, "//", "..", "xx")
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#333333")
+_WIDTH = 12.0
+"""Inches of a figure."""
+_LINE = 0.3
+"""Inches for a bar with its name above it."""
+_MOST = 9
+"""Bars of a machine; what has less is drawn as one."""
+_NEAR = 150
+"""How many times as large the end of a logarithmic axis is from which only powers of ten are written."""
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_LETTERS = 140
+"""Of a line over the whole width, in the size of titles."""
 _SHADES = {
     FigureStanding.GIVEN: 0.97, FigureStanding.EXECUTED: 0.94, FigureStanding.FITTED: 0.88,
     FigureStanding.PART: 0.82, FigureStanding.FORMULA: 0.76, FigureStanding.INVENTED: 0.68,
@@ -37,80 +49,113 @@ def save_figure(stream: IO[bytes], kind: str, found: Comparison, besides: Sequen
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    # A fixed salt and no date: the same figures give the same bytes.
-    with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
-        figure = Figure(figsize=(12, 11), layout="constrained")
-        (picture, times), (card, moved), (stages, mix) = figure.subplots(3, 2)
-        same = f"the same pixels on {all_of(found.sides)}"
-        picture.imshow(found.sides[0].picture.colours)
-        picture.set(title=fill(f"{found.scene}: {same if found.identical else verdict(found)}", 60))
-        picture.set_axis_off()
-        _times(times, found, besides)
-        _stacked(
-            stages,
-            f"share of cycles by stage\n{_whose(found.sides)}".rstrip(),
-            [(side, side.stages) for side in found.sides],
-        )
-        _stacked(mix, "share of executed instructions, by family", [(side, side.mix) for side in found.sides])
-        _stacked(moved, "share of bytes moved, by way", [(side, side.traffic) for side in found.sides])
-        _card(card, found.sides)
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-
-
-def _label(side: DrawnFrame) -> str:
-    return f"{side.machine} x{side.parts}"
-
-
-def _whose(sides: Sequence[DrawnFrame]) -> str:
-    """Return whose cycles they are where they are not those of all parts."""
-    others = [f"{side.machine}: {side.whose_stages}" for side in sides if side.whose_stages != ALL_PARTS]
-    return fill("; ".join(others), 70)
-
-
-def _times(axes: Axes, found: Comparison, besides: Sequence[Beside]) -> None:
-    colours = {side.machine: _COLOURS[place % len(_COLOURS)] for place, side in enumerate(found.sides)}
-    rows = [
-        (side.machine, f"picture, {_label(side)}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides
+    sides = found.sides
+    shares = [
+        [(f"cycles {side.whose_stages}", _largest(side.stages)) for side in sides],
+        [("executed instructions", _largest(side.mix)) for side in sides],
+        [("bytes moved", _largest(side.traffic)) for side in sides],
     ]
-    rows += [row for each in besides for row in each.times]
-    machines, names, values = zip(*reversed(rows), strict=True)
-    bars = axes.barh(names, values, color=[colours[machine] for machine in machines])
-    axes.bar_label(bars, fmt="%.3g", padding=3)
-    axes.set(title="simulated time", xlabel="milliseconds")
-    axes.margins(x=0.15)
+    most = [max(len(bars) for _, bars in each) for each in shares]
+    times = [row for each in besides for row in each.times]
+    heights = [3.2 + 0.3 * len(times), 0.8 + 0.19 * len(FIGURES), *(0.7 + _LINE * each for each in most)]
+    # A fixed salt and no date: the same figures give the same bytes.
+    with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 9}):
+        figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+        above, card, *rows = figure.subfigures(2 + len(shares), 1, squeeze=False, height_ratios=heights)[:, 0]
+        lines = [f"{found.scene}: {verdict(found)}", *different(found), *refusals(found.refused)]
+        above.suptitle("\n".join(fill(each, _LETTERS) for each in lines), x=0.01, ha="left", fontsize=9)
+        picture, drawn = above.subplots(1, 2)
+        picture.imshow(sides[0].picture.colours)
+        picture.set_axis_off()
+        _times(drawn, found, times)
+        _card(card.subplots(), sides)
+        for row, each, lines_of_row in zip(rows, shares, most, strict=True):
+            every = zip(row.subplots(1, len(sides), squeeze=False)[0], sides, each, _COLOURS, strict=False)
+            for axes, side, (what, bars), colour in every:
+                _bars(axes, f"{side.machine}: share of {what}", bars, lines_of_row, colour)
+        _save(figure, stream, kind)
+
+
+def _save(figure: Figure, stream: IO[bytes], kind: str) -> None:
+    """Lay a figure out and write it; places are rounded, as the last bits of those that the solver finds may differ."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        (left, bottom), (right, top) = part.bbox_relative.p0, part.bbox_relative.p1
+        part.bbox_relative.p0 = (round(left, 6), round(bottom, 6))
+        part.bbox_relative.p1 = (round(right, 6), round(top, 6))
+    for axes in figure.get_axes():
+        left, bottom, width, height = (round(each, 6) for each in axes.get_position(original=True).bounds)
+        axes.set_position((left, bottom, width, height))
+    figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _largest(values: Mapping[str, int]) -> list[tuple[str, float]]:
+    """Return names with their shares in per cent, the largest first, the smallest of many together."""
+    total = sum(values.values())
+    found = [(name, 100 * value / total) for name, value in sorted(values.items(), key=lambda item: -item[1]) if value]
+    if len(found) > _MOST:
+        rest = found[_MOST - 1 :]
+        found[_MOST - 1 :] = [(f"{len(rest)} others", sum(share for _, share in rest))]
+    return found
+
+
+def _bars(axes: Axes, title: str, bars: Sequence[tuple[str, float]], most: int, colour: str) -> None:
+    """Draw a bar for each name, which stands above it with its share; the room is that of the ``most`` bars."""
+    for row, (name, share) in enumerate(bars):
+        axes.barh(row, share, height=0.36, color=colour)
+        axes.text(0, row - 0.24, f"{name}, {share:.1f} %", va="bottom", fontsize=7.5)
+    axes.set(xlim=(0, 100), ylim=(most - 0.5, -0.9))
+    axes.set_axis_off()
+    axes.set_title(fill(title, 44), loc="left")
+
+
+def _times(axes: Axes, found: Comparison, besides: Sequence[tuple[str, str, float]]) -> None:
+    """Draw times as places on a logarithmic scale, as they lie far from each other."""
+    colours = {side.machine: _COLOURS[place % len(_COLOURS)] for place, side in enumerate(found.sides)}
+    rows = [(side.machine, f"picture, {side.whole}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides]
+    rows += [(machine, name.replace(", ", f", {machine}\n", 1), value) for machine, name, value in besides]
+    for row, (machine, _, value) in enumerate(rows):
+        axes.semilogx([value], [row], marker="o", markersize=9, color=colours[machine])
+        axes.annotate(f"{value:.3g}", (value, row), (9, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(rows)), [name for _, name, _ in rows])
+    axes.set(title="simulated time", xlabel="milliseconds, logarithmic", ylim=(len(rows) - 0.5, -0.5))
+    axes.margins(x=0.25)
+    _round_steps(axes.xaxis)
+    axes.grid(axis="both", color="0.9")
+    axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _round_steps(axis: Axis) -> None:
+    """Let a logarithmic axis on which all is drawn have so few round numbers that none touches the next one."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _NEAR * low else (1,), numticks=8))
+    axis.set_major_formatter(lambda value, _: _short(value))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _short(value: float) -> str:
+    """Return a round number with few letters: ``0.02``, ``500``, ``20k``, ``1M``."""
+    unit, letter = next(((unit, letter) for unit, letter in _UNITS if value >= unit), (1, ""))
+    return f"{value / unit:.3g}{letter}"
 
 
 def _card(axes: Axes, sides: Sequence[DrawnFrame]) -> None:
     """Draw the scorecard: a field for each figure and machine, its standing as a word on a shade of grey."""
     for column, side in enumerate(sides):
         for row, key in enumerate(FIGURES):
-            standing = standing_of(side, key)
+            standing = standing_of(side, key, sides)
             shade = "1.0" if standing is None else str(_SHADES[standing])
-            axes.barh(row, 1, left=column, height=1, color=shade, edgecolor="white")
-            axes.text(column + 0.5, row, standing or "-", ha="center", va="center", fontsize=7)
-    axes.set_yticks(range(len(FIGURES)), list(FIGURES.values()), fontsize=7)
+            axes.barh(row, 1, left=column, height=1, color=shade, edgecolor="white", align="center")
+            axes.text(column + 0.5, row, standing or "-", ha="center", va="center", fontsize=8)
+    axes.set_yticks(range(len(FIGURES)), list(FIGURES.values()), fontsize=8)
     axes.set_xticks([column + 0.5 for column in range(len(sides))], [side.machine for side in sides])
     axes.set(title="what the figures are to be taken for", xlim=(0, len(sides)), ylim=(len(FIGURES) - 0.5, -0.5))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-
-
-def _stacked(axes: Axes, title: str, rows: list[tuple[DrawnFrame, dict[str, int]]]) -> None:
-    """Draw one bar a machine; what has less than a hundredth of it is drawn without a name."""
-    for place, (side, values) in enumerate(rows):
-        total, left = sum(values.values()), 0.0
-        for index, (name, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
-            share = 100 * value / total if total else 0.0
-            colour = _COLOURS[index % len(_COLOURS)]
-            label = f"{side.machine}: {name} {share:.0f} %" if share >= 1 else None
-            axes.barh(_label(side), share, left=left, color=colour, edgecolor="white", label=label, height=0.5,
-                hatch=_HATCHES[place % len(_HATCHES)])  # fmt: skip
-            left += share
-    axes.invert_yaxis()
-    axes.set(title=title, xlabel="per cent")
-    axes.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(-0.2, -0.14), ncols=2)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def save_sizes(stream: IO[bytes], kind: str, rows: Sequence[SizeDrawn]) -> None:
@@ -119,21 +164,27 @@ def save_sizes(stream: IO[bytes], kind: str, rows: Sequence[SizeDrawn]) -> None:
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
-        figure = Figure(figsize=(12, 4), layout="constrained")
-        for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES, strict=True):
+        figure = Figure(figsize=(_WIDTH, 4), layout="constrained")
+        every = figure.subplots(1, len(MEASURES))
+        for axes, measure in zip(every, MEASURES, strict=True):
             _by_size(axes, measure, rows)
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        handles, labels = every[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), frameon=False)
+        crossed = "grey: where two machines cross" if crossings(rows) else ""
+        figure.suptitle(crossed, x=0.01, ha="left", fontsize=9)
+        _save(figure, stream, kind)
 
 
 def _by_size(axes: Axes, measure: str, rows: Sequence[SizeDrawn]) -> None:
     sizes = [row.pixels for row in rows]
-    for name, side in rows[0].sides.items():
-        axes.loglog(sizes, [row.cost(name, measure) for row in rows], marker="o", label=f"{name} x{side.parts}")
+    for (name, side), colour, marker in zip(rows[0].sides.items(), _COLOURS, _MARKERS, strict=False):
+        look = {"label": side.whole, "color": colour, "marker": marker}
+        axes.loglog(sizes, [row.cost(name, measure) for row in rows], **look)
     for each in crossings(rows):
         if each.measure == measure:
             axes.axvspan(each.above, each.below, color="0.85")
     axes.set(title=f"{measure} for a triangle", xlabel="pixels of a triangle")
-    axes.legend(frameon=False)
+    _round_steps(axes.xaxis)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -163,7 +214,7 @@ def save_grid(stream: IO[bytes], kind: str, points: Sequence[GridPoint], title: 
         figure.suptitle(title, x=0.01, ha="left")
         handles, labels = every[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper right", ncols=len(names), frameon=False)
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        _save(figure, stream, kind)
 
 
 def _side(name: str, point: GridPoint) -> DrawnFrame | None:
@@ -171,13 +222,8 @@ def _side(name: str, point: GridPoint) -> DrawnFrame | None:
 
 
 def _named_axes(axes: Axes, measure: str, points: Sequence[GridPoint], *, lines: bool) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     axes.set(title=f"{measure} of a picture")
-    figures = axes.yaxis if lines else axes.xaxis
-    figures.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-    figures.set_major_formatter(lambda value, _: f"{value:.3g}")
-    figures.set_minor_formatter(NullFormatter())
+    _round_steps(axes.yaxis if lines else axes.xaxis)
     if lines:
         axes.set(xlabel="pixels of the picture")
         axes.set_xticks([point.pixels for point in points], [point.name for point in points], rotation=30)

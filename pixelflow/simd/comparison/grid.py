@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pixelflow.simd.comparison.report import comparison_object
-from pixelflow.simd.comparison.scorecard import standing_of
+from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.drawing import Comparison, DrawnFrame, PictureDifference
 from pixelflow.simd.report import Column, Json, Part, Table, number, percent
 
@@ -61,7 +61,7 @@ def grid_parts(points: Sequence[GridPoint], what: str) -> Iterator[Part]:
     """Yield the table, then who refused what and whose pixels differ, and why; ``what`` heads the pictures' names."""
     columns = [Column(what, fixed=True), Column("machine", fixed=True)]
     columns += [Column(each.label, each.kind, optional=each.optional) for each in _CELLS]
-    columns += [Column("off", number), Column("depths off", number, optional=True)]
+    columns += [Column("differ", number), Column("depths differ", number, optional=True)]
     rows: list[list[Json]] = []
     for point in points:
         for side, apart in zip(point.found.sides, point.found.differences, strict=True):
@@ -70,17 +70,18 @@ def grid_parts(points: Sequence[GridPoint], what: str) -> Iterator[Part]:
         rows += [[point.name, machine, *[None] * (len(_CELLS) + 2)] for machine, _ in point.found.refused]
     yield Table(columns, rows)
     yield (
-        "covered: of the lanes of what lanes work on at once those that a triangle covers; off: pixels of "
-        "another colour than in 64-bit integers, depths aside; rows without figures: the machine refuses the picture."
+        "covered: of the lanes of what lanes work on at once those that a triangle covers; differ: pixels that "
+        "have another colour than 64-bit integers give them, depths aside; rows without figures: the machine refuses "
+        "the picture."
     )
     yield from (
-        f"{machine} refuses {_names(names)}: {reason}." for (machine, reason), names in _refused(points).items()
+        f"{machine} refuses {', '.join(names)}: {reason}." for (machine, reason), names in _refused(points).items()
     )
-    yield from (f"{machine}, off: {reason}." for machine, reason in _reasons(points).items())
+    yield from (f"{machine}, why pixels differ: {reason}." for machine, reason in _reasons(points).items())
     yield from _standings(points)
 
 
-def _off(apart: PictureDifference) -> int:
+def _different(apart: PictureDifference) -> int:
     return max(apart.colours, apart.depths)
 
 
@@ -99,27 +100,14 @@ def _reasons(points: Sequence[GridPoint]) -> dict[str, str]:
         side.machine: apart.reason or "PIXELS DIFFER"
         for point in points
         for side, apart in zip(point.found.sides, point.found.differences, strict=True)
-        if _off(apart)
+        if _different(apart)
     }
 
 
 def _standings(points: Sequence[GridPoint]) -> Iterator[str]:
     """Yield what the figures of the table are to be taken for, machine by machine; it may differ by picture."""
-    found: dict[str, dict[str, dict[str, None]]] = {}
-    for point in points:
-        for side in point.found.sides:
-            for each in _CELLS:
-                standing = standing_of(side, each.key) or "not counted"
-                found.setdefault(side.machine, {}).setdefault(each.label, {})[standing] = None
-    for machine, figures in found.items():
-        groups: dict[str, list[str]] = {}
-        for label, standings in figures.items():
-            groups.setdefault(" or ".join(sorted(standings)), []).append(label)
-        yield f"{machine}: {'; '.join(f'{standing}: {_names(labels)}' for standing, labels in groups.items())}"
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names)
+    drawn = ((side.machine, side) for point in points for side in point.found.sides)
+    yield from standing_lines(standings_of(drawn, {each.label: (each.key,) for each in _CELLS}))
 
 
 def grid_object(points: Sequence[GridPoint], key: str) -> list[Json]:

@@ -22,9 +22,9 @@ _LONGEST = 22
 
 
 def pictures_of(found: Comparison) -> Iterator[Illustration]:
-    """Yield the picture of 64-bit integers, and a map of what is off for each machine that has drawn another one.
+    """Yield the picture of 64-bit integers, and a map of what differs for each machine that has drawn another one.
 
-    White is another colour, grey the same colour at another depth.
+    White has another colour, grey another depth alone.
     """
     height, width = found.expected.depths.shape
     caption = f"{found.scene}, {width} x {height}, as 64-bit integers draw it"

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 
 from pixelflow.simd.drawing import Blend, Comparison, DrawnFrame, Frame, State, Work, draw_frame
 from pixelflow.simd.errors import InputError, MissingPackageError, UsageError
+from pixelflow.simd.report import listed
 from pixelflow.simd.units import Constant
 
-__all__ = ["Contender", "Sides"]
+__all__ = ["Contender", "Refusal", "Sides", "refused_with"]
+
+
+Refusal: TypeAlias = Callable[[Sequence[tuple[str, State]], int], None]
+"""Raises InputError, before any work, for draws of those names and states, at so many samples a pixel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +27,32 @@ class Contender:
     draw: Callable[[Frame], DrawnFrame]
     built: tuple[Constant, ...] = ()
     """What the machine was that is modelled."""
-    refuse: Callable[[Sequence[tuple[str, State]], int], None] | None = None
-    """Raises InputError, before any work, for draws of those names and states, at so many samples a pixel."""
+    refuse: Refusal | None = None
+
+
+def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refusal:
+    """Return what refuses the same, and names those of the ``others`` that would not."""
+
+    def hinted(draws: Sequence[tuple[str, State]], samples: int) -> None:
+        try:
+            refuse(draws, samples)
+        except (UsageError, MissingPackageError):
+            raise
+        except InputError as error:
+            able = [name for name, other in others.items() if other is None or _takes(other, draws, samples)]
+            more = f"--machine {listed(able, 'or')} would draw it" if able else "no machine here draws it"
+            faults = [replace(each, hint=f"{each.hint}; {more}" if each.hint else more) for each in error.faults]
+            raise InputError(faults) from None
+
+    return hinted
+
+
+def _takes(refuse: Refusal, draws: Sequence[tuple[str, State]], samples: int) -> bool:
+    try:
+        refuse(draws, samples)
+    except InputError:
+        return False
+    return True
 
 
 @dataclass(slots=True)
@@ -30,6 +60,8 @@ class Sides:
     """Machines by name, for one scene. One that refuses it is left out, with its reason, as long as another draws."""
 
     contenders: Mapping[str, Contender]
+    others: Mapping[str, Refusal | None] = field(default_factory=dict)
+    """Machines that were not asked to draw, and what they refuse: where all of those refuse, these are named."""
     refused: dict[str, InputError] = field(default_factory=dict, init=False)
 
     @property
@@ -42,7 +74,7 @@ class Sides:
         for name in self.drawing:
             refuse = self.contenders[name].refuse
             if refuse is not None:
-                self._asked(name, partial(refuse, draws, samples))
+                self._asked(name, partial(refused_with(refuse, self.others), draws, samples))
 
     def compared(self, scene: str, frame: Frame) -> Comparison:
         """Draw a frame on all that have not refused; raises InputError where none is left."""

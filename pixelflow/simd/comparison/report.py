@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pixelflow.simd.comparison.fairness import fairness_object, fairness_parts
 from pixelflow.simd.comparison.quantities import QUANTITIES
-from pixelflow.simd.comparison.scorecard import scorecard_object, scorecard_parts
-from pixelflow.simd.drawing import Comparison, DrawnFrame
-from pixelflow.simd.report import Column, Json, Part, Table, counted, number, shares, verbatim
+from pixelflow.simd.comparison.scorecard import marked, marks_line, scorecard_object, scorecard_parts
+from pixelflow.simd.drawing import EQUAL, Comparison, DrawnFrame, FreeWork
+from pixelflow.simd.report import Column, Heading, Json, Part, Table, counted, listed, number, shares, verbatim
 
 __all__ = [
     "Beside",
-    "all_of",
+    "beside_parts",
     "comparison_object",
     "comparison_parts",
+    "different",
     "refusals",
     "side_object",
     "side_tables",
@@ -23,56 +24,85 @@ __all__ = [
 ]
 
 
+_LABEL = 16
+"""Columns that labels of figures take at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What machines did besides the picture, to stand in its comparison."""
 
+    title: str
+    """Of its section."""
     parts: Sequence[Part]
     data: dict[str, Json]
     times: Sequence[tuple[str, str, float]]
     """For the figure: the machine, what it did, milliseconds."""
 
 
-def all_of(sides: Sequence[DrawnFrame]) -> str:
-    """Return how prose speaks of all of them."""
-    return {1: "it", 2: "both"}.get(len(sides), "all")
-
-
 def verdict(found: Comparison) -> str:
-    """Return how the pictures stand to the one of 64-bit integers."""
+    """Return how the pictures stand to the one of 64-bit integers; who is left out has pixels that differ."""
     if found.wrong:
-        return "PICTURES DIFFER"
-    exact = [side for side, apart in zip(found.sides, found.differences, strict=True) if not apart.reason]
-    if len(exact) == len(found.sides):
-        return f"every pixel of {all_of(exact)} is the one of 64-bit integers"
-    names = " and ".join(side.machine for side in exact)
-    return (
-        f"every pixel of {names} is the one of 64-bit integers" if exact else "pictures by an arithmetic of their own"
-    )
+        return "PIXELS DIFFER"
+    equal = [side.machine for side in found.sides if side.picture.equals(found.expected)]
+    return f"{EQUAL} to that of 64-bit integers on {listed(equal)}" if equal else "no picture has every pixel equal"
+
+
+def different(found: Comparison) -> Iterator[str]:
+    """Yield of each machine whose picture is another one how many pixels differ, and why they may."""
+    for side, apart in zip(found.sides, found.differences, strict=True):
+        if apart.colours or apart.depths:
+            yield f"{side.machine}: {apart.text}"
 
 
 def comparison_parts(found: Comparison) -> Iterator[Part]:
-    """Yield what holds for all, then stages, instructions and bytes of each."""
+    """Yield what holds for all, then stages, instructions and bytes of each, section by section."""
+    yield Heading("What the picture took")
+    drawers = listed([side.whole for side in found.sides])
+    yield f"drawn by {drawers}; a part, below, is one of these {_kinds(found.sides)}"
     yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {verdict(found)}"
-    for side, apart in zip(found.sides, found.differences, strict=True):
-        if not found.wrong and (apart.colours or apart.depths):
-            yield f"{side.machine}: {apart.text}"
+    yield from different(found)
     yield from refusals(found.refused)
-    rows = [(each.label, *(each.kind(each.value(side)) for side in found.sides)) for each in QUANTITIES]
-    for clock in _clocks(found.sides):
-        rows.append((f"at {clock:g} MHz each, ms", *(number(side.milliseconds_at(clock)) for side in found.sides)))
-    titles = (f"{side.machine} x{side.parts}" for side in found.sides)
-    yield from ("", Table([Column("", fixed=True), *(Column(title, verbatim) for title in titles)], rows))
-    yield from ("", *scorecard_parts(found.sides))
-    for tables in zip(*map(side_tables, found.sides), strict=True):
-        for table in tables:
-            yield from ("", table)
-    for side in found.sides:
-        if side.free:
-            yield from ("", _left_out(side))
-    yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
+    yield from ("", _table(found.sides), marks_line(found.sides))
+    yield from _section("What the figures are to be taken for", scorecard_parts(found.sides))
+    tables = [table for each in zip(*map(side_tables, found.sides), strict=True) for table in each]
+    yield from _section("Where the cycles went", [*tables[:1], *(part for each in tables[1:] for part in ("", each))])
+    yield from _section("Left out of the cycles", [line for side in found.sides for line in _left_out(side)])
+    facts = [f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts]
+    yield from _section("Facts", facts)
     if len(found.sides) > 1:
-        yield from ("", *fairness_parts(found))
+        yield from _section("What is fair and what is not", fairness_parts(found))
+
+
+def beside_parts(besides: Iterable[Beside | None]) -> Iterator[Part]:
+    """Yield what stands beside a comparison, a section each."""
+    for each in besides:
+        if each is not None:
+            yield from _section(each.title, each.parts)
+
+
+def _section(title: str, parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield parts under a heading; nothing where there are none."""
+    found = list(parts)
+    if found:
+        yield from ("", Heading(title))
+        yield from found
+
+
+def _kinds(sides: Sequence[DrawnFrame]) -> str:
+    return listed([f"{kind}s" for kind in dict.fromkeys(side.part for side in sides)], "or")
+
+
+def _table(sides: Sequence[DrawnFrame]) -> Table:
+    """Return the figures of all machines beside each other, after each a letter for its standing."""
+    rows: list[list[Json]] = []
+    for each in QUANTITIES:
+        cells = [marked(each.kind(each.value(side)), side, each.key, sides) for side in sides]
+        rows.append([each.label, *cells])
+    for clock in _clocks(sides):
+        times = [marked(number(side.milliseconds_at(clock)), side, "milliseconds_at", sides) for side in sides]
+        rows.append([f"at {clock:g} MHz each, ms", *times])
+    return Table([Column("", least=_LABEL), *(Column(side.machine, verbatim) for side in sides)], rows)
 
 
 def refusals(refused: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -96,15 +126,17 @@ def side_tables(side: DrawnFrame) -> Iterator[Table]:
         yield shares(values, unit, "what", foot="= all", title=f"{side.machine}: {title}")
 
 
-def _left_out(side: DrawnFrame) -> Table:
-    """Return what a machine's account leaves out, with cycles by formula where there are some."""
-    columns = (
-        Column("what", key="what", fixed=True), Column("bound", key="bound", fixed=True),
-        Column("cycles", lambda count: "-" if count is None else number(count), "cycles"),
-        Column("why", key="why"),
-    )  # fmt: skip
-    rows = [(each.what, each.bound.value, each.cycles, each.why) for each in side.free]
-    return Table(columns, rows, f"{side.machine}: left out of its cycles (formulas, not executed)")
+def _left_out(side: DrawnFrame) -> Iterator[str]:
+    """Yield what a machine's account leaves out, with cycles and their standing where a formula bounds them."""
+    if side.free:
+        yield f"{side.machine}: left out of its cycles (not executed)"
+    for each in side.free:
+        size = "" if each.cycles is None else f" {each.cycles:,} cycles ({_standing(each)})"
+        yield f"  {each.what}: {each.bound.value}{size}; {each.why}."
+
+
+def _standing(free: FreeWork) -> str:
+    return "-" if free.ground is None else free.ground.standing.value
 
 
 def comparison_object(found: Comparison) -> dict[str, Json]:
@@ -121,7 +153,7 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
                 "depths_different": apart.depths,
                 "largest_difference": apart.largest,
                 "why_different": apart.reason or None,
-                **scorecard_object(side),
+                **scorecard_object(side, found.sides),
             }
             for side, apart in zip(found.sides, found.differences, strict=True)
         ],
@@ -142,6 +174,14 @@ def side_object(side: DrawnFrame) -> dict[str, Json]:
         "bytes": side.traffic,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
         "left_out": [
-            {"what": each.what, "bound": each.bound.value, "cycles": each.cycles, "why": each.why} for each in side.free
+            {
+                "what": each.what,
+                "of": [work.value for work in each.of],
+                "bound": each.bound.value,
+                "cycles": each.cycles,
+                "standing": _standing(each),
+                "why": each.why,
+            }
+            for each in side.free
         ],
     }

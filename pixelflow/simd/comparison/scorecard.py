@@ -6,7 +6,8 @@ Standings are worked out from that and from the constants, and stand nowhere els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from pixelflow.simd.comparison.quantities import QUANTITIES
@@ -14,7 +15,19 @@ from pixelflow.simd.drawing import DrawnFrame, FigureStanding, Ground, Origin, g
 from pixelflow.simd.report import Column, Json, Part, Table
 from pixelflow.simd.units import Standing
 
-__all__ = ["FIGURES", "formula_amount", "ground_of_figure", "scorecard_object", "scorecard_parts", "standing_of"]
+__all__ = [
+    "FIGURES",
+    "MARKS",
+    "formula_amount",
+    "ground_of_figure",
+    "marked",
+    "marks_line",
+    "scorecard_object",
+    "scorecard_parts",
+    "standing_lines",
+    "standing_of",
+    "standings_of",
+]
 
 FIGURES: Mapping[str, str] = {
     **{each.key: each.label for each in QUANTITIES},
@@ -25,7 +38,13 @@ FIGURES: Mapping[str, str] = {
 }
 """Every figure that a comparison has of a machine: key and label."""
 
-_UNCOUNTED = "-"
+_UNCOUNTED, _NOT_COUNTED = "-", "not counted"
+MARKS = {
+    FigureStanding.EXECUTED: "e", FigureStanding.FITTED: "f", FigureStanding.INVENTED: "i", FigureStanding.FORMULA: "w",
+    FigureStanding.PART: "p", FigureStanding.GIVEN: "g", FigureStanding.UNSAID: "?",
+}  # fmt: skip
+"""A letter for each standing, to stand after a figure: *w* for what is worked out, by a formula."""
+_MARKED = {FigureStanding.FORMULA: "worked out by a formula", FigureStanding.PART: "in part by a formula"}
 _LEGEND = {
     FigureStanding.EXECUTED: "counted over what was carried out, at rates that have a source",
     FigureStanding.FITTED: "the same, at rates chosen so that published figures come out",
@@ -37,33 +56,95 @@ _LEGEND = {
 }
 
 
-def ground_of_figure(side: DrawnFrame, key: str) -> Ground | None:
-    """Return what a figure rests on; None where the machine does not count it."""
+def ground_of_figure(side: DrawnFrame, key: str, sides: Sequence[DrawnFrame] = ()) -> Ground | None:
+    """Return what a figure rests on; None where the machine does not count it.
+
+    The time at another's clock rests on the clocks of all ``sides`` that stand beside each other.
+    """
     if key == "left_out":
-        return Ground.formula("as the table of what is left out says it") if side.free else None
+        known = [each.ground for each in side.free if each.ground is not None]
+        return reduce(Ground.__or__, known) if known else None
     if key == "milliseconds_at":
-        return ground_of(side.grounds, ("cycles",))
+        return _at_clocks(side, sides)
     for each in QUANTITIES:
         if each.key == key:
             return None if each.value(side) is None else ground_of(side.grounds, each.of(side))
     return ground_of(side.grounds, (key,))
 
 
-def standing_of(side: DrawnFrame, key: str) -> FigureStanding | None:
-    """Return the one standing of a figure; None where the machine does not count it."""
-    ground = ground_of_figure(side, key)
+def _at_clocks(side: DrawnFrame, sides: Sequence[DrawnFrame]) -> Ground | None:
+    """Return what a machine's cycles at every machine's clock rest on; None where all have the same one."""
+    if len({each.clock_mhz for each in sides}) < 2:
+        return None
+    found = {"cycles": ground_of(side.grounds, ("cycles",))}
+    for each in sides:
+        clock = ground_of(each.grounds, ("clock_mhz",))
+        constants = tuple(replace(constant, key=f"{each.machine}: {constant.key}") for constant in clock.constants)
+        found[each.machine] = replace(clock, constants=constants)
+    return reduce(Ground.__or__, found.values()) if all(each.origins for each in found.values()) else Ground()
+
+
+def standing_of(side: DrawnFrame, key: str, sides: Sequence[DrawnFrame] = ()) -> FigureStanding | None:
+    """Return the one standing of a figure, the weakest of all that it is made of; None where it is not counted."""
+    ground = ground_of_figure(side, key, sides)
     return None if ground is None else ground.standing
+
+
+def marked(text: str, side: DrawnFrame, key: str, sides: Sequence[DrawnFrame] = ()) -> str:
+    """Return a figure with the letter of its standing, the weakest of all that it is made of."""
+    standing = standing_of(side, key, sides)
+    return f"{text}  " if standing is None else f"{text} {MARKS[standing]}"
+
+
+def marks_line(sides: Sequence[DrawnFrame]) -> str:
+    """Return what the letters after figures mean, of standings that there are."""
+    seen = {standing_of(side, key, sides) for side in sides for key in FIGURES}
+    words = [f"{mark} {_MARKED.get(standing, standing.value)}" for standing, mark in MARKS.items() if standing in seen]
+    return (
+        f"After a figure stands what it is to be taken for, the weakest of all that it is made of: {', '.join(words)}."
+    )
+
+
+def standings_of(
+    drawn: Iterable[tuple[str, DrawnFrame]], figures: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, str]]:
+    """Return the standings of a table's figures, by machine and heading; each is made of some of `FIGURES`.
+
+    A machine that comes several times, for several pictures, has every standing that its figure has in one of them.
+    """
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for name, side in drawn:
+        for label, keys in figures.items():
+            grounds = [ground_of_figure(side, key) for key in keys]
+            known = [each for each in grounds if each is not None]
+            said = all(each.origins for each in known)
+            whole = reduce(Ground.__or__, known if said else [Ground()]) if len(known) == len(grounds) else None
+            standing = _NOT_COUNTED if whole is None else whole.standing.value
+            found.setdefault(name, {}).setdefault(label, {})[standing] = None
+    return {
+        name: {label: " or ".join(sorted(standings)) for label, standings in each.items()}
+        for name, each in found.items()
+    }
+
+
+def standing_lines(standings: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield a line for each machine that says what a table's figures are to be taken for."""
+    for name, figures in standings.items():
+        groups: dict[str, list[str]] = {}
+        for label, standing in figures.items():
+            groups.setdefault(standing, []).append(label)
+        yield f"{name}: " + "; ".join(f"{standing}: {', '.join(labels)}" for standing, labels in groups.items())
 
 
 def scorecard_parts(sides: Sequence[DrawnFrame]) -> Iterator[Part]:
     """Yield the table of standings, what its words mean, and what each machine's figures rest on."""
-    found = {key: [standing_of(side, key) for side in sides] for key in FIGURES}
+    found = {key: [standing_of(side, key, sides) for side in sides] for key in FIGURES}
     rows = [(FIGURES[key], *(each or _UNCOUNTED for each in standings)) for key, standings in found.items()]
     columns = [Column("scorecard", fixed=True), *(Column(side.machine, fixed=True) for side in sides)]
     yield Table(columns, rows)
     seen = {each for standings in found.values() for each in standings}
     words = [f"{word}: {text}" for word, text in _LEGEND.items() if word in seen]
-    yield "; ".join([*words, *([f"{_UNCOUNTED}: not counted"] if None in seen else [])]) + "."
+    yield "; ".join([*words, *([f"{_UNCOUNTED}: {_NOT_COUNTED}"] if None in seen else [])]) + "."
     for side in sides:
         whole = _whole(side)
         for standing in (Standing.INVENTED, Standing.FITTED):
@@ -74,7 +155,7 @@ def scorecard_parts(sides: Sequence[DrawnFrame]) -> Iterator[Part]:
 
 
 def _whole(side: DrawnFrame) -> Ground:
-    """Return what all figures of a machine rest on together."""
+    """Return what all figures of a machine rest on together, what is left out of its cycles excepted."""
     return reduce(Ground.__or__, side.grounds.values(), Ground())
 
 
@@ -95,9 +176,9 @@ def _ground_of_part(side: DrawnFrame, of: str, name: str) -> Ground:
     return side.grounds.get(f"{of}: {name}", side.grounds.get(of, Ground()))
 
 
-def scorecard_object(side: DrawnFrame) -> dict[str, Json]:
+def scorecard_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str, Json]:
     """Return standings, and what they rest on, as JSON holds them; parts of bytes and of cycles have their own."""
-    found: dict[str, Json] = {key: _object(ground_of_figure(side, key)) for key in FIGURES}
+    found: dict[str, Json] = {key: _object(ground_of_figure(side, key, sides)) for key in FIGURES}
     parts: dict[str, Json] = {}
     for of, values in (("stages", side.stages), ("traffic", side.traffic)):
         for name in values:
@@ -110,14 +191,14 @@ def scorecard_object(side: DrawnFrame) -> dict[str, Json]:
             "source": each.source,
             "text": each.text,
         }
-        for each in _whole(side).constants
+        for each in (_whole(side) | (ground_of_figure(side, "left_out") or Ground())).constants
     }
     return {"scorecard": found, "scorecard_of_parts": parts, "constants": constants}
 
 
 def _object(ground: Ground | None) -> Json:
     if ground is None:
-        return {"standing": "not counted"}
+        return {"standing": _NOT_COUNTED}
     return {
         "standing": ground.standing.value,
         "origins": sorted(each.value for each in ground.origins),

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from math import sqrt
 from typing import TypeAlias
 
-from pixelflow.simd.comparison.scorecard import standing_of
+from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.drawing import DrawnFrame, Frame, spans_of
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, table_object, verbatim
 
@@ -33,6 +33,8 @@ MEASURES: Mapping[str, Callable[[DrawnFrame], float]] = {
     "cycles x lane bits": lambda side: side.lane_cycles * side.lane_bits,
 }
 """By what machines are compared: cycles of the picture, time at their clocks, busy cycles times bits of lanes."""
+_FIGURES = ("cycles", "milliseconds", "lane_bit_cycles")
+"""Their names in the scorecard."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,9 +115,9 @@ def crossings(rows: Sequence[SizeDrawn]) -> list[Crossing]:
 
 def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report:
     """Return the table of sizes and their crossings; ``about`` is what the header says besides."""
-    parts = ", ".join(f"{name} x{side.parts} at {side.clock_mhz:g} MHz" for name, side in rows[0].sides.items())
+    parts = ", ".join(f"{side.whole} at {side.clock_mhz:g} MHz" for side in rows[0].sides.values())
     title = (
-        f"{rows[0].triangles:,} triangles of each size: {parts}; for each triangle "
+        f"{counted(rows[0].triangles, 'triangle')} of each size: {parts}; for each triangle "
         "(x bits: busy cycles x bits of the lanes)"
     )
     table = _table(rows)
@@ -123,11 +125,15 @@ def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report
     shown = [table] if few else [part for measure in MEASURES for part in ("", _of_measure(rows, measure))][1:]
     return Report(
         "triangle sizes",
-        (*about, "executed"),
+        tuple(about),
         results=[title, "", *shown, "", *_found(rows)],
         schema="pixelflow.study.triangle-sizes/1",
-        data={} if few else {table.key: table_object(table)},
+        data={"standings": _object(_standings(rows)), **({} if few else {table.key: table_object(table)})},
     )
+
+
+def _object(standings: Mapping[str, Mapping[str, str]]) -> Json:
+    return {name: dict(figures) for name, figures in standings.items()}
 
 
 def _of_measure(rows: Sequence[SizeDrawn], measure: str) -> Table:
@@ -176,6 +182,10 @@ def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
         f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
         "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
     )
-    for name, side in rows[0].sides.items():
-        cycles, busy = (standing_of(side, key) for key in ("cycles", "lane_bit_cycles"))
-        yield f"{name}, standing (as in `compare`): cycles and time {cycles}, busy cycles x lane bits {busy}."
+    yield from standing_lines(_standings(rows))
+
+
+def _standings(rows: Sequence[SizeDrawn]) -> dict[str, dict[str, str]]:
+    """Return what the figures are to be taken for, by machine and measure."""
+    keys = {measure: (key,) for measure, key in zip(MEASURES, _FIGURES, strict=True)}
+    return standings_of(((name, side) for row in rows for name, side in row.sides.items()), keys)

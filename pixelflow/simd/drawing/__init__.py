@@ -2,6 +2,7 @@
 
 from pixelflow.simd.drawing.account import (
     ALL_PARTS,
+    EQUAL,
     Bound,
     Comparison,
     DrawnFrame,
@@ -65,6 +66,7 @@ __all__ = [
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
     "DIVISOR",
+    "EQUAL",
     "FAR",
     "LEAST_NEARNESS",
     "NEAREST",

@@ -23,8 +23,7 @@ from pixelflow.simd.units import Standing
 __all__ = ["Declaration", "Declares", "Flow", "Instruction", "InstructionSet", "Step"]
 
 _REFERENCES = (Mem, Imm)
-_KEPT = 1 << 16
-"""Decoded instructions that a set remembers."""
+_KEPT = 1 << 16  # decoded instructions that a set remembers
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +154,9 @@ def _declared(mnemonic: str, home: str) -> Declaration:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Instruction:
-    """One instruction as it stands in a program: a declaration and its operand values."""
+    """One instruction as it stands in a program. Most that say the same are one object: what follows is found once."""
 
     declaration: Declaration
     operands: tuple[Operand, ...] = ()
@@ -178,29 +177,31 @@ class Instruction:
         """The clock cycles of one execution, one `Step` each."""
         return self.declaration.steps(*self.operands)
 
-    @property
+    @cached_property
     def cycles(self) -> int:
         """Clock cycles; 0 for control that runs ahead."""
         return len(self.steps)
 
     def encode(self) -> tuple[int, ...]:
         """Return the 32-bit words; raises EncodingError where an operand does not fit its field."""
-        d = self.declaration
-        return pack(d.layout, d.opcode, self.operands, gated=self.gated)
+        return self._encoded
 
-    @property
+    @cached_property
+    def _encoded(self) -> tuple[int, ...]:
+        return pack(self.declaration.layout, self.declaration.opcode, self.operands, gated=self.gated)
+
+    @cached_property
     def touches(self) -> tuple[tuple[Mem, int], ...]:
         """The memory that the operands name: (first byte, number of bytes) each."""
-        operands = self.operands
-        places = self.declaration.memory_operands
+        operands, places = self.operands, self.declaration.memory_operands
         sized = [(at, size_at) for at, size_at in places if isinstance(operands[at], Mem)]
         return tuple([(operands[at], 1 if size_at is None else operands[size_at]) for at, size_at in sized])
 
-    @property
+    @cached_property
     def bases(self) -> tuple[int, ...]:
         """The parameters that the operands refer to, without repetition."""
         found = [o.base for o in self.operands if isinstance(o, _REFERENCES) and o.base is not None]
-        return tuple(dict.fromkeys(found)) if found else ()
+        return tuple(dict.fromkeys(found))
 
     def resolve(self, parameters: Sequence[int]) -> Instruction:
         """Return the instruction with every parameter reference replaced by its value in ``parameters``."""
@@ -358,8 +359,7 @@ class InstructionSet(Generic[Kind]):
             raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
         if gated and not declaration.gateable:
             raise EncodingError(f"{mnemonic} has no .{self.gate} form")
-        instruction = Instruction(declaration, operands, gated)
-        instruction.encode()
+        (instruction := Instruction(declaration, operands, gated)).encode()
         return instruction
 
     def decode(self, words: tuple[int, ...], at: int = 0) -> Instruction:

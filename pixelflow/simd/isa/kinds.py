@@ -7,13 +7,15 @@ instructions of a few dozen kinds, so whatever follows from the kind is worked o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
 
@@ -41,8 +43,10 @@ class ByKind:
         kind_of: NDArray[np.intp],
         addresses: list[int],
         words: tuple[int, ...],
+        code: NDArray[np.uint32],
         reading: Reading,
     ) -> None:
+        """``code`` is the words once more, for columns."""
         self.kinds = kinds
         self.kind_of = kind_of
         self.kind_list: list[int] = kind_of.tolist()
@@ -50,12 +54,16 @@ class ByKind:
         self.addresses = addresses
         self.counts = [each.declaration.layout.coefficients for each in kinds]
         """How many coefficients an instruction of each kind has."""
-        self._words, self._reading = words, reading
+        self._words, self._code, self._reading = words, code, reading
+        self._word_counts = np.array([each.words for each in kinds], np.intp)
 
     def each(self, of: Callable[[Instruction], T]) -> list[T]:
         """Return for every instruction what follows from its kind."""
-        found = [of(kind) for kind in self.kinds]
-        return [found[kind] for kind in self.kind_list]
+        return self.spread([of(kind) for kind in self.kinds])
+
+    def spread(self, values: Sequence[T]) -> list[T]:
+        """Return for every instruction the value of its kind; there is one for each kind."""
+        return [values[kind] for kind in self.kind_list]
 
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
         """Return where instructions of some declarations stand, in order, each with its declaration."""
@@ -69,7 +77,7 @@ class ByKind:
         counts = np.array(self.counts, np.intp)[kind_of]
         found = np.zeros((end - first, int(counts.max(initial=0))), np.int64)
         starts = np.array(self.addresses[first:end], np.intp)
-        past = starts + np.array([each.words for each in self.kinds], np.intp)[kind_of]
+        past = starts + self._word_counts[kind_of]
         for count in np.unique(counts[counts > 0]).tolist():
             which = np.flatnonzero(counts == count)
             at = past[which, None] + np.arange(-COEFFICIENT_WORDS * count, 0)
@@ -77,9 +85,15 @@ class ByKind:
             found[which, :count] = (halves[..., 0] << np.uint64(32) | halves[..., 1]).view(np.int64)
         return found
 
-    @cached_property
-    def _code(self) -> NDArray[np.uint32]:
-        return np.array(self._words, np.uint32)
+    def position(self, address: int) -> int | None:
+        """Return which instruction stands at a word address; None where none begins there."""
+        found = bisect_left(self.addresses, address)
+        return found if found < len(self.addresses) and self.addresses[found] == address else None
+
+    def words_between(self, first: int, end: int) -> tuple[int, ...]:
+        """Return the words of instructions ``first`` to ``end - 1``."""
+        past = self.addresses[end] if end < len(self.addresses) else len(self._words)
+        return self._words[self.addresses[first] : past]
 
     def __len__(self) -> int:
         return len(self.kind_list)
@@ -95,18 +109,19 @@ class ByKind:
 def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) -> ByKind:
     """Return the instructions that words mean, by kind; raises InputError for the first that bits mean nothing in."""
     declared, reading = instructions.by_opcode, instructions.decode
+    code = np.frombuffer(array("I", words), np.uint32)
     length_of, key_of = [1] * 256, [1] * 256
     for opcode, declaration in declared.items():
         length_of[opcode], key_of[opcode] = declaration.words, declaration.layout.leading
+    lengths = np.array(length_of, np.intp)[code >> 24].tolist()
     addresses: list[int] = []
     at, size = 0, len(words)
     while at < size:
         addresses.append(at)
-        at += length_of[words[at] >> 24]
+        at += lengths[at]
     if at > size:
         for each in addresses:
             reading(words, each)  # the last one, if no other, ends in the middle
-    code = np.array(words, np.uint32)
     heads = np.array(addresses, np.intp)
     lead = np.array(key_of, np.intp)[code[heads] >> 24]
     keys = code[heads].astype(np.uint64) << np.uint64(32)
@@ -121,7 +136,9 @@ def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) 
     found: dict[int, Instruction] = {}
     for index in np.sort(firsts).tolist():
         found[index] = _kind_at(words, addresses[index], declared, reading)
-    return ByKind(tuple([found[index] for index in firsts.tolist()]), kind_of.reshape(-1), addresses, words, reading)
+    return ByKind(
+        tuple([found[index] for index in firsts.tolist()]), kind_of.reshape(-1), addresses, words, code, reading
+    )
 
 
 def _kind_at(words: tuple[int, ...], at: int, declared: Mapping[int, Declaration], reading: Reading) -> Instruction:
@@ -129,6 +146,9 @@ def _kind_at(words: tuple[int, ...], at: int, declared: Mapping[int, Declaration
     declaration = declared.get(words[at] >> 24)
     if declaration is None or not declaration.layout.coefficients:
         return reading(words, at)
-    reading(words, at)  # an error names this place
     leading = declaration.layout.leading
-    return reading(words[at : at + leading] + (0,) * (declaration.words - leading), 0)
+    try:
+        return reading(words[at : at + leading] + (0,) * (declaration.words - leading), 0)
+    except InputError:
+        reading(words, at)  # its error names the place
+        raise

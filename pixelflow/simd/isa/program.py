@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from bisect import bisect_right
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
@@ -138,8 +139,14 @@ class AssembledProgram(Shown):
             self.entries[self.stream] = 0
 
     def __getstate__(self) -> dict[str, object]:
-        # What is computed from the fields is computed again where it is sent to.
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        # What is computed from the fields is computed again where it is sent to. Many small objects are sent as few.
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        lines = tuple([(each.file, each.line, each.text) for each in self.lines])
+        return {**state, "words": array("I", self.words), "line_of": array("i", self.line_of), "lines": lines}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        lines = tuple([SourceLine(*each) for each in state["lines"]])
+        vars(self).update(state, words=tuple(state["words"]), line_of=tuple(state["line_of"]), lines=lines)
 
     def __repr__(self) -> str:
         return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"

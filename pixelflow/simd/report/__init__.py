@@ -6,6 +6,7 @@ from pixelflow.simd.report.forms import (
     cut,
     facts,
     fixed,
+    listed,
     machine_time,
     number,
     overview,
@@ -13,6 +14,7 @@ from pixelflow.simd.report.forms import (
     plain_table,
     plural,
     printable,
+    ranged,
     share,
     shares,
     six_digits,
@@ -20,7 +22,7 @@ from pixelflow.simd.report.forms import (
     verbatim,
 )
 from pixelflow.simd.report.json import json_text, report_object, table_object
-from pixelflow.simd.report.model import Column, Fact, Illustration, Json, Part, Report, Table
+from pixelflow.simd.report.model import Column, Fact, Heading, Illustration, Json, Part, Report, Table
 from pixelflow.simd.report.notebook import Shown, ShownTable
 from pixelflow.simd.report.raster_image import RasterImage
 from pixelflow.simd.report.text import as_text, drawn
@@ -29,6 +31,7 @@ __all__ = [
     "Column",
     "Curves",
     "Fact",
+    "Heading",
     "Illustration",
     "Json",
     "Made",
@@ -47,6 +50,7 @@ __all__ = [
     "facts",
     "fixed",
     "json_text",
+    "listed",
     "machine_time",
     "number",
     "overview",
@@ -54,6 +58,7 @@ __all__ = [
     "plain_table",
     "plural",
     "printable",
+    "ranged",
     "report_object",
     "share",
     "shares",

@@ -7,7 +7,8 @@ and on a dark page; colours of spans and lines have about the same contrast on b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -20,6 +21,8 @@ _COLOURS = (
     "#4c8bc8", "#d98032", "#5aa469", "#c85c6a", "#9a7fd1", "#a8894f", "#3fa3a3", "#c77bb0", "#7d8ca3", "#b3a12f",
 )  # fmt: skip
 _WIDTH, _LEFT, _RIGHT = 960, 150, 40
+_READABLE = 720
+"""Points across below which letters would be too small: a narrower page moves a figure sideways."""
 _LANE, _BAR, _TICKS, _LEGEND = 30, 22, 34, 18
 _LEAST_WIDTH = 3
 """What is narrower than so many points is no stage that somebody sees."""
@@ -27,6 +30,32 @@ _CURVES_HEIGHT = 260
 _LETTER = 6.6
 """About how wide a letter of a figure is."""
 _GREY = "#8a8f98"
+_SHORT = "(short stages)"
+_PATTERNS = (("", 0.0), ("2 4", 1.0), ("", 0.35), ("1 7", 1.0))
+"""What lies over colours where there are more names: dashes, and the share of a bar's height that they take; the last
+one over grey alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How one kind of span looks: a colour, and which pattern lies over it."""
+
+    colour: str
+    pattern: int = 0
+
+    def drawn(self, left: float, top: float, width: float, height: float, told: str = "") -> str:
+        """Return a box that looks so; ``told`` is shown to who points at it."""
+        dashes, share = _PATTERNS[self.pattern]
+        box = _box(left, top, width, height, self.colour, told)
+        if not share:
+            return box
+        place = f"M{_short(left)} {_short(top + height / 2)}h{_short(width)}"
+        look = f'stroke="#000" stroke-opacity="0.5" stroke-width="{_short(height * share)}" pointer-events="none"'
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        return f'{box}<path d="{place}" {look}{dashed}/>'
+
+
+_MARKS = tuple(_Mark(colour, pattern) for pattern in range(len(_PATTERNS) - 1) for colour in _COLOURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +83,19 @@ class Timeline:
             return ""
         scale = (_WIDTH - _LEFT - _RIGHT) / end
         lanes = [(name, list(_joined(spans, _LEAST_WIDTH / scale))) for name, spans in self.lanes]
-        names = list(dict.fromkeys(span.name for _, spans in lanes for span in spans))
-        colours = {name: _COLOURS[at % len(_COLOURS)] for at, name in enumerate(names)}
+        marks, keys = _marked([span for _, spans in lanes for span in spans])
         drawn = [_axis(end, scale, _LANE * len(lanes) + 4, self.unit)]
         for at, (name, spans) in enumerate(lanes):
             top = _LANE * at + 4
             drawn.append(_text(_LEFT - 8, top + 15, name, anchor="end"))
-            drawn += (self._bar(span, top, scale, colours[span.name]) for span in spans)
+            drawn += (self._bar(span, top, scale, marks[span.name]) for span in spans)
         below = _LANE * len(lanes) + _TICKS
-        keys, height = _legend([(name, colours[name]) for name in names], below + 14)
+        legend, height = _legend(keys, below + 14)
         waits = any(span.wait for _, spans in lanes for span in spans)
         caption = f"{self.title}; the strip below a stage: which share of it is waiting" if waits else self.title
-        return _figure(caption, below + height, [*drawn, *keys])
+        return _figure(caption, below + height, [*drawn, *legend])
 
-    def _bar(self, span: TimeSpan, top: float, scale: float, colour: str) -> str:
+    def _bar(self, span: TimeSpan, top: float, scale: float, mark: _Mark) -> str:
         left, width = _LEFT + span.start * scale, max(0.5, (span.end - span.start) * scale)
         length = span.end - span.start
         waiting = f", {number(span.wait)} of them waiting" if span.wait else ""
@@ -76,7 +104,7 @@ class Timeline:
         if len(span.name) * _LETTER + 6 < width:
             inside = _text(left + width / 2, top + 14, span.name, anchor="middle", fill="#ffffff")
         strip = _box(left, top + _BAR - 3, width * span.wait / length, 3, _GREY) if span.wait else ""
-        return _box(left, top, width, _BAR - 4, colour, told) + strip + inside
+        return mark.drawn(left, top, width, _BAR - 4, told) + strip + inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +135,19 @@ class Curves:
             drawn.append(_text(place(x, 0)[0], bottom + 16, number(_whole(x)), anchor="middle"))
         drawn.append(_text((_WIDTH + _LEFT - _RIGHT) / 2, bottom + 32, self.x, anchor="middle"))
         drawn.append(_text(_LEFT - 8, 12, self.y, anchor="end"))
-        named = []
+        named: list[tuple[str, str]] = []
         for at, (name, line) in enumerate(self.lines):
-            colour = _COLOURS[at % len(_COLOURS)]
+            again, colour = at // len(_COLOURS), _COLOURS[at % len(_COLOURS)]
+            # A colour that comes again has dashes, each time longer ones.
+            look = f'stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{3 * again} 3"' if again else "")
             path = " ".join(f"{left:.1f},{top:.1f}" for left, top in (place(*point) for point in line))
-            drawn.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+            drawn.append(f'<polyline points="{path}" fill="none" {look}/>')
             for x, y in line:
                 left, top = place(x, y)
                 told = f"{name + ': ' if name else ''}{self.x} {number(_whole(x))}, {self.y} {number(_whole(y))}"
                 place_of = f'cx="{_short(left)}" cy="{_short(top)}" r="3.5" fill="{colour}"'
                 drawn.append(f"<circle {place_of}><title>{_safe(told)}</title></circle>")
-            named += [(name, colour)] if name else []
+            named += [(name, f'<path d="M0 -4h20" {look}/>')] if name else []
         keys, height = _legend(named, _CURVES_HEIGHT + 8)
         return _figure(self.title, _CURVES_HEIGHT + height, [*drawn, *keys])
 
@@ -140,7 +170,7 @@ def _joined(spans: Sequence[TimeSpan], least: float) -> Iterator[TimeSpan]:
 
     def together() -> Iterator[TimeSpan]:
         if short:
-            name = short[0].name if len(short) == 1 else "(short stages)"
+            name = short[0].name if len(short) == 1 else _SHORT
             yield TimeSpan(name, short[0].start, short[-1].end, sum(span.wait for span in short))
             short.clear()
 
@@ -179,15 +209,38 @@ def _axis(end: int, scale: float, top: float, unit: str) -> str:
     return "".join((*marks, *texts))
 
 
+def _marked(spans: Sequence[TimeSpan]) -> tuple[Mapping[str, _Mark], list[tuple[str, str]]]:
+    """Return how the spans of each name look, and the legend: no two of its entries look alike.
+
+    Where there are more names than looks, those that take the least time look like each other, in grey, as one entry.
+    """
+    lengths: Counter[str] = Counter()
+    for span in spans:
+        lengths[span.name] += span.end - span.start
+    own = [name for name in lengths if name != _SHORT]
+    if len(own) > len(_MARKS):
+        kept = set(sorted(own, key=lambda name: -lengths[name])[: len(_MARKS)])
+        own = [name for name in own if name in kept]
+    found = dict(zip(own, _MARKS, strict=False))
+    named = list(found.items())
+    others = [name for name in lengths if name not in found and name != _SHORT]
+    if _SHORT in lengths:
+        named.append((_SHORT, _Mark(_GREY, 2)))
+    if others:
+        named.append((f"(others: {len(others)} kinds)", _Mark(_GREY, 3)))
+    grey = {_SHORT: _Mark(_GREY, 2), **dict.fromkeys(others, _Mark(_GREY, 3))}
+    return {**found, **grey}, [(name, mark.drawn(0, -9, 10, 10)) for name, mark in named]
+
+
 def _legend(named: Sequence[tuple[str, str]], top: float) -> tuple[list[str], float]:
-    """Return the names with their colours, in lines, and how high these are."""
+    """Return names with what stands for them, drawn at (0, 0), in lines, and how high these are."""
     drawn, left, line = [], float(_LEFT), 0
-    for name, colour in named:
-        width = 24 + _LETTER * len(name)
+    for name, sample in named:
+        width = 34 + _LETTER * len(name)
         if left > _LEFT and left + width > _WIDTH - 4:
             left, line = float(_LEFT), line + 1
-        drawn.append(_box(left, top + line * _LEGEND - 9, 10, 10, colour))
-        drawn.append(_text(left + 14, top + line * _LEGEND, name))
+        place = f"{_short(left)} {_short(top + line * _LEGEND)}"
+        drawn.append(f'<g transform="translate({place})">{sample}{_text(24, 0, name)}</g>')
         left += width
     return drawn, (line + 1) * _LEGEND if named else 0
 
@@ -215,8 +268,8 @@ def _short(value: float) -> str:
 
 def _figure(caption: str, height: float, drawn: Sequence[str]) -> str:
     view = f'viewBox="0 0 {_WIDTH} {_short(height)}" fill="currentColor" role="img" aria-label="{_safe(caption)}"'
-    style = f"width: 100%; max-width: {_WIDTH}px; height: auto; font: 11px sans-serif"
-    image = f'<svg {view} style="{style}">{"".join(drawn)}</svg>'
+    style = f"width: 100%; min-width: {_READABLE}px; max-width: {_WIDTH}px; height: auto; font: 11px sans-serif"
+    image = f'<div style="overflow-x: auto"><svg {view} style="{style}">{"".join(drawn)}</svg></div>'
     return f'<figure style="margin: 1em 0">{image}<figcaption>{_safe(caption)}</figcaption></figure>'
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "cut",
     "facts",
     "fixed",
+    "listed",
     "machine_time",
     "number",
     "overview",
@@ -19,6 +20,7 @@ __all__ = [
     "plain_table",
     "plural",
     "printable",
+    "ranged",
     "share",
     "shares",
     "six_digits",
@@ -43,7 +45,23 @@ def counted(count: int, noun: str) -> str:
 
 def plural(count: int, noun: str) -> str:
     """Return a count with a noun whose plural ends in ``es``: ``1 pass``, ``2 passes``."""
-    return f"{count} {noun}{'es' * (count != 1)}"
+    return f"{count:,} {noun}{'es' * (count != 1)}"
+
+
+def ranged(numbers: Iterable[int]) -> str:
+    """Return whole numbers in order, those that follow each other as one: ``0-2,7``."""
+    runs: list[list[int]] = []
+    for each in sorted(set(numbers)):
+        if runs and each == runs[-1][-1] + 1:
+            runs[-1][1:] = [each]
+        else:
+            runs.append([each])
+    return ",".join("-".join(map(str, run)) for run in runs)
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names as prose has them: ``a``, ``a and b``, ``a, b and c``; ``last`` stands before the last one."""
+    return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
 def share(part: int | float, whole: int | float) -> str:

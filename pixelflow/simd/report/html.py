@@ -1,18 +1,19 @@
 """Reports as HTML and Markdown: a title, figures, facts as a table without heads, tables, and text as paragraphs.
 
 A page is the piece that a notebook shows, with what makes it a document of its own: nothing is loaded by it, and no
-script runs in it.
+script runs in it. Sections and titles of tables are headings there; a long report has a list of them at its top.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 from pixelflow import __version__
 from pixelflow.simd.report.forms import printable
-from pixelflow.simd.report.model import Fact, Json, Part, Report, Table
+from pixelflow.simd.report.model import Fact, Heading, Json, Part, Report, Table
 from pixelflow.simd.report.text import cell_text
 
 __all__ = ["html", "markdown", "page"]
@@ -23,15 +24,24 @@ body { margin: 2rem auto; max-width: 64rem; padding: 0 1rem; font: 15px/1.45 sys
   color: light-dark(#1c2024, #e4e6ea); background: light-dark(#ffffff, #16181c); }
 h1 { font-size: 1.25rem; overflow-wrap: anywhere; }
 table { border-collapse: collapse; margin: 0.4rem 0 1.2rem; font-variant-numeric: tabular-nums; }
+h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; border-bottom: 1px solid light-dark(#d5d9df, #34383f); }
+h2, h3 { overflow-wrap: anywhere; scroll-margin-top: 0.5rem; } h3 { font-size: 1rem; margin: 1.3rem 0 0.3rem; }
+nav ul { columns: 18rem auto; column-gap: 2rem; margin: 0.3rem 0 1.2rem; padding: 0; list-style: none; }
+nav li { break-inside: avoid; padding: 0.1rem 0; } nav p { margin: 0; font-weight: 600; }
+a { color: light-dark(#1f5fa8, #8ab8ee); }
 th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left; vertical-align: top; }
 thead th { border-bottom: 1px solid light-dark(#b8bdc6, #4a4f58); font-weight: 600; }
 tbody tr:hover { background: light-dark(#f0f3f7, #20242a); }
 th { font-weight: 500; }
+td[style*="right"] { white-space: nowrap; }
 pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
 .failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
 footer { margin-top: 2rem; font-size: 0.8rem; opacity: 0.7; }
 """.strip()
+_LONG = 4
+"""Headings from which a page lists them at its top."""
+_FIGURES = "Figures"
 
 
 def page(report: Report, title: str) -> str:
@@ -44,25 +54,69 @@ def page(report: Report, title: str) -> str:
         f'<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f'<title>{_html(name)}</title><link rel="icon" href="data:,"/><style>{_STYLE}</style>'
     )
-    body = f"<h1>{_html(name)}</h1>{failure}{html(replace(report, title=''))}{notes}<footer>{_html(foot)}</footer>"
+    outline = _Outline(sections=any(isinstance(part, Heading) for part in report.all_parts))
+    pieces = "".join(_pieces(replace(report, title=""), outline))
+    shown = f"{failure}{outline.contents()}<div>{pieces}</div>"
+    body = f"<h1>{_html(name)}</h1>{shown}{notes}<footer>{_html(foot)}</footer>"
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
 
 def html(report: Report) -> str:
     """Return a report as a piece of a page."""
+    return "<div>" + "".join(_pieces(report, None)) + "</div>"
+
+
+@dataclass(slots=True)
+class _Outline:
+    """The headings of a page: sections, and below them tables with a title; without sections these stand alone."""
+
+    sections: bool
+    found: list[tuple[str, str]] = field(default_factory=list)
+    """Anchor and text of those that are listed."""
+    _taken: set[str] = field(default_factory=set)
+
+    def heading(self, text: str, *, table: bool = False) -> str:
+        """Return a heading as HTML, with an anchor of its own."""
+        word = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "section"
+        anchor, again = word, 1
+        while anchor in self._taken:
+            again += 1
+            anchor = f"{word}-{again}"
+        self._taken.add(anchor)
+        below = table and self.sections
+        if not below:
+            self.found.append((anchor, text))
+        tag = "h3" if below else "h2"
+        return f'<{tag} id="{anchor}">{_html(text)}</{tag}>'
+
+    def contents(self) -> str:
+        """Return the list of headings as links; nothing where there are few."""
+        if len(self.found) < _LONG:
+            return ""
+        links = "".join(f'<li><a href="#{anchor}">{_html(text)}</a></li>' for anchor, text in self.found)
+        return f'<nav aria-label="contents"><p>Contents</p><ul>{links}</ul></nav>'
+
+
+def _pieces(report: Report, outline: _Outline | None) -> Iterator[str]:
+    """Yield the parts of a report as HTML, with headings where there is an outline that lists them."""
     head = _html(" · ".join((report.title, *report.subject)))
-    parts = [f"<p><strong>{head}</strong></p>"] if report.title else []
-    parts += (figure.html() for figure in report.figures)
+    if report.title:
+        yield f"<p><strong>{head}</strong></p>"
+    figures = [drawn for drawn in (figure.html() for figure in report.figures) if drawn]
+    if figures and outline is not None and outline.sections:
+        yield outline.heading(_FIGURES)
+    yield from figures
     for facts, part in _shown(report):
         if facts:
             rows = "".join(f"<tr><th>{_html(label)}</th><td>{_html(text)}</td></tr>" for label, text in facts)
-            parts.append(f"<table>{rows}</table>")
+            yield f"<table>{rows}</table>"
         else:
-            parts.append(_html_part(part))
-    return "<div>" + "".join(parts) + "</div>"
+            yield _html_part(part, outline)
 
 
-def _html_part(part: Part) -> str:
+def _html_part(part: Part, outline: _Outline | None) -> str:
+    if isinstance(part, Heading):
+        return outline.heading(part.text) if outline is not None else f"<p><strong>{_html(part.text)}</strong></p>"
     if isinstance(part, Table):
         heads, rows, numbers = _text_cells(part)
         lengths = _bar_lengths(part)
@@ -71,6 +125,8 @@ def _html_part(part: Part) -> str:
             f"<tr>{''.join(map(_cell, row, numbers, bars))}</tr>" for row, bars in zip(rows, lengths, strict=True)
         )
         title = f"<p>{_html(part.title)}</p>" if part.title else ""
+        if part.title and outline is not None:
+            title = outline.heading(part.title, table=True)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f'{title}<div style="overflow-x: auto">{table}</div>'
     text = part if isinstance(part, str) else part.text or ""
@@ -111,19 +167,23 @@ def _amount(cell: Json) -> float:
 def markdown(report: Report) -> str:
     """Return a report as a document of its own."""
     lines = [f"# {_marked(' · '.join((report.title, *report.subject)))}", ""] if report.title else []
+    level = "###" if any(isinstance(part, Heading) for part in report.all_parts) else "##"
     for facts, part in _shown(report):
-        lines += ["| | |", "| --- | --- |", *map(_row, facts), ""] if facts else [*_markdown_part(part), ""]
+        lines += ["| | |", "| --- | --- |", *map(_row, facts), ""] if facts else [*_markdown_part(part, level), ""]
     return "\n".join(lines)
 
 
-def _markdown_part(part: Part) -> Iterator[str]:
+def _markdown_part(part: Part, level: str) -> Iterator[str]:
+    if isinstance(part, Heading):
+        yield f"## {_marked(part.text)}"
+        return
     if not isinstance(part, Table):
         text = part if isinstance(part, str) else part.text or ""
         yield from (["```text", text, "```"] if "\n" in text else [_marked(text.strip())])
         return
     heads, rows, numbers = _text_cells(part)
     if part.title:
-        yield from (f"## {_marked(part.title)}", "")
+        yield from (f"{level} {_marked(part.title)}", "")
     yield _row(heads)
     yield _row(["--:" if n else "---" for n in numbers])
     yield from map(_row, rows)
@@ -139,7 +199,7 @@ def _shown(report: Report) -> Iterator[tuple[list[tuple[str, str]], Part]]:
         if facts:
             yield facts, part
             facts = []
-        if part if isinstance(part, str) else part.text if isinstance(part, Fact) else part.rows:
+        if part if isinstance(part, str) else part.rows if isinstance(part, Table) else part.text:
             yield facts, part
 
 

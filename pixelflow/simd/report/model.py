@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-__all__ = ["Column", "Fact", "Illustration", "Json", "Part", "Report", "Table"]
+__all__ = ["Column", "Fact", "Heading", "Illustration", "Json", "Part", "Report", "Table"]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Everything that JSON holds."""
@@ -30,7 +30,7 @@ class Column:
     unit: str = ""
     fixed: bool = False
     optional: bool = False
-    """Whether text leaves it out where the table would not fit with it and fits without."""
+    """Whether text leaves it out where the table would not fit with it and fits without; of several the last first."""
     least: int = 12
     style: str = ""
     """Name of a rich style, for text in colour."""
@@ -78,9 +78,18 @@ class Fact:
     value: Json = None
     wrap: bool = True
     hang: int = 20
+    in_colour: str = ""
+    """The same lines as rich has drawn them in colours, for a terminal that shows these."""
 
 
-Part: TypeAlias = str | Fact | Table
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of a section: what follows up to the next one. A page lists those of a long report at its top."""
+
+    text: str
+
+
+Part: TypeAlias = str | Fact | Heading | Table
 """A part of a report; a plain text is a paragraph that is wrapped, an empty one a blank line, and one of
 several lines is shown as it is."""
 

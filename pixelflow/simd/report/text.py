@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.simd.report.forms import printable
-from pixelflow.simd.report.model import Column, Fact, Json, Part, Table
+from pixelflow.simd.report.model import Column, Fact, Heading, Json, Part, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["as_text", "cell_text", "drawn"]
 
 _GAP = 2
+_RULE, _RULED = "━━", 80
+"""What stands before a section's title, and how far the line to its right goes where the screen is wider."""
 _LEAST_ROOM = 8
 """Columns that a cell gets beside its heading, however narrow the screen is."""
 
@@ -29,7 +31,7 @@ _LEAST_ROOM = 8
 def as_text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:
     """Return parts of a report as lines of at most ``width`` columns where that is possible, each with its end."""
     return "".join(
-        "\n".join(_table(part, width, color=color) if isinstance(part, Table) else _line(part, width)) + "\n"
+        "\n".join(_lines(part, width, color=color)) + "\n"
         for part in parts
         if not (isinstance(part, Fact) and part.text is None)
     )
@@ -42,7 +44,25 @@ def cell_text(column: Column, cell: Json) -> str:
     return cell if isinstance(cell, str) else column.kind(cell)
 
 
-def _line(part: str | Fact, width: int) -> list[str]:
+def _lines(part: Part, width: int, *, color: bool) -> Iterable[str]:
+    if isinstance(part, Table):
+        return _table(part, width, color=color)
+    if isinstance(part, Heading):
+        return _heading(part.text, width, color=color)
+    return _line(part, width, color=color)
+
+
+def _heading(text: str, width: int, *, color: bool) -> list[str]:
+    """Return a section's title with a line to its right, as far as a table of some columns is wide."""
+    lines = textwrap.wrap(printable(text), max(_LEAST_ROOM, width - len(_RULE) - 1), break_on_hyphens=False)
+    lines = [f"{_RULE} {line}" for line in lines]
+    lines[-1] = f"{lines[-1]} {'━' * (min(width, _RULED) - len(lines[-1]) - 1)}".rstrip()
+    return drawn(_styled("\n".join(lines), "bold"), width, color=True) if color else lines
+
+
+def _line(part: str | Fact, width: int, *, color: bool = False) -> list[str]:
+    if color and isinstance(part, Fact) and part.in_colour:
+        return [part.in_colour]
     if isinstance(part, str):
         part = _clean(part)
         if "\n" in part:
@@ -101,7 +121,7 @@ def _table(table: Table, width: int, *, color: bool) -> Iterator[str]:
 
 
 def _cells(table: Table, width: int) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns that people see and their cells as text; optional ones only where that makes the table fit."""
+    """Return the columns that people see and their cells as text, without as many optional ones as makes them fit."""
     shown = [at for at, column in enumerate(table.columns) if column.label is not None]
 
     def chosen(places: list[int]) -> tuple[list[Column], list[list[str]]]:
@@ -109,10 +129,12 @@ def _cells(table: Table, width: int) -> tuple[list[Column], list[list[str]]]:
         return [table.columns[at] for at in places], rows
 
     whole = chosen(shown)
-    needed = [at for at in shown if not table.columns[at].optional]
-    if len(needed) == len(shown) or _fits(*whole, width):
-        return whole
-    fewer = chosen(needed)
+    places, fewer = list(shown), whole
+    for at in reversed([at for at in shown if table.columns[at].optional]):
+        if _fits(*fewer, width):
+            break
+        places.remove(at)
+        fewer = chosen(places)
     return fewer if _fits(*fewer, width) else whole
 
 

@@ -16,11 +16,13 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.workers import HERE, Workers
 from tessellation import Method, Patch, PatchManager, PatchSamples, build_mesh
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import library_for
 from tessellation.picture import BACKGROUND, View
 from tessellation.rendering import draw_on_nodes
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
 from tessellation.scenes import Body, draws_of
 
 __all__ = ["PIXELFLOW", "DrawnPatches", "FrameMaker", "FrameOrder", "StepAccount"]
@@ -71,6 +73,8 @@ class DrawnPatches:
     picture: Picture
     tessellation: StepAccount
     drawing: StepAccount
+    side: int
+    """Samples along u and along v of a patch, as they were ordered."""
     samples: int
     triangles: int
     notes: tuple[str, ...]
@@ -90,6 +94,7 @@ class DrawnPatches:
             "steps": [self.tessellation.head(), self.drawing.head()],
             "machine_ms": self.milliseconds,
             "host_seconds": dict(self.seconds),
+            "side": self.side,
             "samples": self.samples,
             "triangles": self.triangles,
             "library": self.library,
@@ -101,9 +106,11 @@ class DrawnPatches:
 class FrameMaker:
     """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
 
-    def __init__(self, name: str, patches: Sequence[Patch]) -> None:
+    def __init__(self, name: str, patches: Sequence[Patch], workers: Workers = HERE) -> None:
+        """``workers`` simulate the regions of a picture, where PixelFlow draws."""
         self.name = name
         self.patches = tuple(patches)
+        self._workers = workers
         self._manager: PatchManager | None = None
         self._made: tuple[str, str] | None = None
         """Schedule and library of the node that is kept."""
@@ -131,14 +138,17 @@ class FrameMaker:
         view = order.view
         frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
         ready = time.perf_counter()
-        draw = _by_pixelflow if order.machine == PIXELFLOW else _by_another
-        picture, drawing, notes = draw(frame, order.machine, telling, watch)
+        if order.machine == PIXELFLOW:
+            picture, drawing, notes = _by_pixelflow(frame, telling, watch, self._workers)
+        else:
+            picture, drawing, notes = _by_another(frame, order.machine, telling, watch)
         ended = time.perf_counter()
         session = manager.session
         return DrawnPatches(
             picture,
             StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages_of(manager.runs)),
             drawing,
+            order.samples,
             sum(each.samples**2 for each in found),
             len(mesh.triangles),
             (*session.method.not_counted, *notes),
@@ -165,15 +175,14 @@ class FrameMaker:
 _Drawing = tuple[Picture, StepAccount, Sequence[str]]
 
 
-def _by_pixelflow(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+def _by_pixelflow(frame: Frame, telling: Telling, watch: Callable[[Node], None] | None, workers: Workers) -> _Drawing:
     """Draw on one node, region by region."""
-
-    composed = draw_on_nodes(frame, progress=telling, watch=watch)
+    composed = draw_on_nodes(frame, progress=telling, watch=watch, workers=workers)
     (node,) = composed.nodes
     account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
     notes = (
         f"regions: {node.places} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
-        "not counted: camera, light, regions and instructions: work of the GPs; pixels to the frame buffer",
+        f"not counted: {uncounted_work()}; {uncounted_pixels(frame.width, frame.height, composed=False)}",
     )
     return composed.picture, account, notes
 

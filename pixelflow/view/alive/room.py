@@ -11,6 +11,7 @@ from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.simd.errors import Fault, InputError, SimulatorError
 from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Json
+from pixelflow.simd.workers import HERE, Workers
 from pixelflow.view.alive.frames import PIXELFLOW, DrawnPatches, FrameMaker, FrameOrder
 from pixelflow.view.server.messages import LONGEST, Answer, Field, Given, PageRequest, RealField, TextField, WholeField
 from tessellation import BUILT_IN, LIBRARIES, Patch, load, parse_bpt, tessellate
@@ -39,15 +40,23 @@ class _Left(SimulatorError):
 class DrawingRoom:
     """Draws one frame after the other, the latest that was asked for."""
 
-    def __init__(self, named: tuple[str, Sequence[Patch]] | None, explore: Callable[[SavedRun], None]) -> None:
-        """``named`` patches are shown beside those that ship; ``explore`` takes a run that is to be looked into."""
-        self._explore = explore
+    def __init__(
+        self,
+        named: tuple[str, Sequence[Patch]] | None,
+        explore: Callable[[SavedRun], None],
+        workers: Workers = HERE,
+    ) -> None:
+        """``named`` patches are shown beside those that ship; ``explore`` takes a run that is to be looked into.
+
+        ``workers`` simulate the regions of a picture.
+        """
+        self._explore, self._workers = explore, workers
         self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
         """Those without a maker have not been loaded yet."""
         self._first = next(iter(BUILT_IN))
         if named is not None:
             self._first = named[0]
-            self._models[self._first] = FrameMaker(*named)
+            self._models[self._first] = FrameMaker(*named, workers)
         self._machines = tuple(name for name, each in commands_of_machines().items() if each.drawing is not None)
         self._closed = False
 
@@ -102,7 +111,7 @@ class DrawingRoom:
         file = parse_bpt(given.text("text").encode(), given.text("name"))
         if len(file.patches) > _MOST_PATCHES:
             raise InputError(Fault(f"{len(file.patches)} patches in one file", hint=f"up to {_MOST_PATCHES} here"))
-        self._models[DROPPED] = FrameMaker(DROPPED, file.patches)
+        self._models[DROPPED] = FrameMaker(DROPPED, file.patches, self._workers)
         return Answer({"model": DROPPED, "patches": len(file.patches), "notes": list(file.notes)})
 
     def _frame(self, given: Given) -> Answer:
@@ -136,7 +145,7 @@ class DrawingRoom:
             raise InputError(Fault(f"there are no patches {name[:40]!r}", hint=f"models: {', '.join(self._models)}"))
         maker = self._models[name]
         if maker is None:
-            maker = self._models[name] = FrameMaker(name, load(name).patches)
+            maker = self._models[name] = FrameMaker(name, load(name).patches, self._workers)
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:

@@ -4,10 +4,16 @@ import { figure, Latest, made, measured, Refused } from "./link.js";
 
 const $ = (name) => document.getElementById(name);
 const FRAMES = 12; // of which the rate here is taken
+const STILL = 250; // milliseconds without a turn, after which the picture stands still
+const SLOWEST = 15, FASTEST = 30; // pictures a second while it is turned, where nobody has chosen the samples
+
+const CHOICES = "pixelflow.choices"; // what the form held last, of the page of one address
 
 export class Alive {
   #link; #lookedInto; #canvas = $("picture"); #form = $("choices"); #view = { azimuth: 0, elevation: 0, zoom: 1 };
   #asked = null; #times = []; #offers = null; #timer = 0; #latest;
+  #moving = false; #drawn = 0; // whether it is being turned, and at how many samples a side the last picture was drawn
+  #fluid = 4; // samples a side while it is turned, as many as the pace allows
 
   constructor(link, lookedInto) {
     this.#link = link;
@@ -19,35 +25,47 @@ export class Alive {
     this.#keys();
     this.#files();
     $("into-tessellation").addEventListener("click", () => this.#into(0));
-    $("into-region").addEventListener("click", () => this.#into(Number($("region").value)));
+    $("into").addEventListener("submit", (event) => { event.preventDefault(); this.#into(Number($("region").value)); });
   }
 
   async connected() {
     const { head } = await this.#link.ask("draw.offers");
     const first = this.#offers === null;
     this.#offers = head;
+    const before = first ? kept() : this.#all();
     const fill = (name, values) => this.#form.elements[name].replaceChildren(...values.map((each) => made("option", {}, each)));
-    const before = first ? { model: head.model, size: "320x240" } : Object.fromEntries(new FormData(this.#form));
     fill("model", head.models);
     fill("schedule", head.schedules);
     fill("library", head.libraries);
     fill("machine", head.machines);
     fill("size", head.sizes);
-    const machine = before.machine ?? "pixelflow";
-    for (const [name, value] of Object.entries({ ...before, machine })) {
-      const field = this.#form.elements[name];
-      if (field && field.type !== "checkbox") field.value = value;
-    }
-    if (!this.#form.elements.model.value) this.#form.elements.model.value = head.model;
-    if (first) {
-      const kept = JSON.parse(sessionStorage.getItem("pixelflow.view") ?? "null");
-      this.#view = { ...head.view, ...kept };
-    }
+    this.#choose({ model: head.model, size: "320x240", machine: "pixelflow" });
+    this.#choose(before);
+    if (first) this.#view = { ...head.view, ...JSON.parse(sessionStorage.getItem("pixelflow.view") ?? "null") };
+    this.#moving = this.#form.elements.turning.checked;
     this.shown();
   }
 
-  shown() { if (this.#offers && !$("alive").hidden) this.#draw(); }
+  /** Everything in the form, by name: texts, and whether boxes are ticked. */
+  #all() {
+    return Object.fromEntries([...this.#form.elements].map((field) => [field.name, field.type === "checkbox" ? field.checked : field.value]));
+  }
 
+  /** Put into the form what may be in it; of the rest it has what it had. */
+  #choose(values) {
+    for (const field of this.#form.elements) {
+      const value = values[field.name], before = field.value;
+      if (field.type === "checkbox") field.checked = value === true;
+      else if (typeof value === "string") {
+        field.value = value;
+        if (field.selectedIndex === -1 || !field.checkValidity()) field.value = before;
+      }
+    }
+  }
+
+  shown() { if (this.#offers && !$("view-alive").hidden) this.#draw(); }
+
+  /** What is chosen: for a picture that stands still, and for what is looked into. */
   #choices() {
     const chosen = this.#form.elements;
     return {
@@ -58,14 +76,25 @@ export class Alive {
   }
 
   #changed() {
+    sessionStorage.setItem(CHOICES, JSON.stringify({ page: location.pathname, chosen: this.#all() }));
     this.#times = [];
+    this.#moving = this.#form.elements.turning.checked;
     this.#draw();
   }
 
   #draw() {
+    clearTimeout(this.#timer);
     sessionStorage.setItem("pixelflow.view", JSON.stringify(this.#view));
     this.#asked ??= performance.now();
-    this.#latest.put(this.#choices());
+    const choices = this.#choices();
+    if (this.#moving) choices.samples = Math.min(choices.samples, Number(this.#form.elements.moving.value) || this.#fluid);
+    this.#latest.put(choices);
+  }
+
+  /** After the last picture of a movement: draw once more, with the samples that are chosen. */
+  #rest() {
+    this.#moving = false;
+    if (this.#drawn !== this.#choices().samples) this.#draw();
   }
 
   #turn(right, up, zoom = 1) {
@@ -73,6 +102,7 @@ export class Alive {
     view.azimuth = (((view.azimuth + right) % 360) + 360) % 360;
     view.elevation = Math.max(-89, Math.min(89, view.elevation + up));
     view.zoom = Math.max(0.25, Math.min(8, view.zoom * zoom));
+    this.#moving = true;
     this.#draw();
   }
 
@@ -84,18 +114,36 @@ export class Alive {
     try {
       answer = await this.#link.ask("draw.frame", choices);
     } catch (error) {
-      if (error instanceof Refused) this.#complain(error.message);
+      if (error instanceof Refused) {
+        this.#complain(error.message);
+        if (this.#link.isOpen) this.#form.elements.turning.checked = this.#moving = false; // or else it turns when it is back
+      }
       throw error;
     }
     if (!answer) return;
     this.#complain("");
-    this.#paint(answer);
+    if (this.#drawn !== answer.head.side) this.#times = [];
+    this.#drawn = answer.head.side;
     this.#times.push(performance.now() - begin);
     this.#times = this.#times.slice(-FRAMES);
-    this.#figures(answer.head);
-    measured("turn-to-picture", since);
-    if (this.#form.elements.turning.checked && !$("alive").hidden) requestAnimationFrame(() => this.#turn(4, 0));
+    this.#pace();
+    clearTimeout(this.#timer);
+    if (!this.#form.elements.turning.checked) { if (this.#moving) this.#timer = setTimeout(() => this.#rest(), STILL); }
+    else if (document.hidden) requestAnimationFrame(() => this.#turn(4, 0)); // as soon as it is seen again
+    else if (!$("view-alive").hidden) this.#turn(4, 0);
+    // Shown while the next one is drawn.
+    requestAnimationFrame(() => { this.#paint(answer); this.#figures(answer.head); measured("turn-to-picture", since); });
   }
+
+  /** Take fewer samples while it is turned where pictures come too slowly, more where there is time for them. */
+  #pace() {
+    if (!this.#moving || this.#times.length < FRAMES / 2) return;
+    const rate = 1e3 / this.#mean();
+    if (rate < SLOWEST && this.#drawn === this.#fluid) this.#fluid = Math.max(this.#offers.samples[0], this.#fluid - 1);
+    else if (rate > FASTEST && this.#drawn === this.#fluid) this.#fluid += 1;
+  }
+
+  #mean() { return this.#times.reduce((sum, each) => sum + each, 0) / this.#times.length; }
 
   #paint({ head, body }) {
     const { width, height } = head, bytes = new Uint8Array(body), image = new ImageData(width, height);
@@ -105,20 +153,23 @@ export class Alive {
     }
     if (this.#canvas.width !== width || this.#canvas.height !== height) Object.assign(this.#canvas, { width, height });
     this.#canvas.getContext("2d").putImageData(image, 0, 0);
+    const fewer = head.side < this.#choices().samples;
+    $("drawn").textContent = `${head.side} x ${head.side} samples a patch${fewer ? " while it turns" : ""}`;
+    this.#canvas.dataset.side = String(head.side);
     this.#canvas.dataset.frames = String(Number(this.#canvas.dataset.frames ?? 0) + 1);
   }
 
   #figures(head) {
-    const mean = this.#times.reduce((sum, each) => sum + each, 0) / this.#times.length;
+    const mean = this.#mean();
     const host = Object.entries(head.host_seconds).map(([name, seconds]) => `${name} ${figure(seconds * 1e3)} ms`).join(", ");
     const rows = [
       ["machine time of a picture", `${figure(head.machine_ms, 3)} ms`, "large"],
-      ["pictures a second, the machine", figure(1e3 / head.machine_ms, 1), "large"],
-      [`pictures a second here (last ${this.#times.length})`, figure(1e3 / mean, 2), "large"],
+      ["pictures a second of the machine", figure(1e3 / head.machine_ms, 1), "large"],
+      [`pictures a second here, ${head.side} x ${head.side} samples (last ${this.#times.length})`, figure(1e3 / mean, 2), "large"],
       ...head.steps.map((step) => [`cycles: ${step.who}`, `${figure(step.cycles)} at ${figure(step.clock_mhz)} MHz`, ""]),
       ["samples, triangles", `${figure(head.samples)}, ${figure(head.triangles)}`, ""],
       ["library, engine", `${head.library}, ${head.engine}`, ""],
-      ["here", host, ""],
+      ["time of this host", host, ""],
     ];
     $("figures").replaceChildren(...rows.flatMap(([name, value, kind]) => [made("dt", {}, name), made("dd", { class: kind }, value)]));
     $("stages").replaceChildren(...head.steps.map(stageTable));
@@ -199,6 +250,12 @@ export class Alive {
       this.#complain(error.message);
     }
   }
+}
+
+/** What was chosen before this page was loaded again; nothing for another one, whose server may have other patches. */
+function kept() {
+  const { page, chosen } = JSON.parse(sessionStorage.getItem(CHOICES) ?? "{}");
+  return page === location.pathname ? chosen : {};
 }
 
 function stageTable(step) {

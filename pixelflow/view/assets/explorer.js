@@ -2,7 +2,7 @@
 // PEs and no debugger: what needs them is hidden, and movements are those of a cursor along the trace.
 
 import { Elements } from "./elements.js";
-import { figure, Latest, made, measured, Refused } from "./link.js";
+import { figure, Latest, made, measuredPicture, Refused } from "./link.js";
 import { Listing } from "./listing.js";
 import { Timeline } from "./timeline.js";
 
@@ -19,12 +19,12 @@ export class Explorer {
     this.#listing = new Listing(link, $("listing"));
     this.#elements = new Elements(link);
     this.#goto = new Latest((cycle) => this.#move("run.goto", { cycle }));
-    this.#timeline.addEventListener("goto", ({ detail }) => { this.#moved ??= performance.now(); this.#goto.put(detail); });
+    this.#timeline.addEventListener("goto", ({ detail }) => { this.#moved ??= detail.since; this.#goto.put(detail.cycle); });
     this.#timeline.addEventListener("window", () => this.#warmSoon());
     this.#timeline.addEventListener("place", ({ detail }) => { $("hover").textContent = detail; });
     this.#listing.addEventListener("stop", ({ detail }) => this.#command(`break *${detail}`));
     link.addEventListener("trace", ({ detail }) => {
-      this.#timeline.grown(detail.end ?? detail.known, detail.known);
+      this.#timeline.grown(detail.end, detail.known);
       if (detail.ended) this.#warmSoon();
     });
     this.#controls();
@@ -34,7 +34,7 @@ export class Explorer {
   forget() { this.#open = null; }
 
   async shown() {
-    if ($("run").hidden || this.#open || !this.#linked) return;
+    if ($("view-run").hidden || this.#open || !this.#linked) return;
     this.#open = {};
     try {
       const { head } = await this.#link.ask("run.open");
@@ -45,7 +45,7 @@ export class Explorer {
       $("run-name").textContent = head.run;
       this.#furnish(head);
       this.#timeline.open(head.end ?? Math.max(head.known, 1000));
-      this.#timeline.grown(head.end ?? head.known, head.known);
+      this.#timeline.grown(head.end, head.known);
       await this.#move("run.state", {});
       this.#warmSoon();
     } catch (error) {
@@ -72,13 +72,13 @@ export class Explorer {
   get #traced() { return this.#open?.maps?.length === 0; }
 
   async #move(what, fields) {
-    const since = this.#moved ?? performance.now();
-    this.#moved = null;
+    const since = what === "run.goto" ? this.#moved : null;
+    if (since !== null) this.#moved = null;
     try {
       const answer = await this.#link.ask(what, fields);
       if (!answer) return;
       this.#show(answer.head);
-      if (what === "run.goto") measured("goto-to-state", since);
+      if (since !== null) requestAnimationFrame(() => measuredPicture("scrub-to-picture", since)); // which draws it
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.#complain(error.message);
@@ -105,7 +105,7 @@ export class Explorer {
   }
 
   #show(state) {
-    this.#timeline.grown(state.end ?? state.known, state.known);
+    this.#timeline.grown(state.end, state.known);
     this.#timeline.at(state.cycle);
     $("timeline").dataset.cycle = String(state.cycle);
     if (document.activeElement !== $("cycle")) $("cycle").value = String(state.cycle);
@@ -120,7 +120,7 @@ export class Explorer {
   /** What each part of a trace does in the cycle of the cursor. */
   #parts(state) {
     const rows = state.streams.map(({ name, doing }) => made("tr", {}, made("th", { scope: "row" }, name), made("td", {}, doing)));
-    $("streams").replaceChildren(made("table", {}, made("caption", {}, "what each part does in this cycle"), made("tbody", {}, ...rows)));
+    $("streams").replaceChildren(made("table", {}, made("caption", {}, "what each stream, unit and counter does in this cycle"), made("tbody", {}, ...rows)));
   }
 
   /** What the debugger says of a node. */
@@ -153,11 +153,16 @@ export class Explorer {
     for (const button of document.querySelectorAll("[data-command]")) button.addEventListener("click", () => this.#command(button.dataset.command));
     $("interrupt").addEventListener("click", () => this.#interrupt());
     const submit = (form, then) => $(form).addEventListener("submit", (event) => { event.preventDefault(); then(); });
-    submit("goto", () => { const cycle = $("cycle").value.replaceAll(/[,_\s]/g, ""); if (cycle) this.#command(`goto ${cycle}`); });
+    submit("goto", () => {
+      const cycle = $("cycle").value.replaceAll(/[,_\s]/g, "");
+      $("cycle").blur();
+      if (/^\d{1,15}$/.test(cycle)) this.#command(`goto ${cycle}`);
+      else { this.#complain("a cycle is a whole number, from 0 on"); this.#move("run.state", {}); }
+    });
     submit("stop", () => { const place = $("place").value.trim(); if (place) { this.#command(`break ${place}`); $("place").value = ""; } });
     submit("command", () => { const text = $("text").value.trim(); if (text) { this.#command(text); $("text").value = ""; } });
     document.addEventListener("keydown", (event) => {
-      if ($("run").hidden || !this.#open || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select")) return;
+      if ($("view-run").hidden || !this.#open || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select")) return;
       if (event.key === "Escape") this.#interrupt();
       else if (KEYS[event.key]) this.#command(KEYS[event.key]);
     });

@@ -2,6 +2,8 @@
 
 const NAME = "pixelflow.page";
 const ELSEWHERE = 4409, TOO_MANY = 4429;
+const ENDED = [1001, 1012]; // what a server says that ends
+const MOST_TRIES = 6;
 
 /** An answer that says what is wrong. */
 export class Refused extends Error {}
@@ -11,9 +13,10 @@ function newName() {
   return [...bytes].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
-/** A web socket to the server of this page, which comes back when it breaks. */
+/** A web socket to the server of this page, which comes back when it breaks. A server that has ended is not asked
+ *  again: the next one has another token. */
 class SocketChannel {
-  #socket = null; #pause = 200; #hear = null;
+  #socket = null; #pause = 200; #tries = 0; #hear = null;
 
   /** Begin to talk; what comes is told to ``hear``: opened(), message(ArrayBuffer), closed(reason). */
   open(hear) {
@@ -32,12 +35,16 @@ class SocketChannel {
     address.searchParams.set("page", sessionStorage.getItem(NAME));
     const socket = (this.#socket = new WebSocket(address));
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => { this.#pause = 200; this.#hear.opened(); };
+    socket.onopen = () => { this.#pause = 200; this.#tries = 0; this.#hear.opened(); };
     socket.onmessage = (message) => this.#hear.message(message.data);
     socket.onclose = (event) => this.#closed(event);
   }
 
   #closed(event) {
+    if (ENDED.includes(event.code) || ++this.#tries > MOST_TRIES) {
+      this.#hear.closed("the server has ended");
+      return;
+    }
     this.#hear.closed(event.reason || "not connected");
     if (event.code === TOO_MANY) this.#pause = 5000;
     if (event.code === ELSEWHERE) sessionStorage.setItem(NAME, newName());
@@ -61,6 +68,8 @@ export class Link extends EventTarget {
       closed: (reason) => this.#closed(reason),
     });
   }
+
+  get isOpen() { return this.#channel.isOpen; }
 
   /** Ask; returns {head, body}, null where a later question has taken the place of this one. */
   ask(what, fields = {}) {
@@ -140,3 +149,6 @@ export function measured(name, since) {
   performance.measure(name, { start: since, end: performance.now() });
   if (performance.getEntriesByName(name).length > 2000) performance.clearMeasures(name);
 }
+
+/** Note how long it took until what has just been drawn is a picture: the browser begins the next one. */
+export function measuredPicture(name, since) { requestAnimationFrame(() => measured(name, since)); }

@@ -1,4 +1,4 @@
-// The listing: a program of any length, of which only the rows in sight are there.
+// The listing: a program of any length, of which only the rows in sight are there, below the headings of its columns.
 
 import { figure, Latest, made } from "./link.js";
 
@@ -6,14 +6,13 @@ const HIGH = 18, CHUNK = 200;
 
 export class Listing extends EventTarget {
   #link; #place; #count = 0; #rows = new Map(); #heat = new Map(); #hottest = 1; #marks = new Map(); #stops = new Set();
-  #wanted = new Set(); #window = 1; #pending = false; #ground; #latestHeat; #stoppable = true;
+  #wanted = new Set(); #window = 1; #pending = false; #longest = 0; #ground; #latestHeat; #stoppable = true;
 
   constructor(link, place) {
     super();
     this.#link = link;
     this.#place = place;
-    this.#ground = made("div");
-    this.#ground.style.position = "relative";
+    this.#ground = made("div", { class: "ground", role: "rowgroup" });
     place.append(this.#ground);
     place.addEventListener("scroll", () => this.#paintSoon());
     new ResizeObserver(() => this.#paintSoon()).observe(place);
@@ -25,6 +24,9 @@ export class Listing extends EventTarget {
     this.#count = count;
     this.#stoppable = stoppable;
     this.#rows.clear(); this.#heat.clear(); this.#marks.clear(); this.#wanted.clear(); this.#stops.clear();
+    this.#longest = 0;
+    this.#place.setAttribute("aria-rowcount", String(count + 1));
+    this.#place.style.setProperty("--longest", "0ch");
     this.#ground.style.height = `${count * HIGH}px`;
     this.#place.scrollTop = 0;
     this.#paintSoon();
@@ -60,6 +62,7 @@ export class Listing extends EventTarget {
     try {
       const answer = await this.#link.ask("run.rows", { first: chunk * CHUNK, count: CHUNK });
       answer.head.rows.forEach((row, at) => this.#rows.set(chunk * CHUNK + at, row));
+      this.#widen(answer.head.rows);
       this.#paintSoon();
     } catch { this.#wanted.delete(chunk); }
   }
@@ -80,8 +83,30 @@ export class Listing extends EventTarget {
     this.#ground.replaceChildren(...shown);
   }
 
+  /** Make all rows as wide as the longest text, so that they scroll sideways together. */
+  #widen(rows) {
+    for (const { text } of rows) this.#longest = Math.max(this.#longest, text.reduce((sum, [, piece]) => sum + piece.length, 0));
+    this.#place.style.setProperty("--longest", `${this.#longest}ch`);
+  }
+
   #row(number) {
-    const row = this.#rows.get(number), mark = this.#marks.get(number);
+    const row = this.#rows.get(number), mark = this.#marks.get(number), stopped = this.#stops.has(row?.address);
+    const cell = (kind, attributes, ...children) => made("span", { class: kind, role: "cell", ...attributes }, ...children);
+    const kinds = ["row", row?.form ?? "", mark ? "here" : "", stopped ? "stopped" : ""].filter(Boolean).join(" ");
+    const found = made("div", { class: kinds, role: "row", "aria-rowindex": String(number + 2) },
+      ...this.#heatOf(number, cell),
+      cell("who", {}, this.#mark(row, mark, stopped)),
+      cell("number", row?.place ? { title: row.place } : {}, String(row?.line ?? "")),
+      cell("word", {}, String(row?.address ?? "")),
+      cell("each", {}, String(row?.cycles ?? "")),
+      cell("text", {}, ...(row ? row.text.map(([kind, piece]) => made("span", { class: kind }, piece)) : ["…"])));
+    if (mark) found.setAttribute("aria-current", "true");
+    found.style.top = `${number * HIGH}px`;
+    return found;
+  }
+
+  /** The cycles of a row in the window, as bars and figures. */
+  #heatOf(number, cell) {
     const [busy, waiting] = this.#heat.get(number) ?? [0, 0], scale = 100 / this.#hottest;
     const bars = [busy, waiting].map((cycles, at) => {
       const bar = made("i");
@@ -90,17 +115,18 @@ export class Listing extends EventTarget {
       return bar;
     });
     const cycles = busy + waiting, share = (100 * cycles) / this.#window;
-    const heat = made("span", { class: "heat", title: cycles ? `${figure(busy)} cycles busy, ${figure(waiting)} waiting in the window` : "" },
-      ...bars, cycles ? `${figure(cycles)} ${share >= 0.1 ? `${figure(share, 1)}%` : ""}` : "");
-    const kinds = ["row", row?.form ?? "", mark ? "here" : "", this.#stops.has(row?.address) ? "stopped" : ""].filter(Boolean).join(" ");
-    const stop = this.#stoppable && row?.form === "instruction";
-    const label = stop ? `stop at word ${row.address}` : "";
-    const gutter = stop ? made("button", { class: "mark", title: label, "aria-label": label, tabindex: "-1" }, mark ?? "") : made("span", { class: "mark" }, mark ?? "");
-    if (stop) gutter.addEventListener("click", () => { this.#stops.add(row.address); this.dispatchEvent(new CustomEvent("stop", { detail: row.address })); this.#paintSoon(); });
-    const at = row ? (row.form === "line" ? row.place : `${row.address}  ${row.cycles ?? ""}`) : "";
-    const text = row ? row.text.map(([kind, piece]) => made("span", { class: kind }, piece)) : ["…"];
-    const found = made("div", { class: kinds }, heat, gutter, made("span", { class: "at" }, at), made("span", {}, ...text));
-    found.style.top = `${number * HIGH}px`;
-    return found;
+    return [
+      cell("heat", cycles ? { title: `${figure(busy)} cycles busy, ${figure(waiting)} waiting in the window` } : {}, ...bars, cycles ? figure(cycles) : ""),
+      cell("share", {}, share >= 0.1 ? `${figure(share, 1)}%` : ""),
+    ];
+  }
+
+  /** Who stands at a row; where it is an instruction that a run can stop at, a button that makes it do so. */
+  #mark(row, mark, stopped) {
+    if (!this.#stoppable || row?.form !== "instruction") return mark ?? "";
+    const label = `${stopped ? "stops" : "stop"} at word ${row.address}`;
+    const button = made("button", { class: "mark", title: label, "aria-label": mark ? `${mark}, ${label}` : label, tabindex: "-1" }, mark ?? "");
+    button.addEventListener("click", () => { this.#stops.add(row.address); this.dispatchEvent(new CustomEvent("stop", { detail: row.address })); this.#paintSoon(); });
+    return button;
   }
 }

@@ -8,7 +8,7 @@ const tabs = [...document.querySelectorAll("[role=tab]")];
 
 function show(name) {
   for (const tab of tabs) {
-    const chosen = tab.getAttribute("aria-controls") === name;
+    const chosen = tab.dataset.view === name;
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
     document.getElementById(tab.getAttribute("aria-controls")).hidden = !chosen;
@@ -18,7 +18,7 @@ function show(name) {
 }
 
 for (const [at, tab] of tabs.entries()) {
-  tab.addEventListener("click", () => show(tab.getAttribute("aria-controls")));
+  tab.addEventListener("click", () => show(tab.dataset.view));
   tab.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -31,7 +31,7 @@ for (const [at, tab] of tabs.entries()) {
 /** A page that serves a trace draws nothing: there is one view, and no choice. */
 function runAlone() {
   document.querySelector("[role=tablist]").hidden = true;
-  if (document.getElementById("run").hidden) show("run");
+  if (document.getElementById("view-run").hidden) show("run");
 }
 
 const theme = document.getElementById("theme");

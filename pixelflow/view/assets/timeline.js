@@ -1,12 +1,13 @@
 // The timeline: all parts of the machine over cycles, drawn from what the server gives for a window.
 
-import { figure, Latest, measured } from "./link.js";
+import { figure, Latest, measuredPicture } from "./link.js";
 
-const RULER = 22, SPANS = 18, COUNTER = 26, GAP = 3, NARROWEST = 20;
+const RULER = 22, SPANS = 18, COUNTER = 26, GAP = 3, NARROWEST = 20, FONT = "11px system-ui, sans-serif";
 
 export class Timeline extends EventTarget {
   #link; #canvas; #window = { begin: 0, end: 1000 }; #whole = 1000; #known = 0; #cycle = 0;
-  #drawn = null; #since = null; #stale = true; #latest; #hover; #pending = false; #rows = [];
+  #drawn = null; #latest; #hover; #pending = false; #rows = []; #wide = 0; #names = 118; #ink = null; #columns = null;
+  #since = null; #shows = null; // when the first event came that no picture shows: none asked for, the one drawn next
 
   constructor(link, canvas) {
     super();
@@ -14,8 +15,9 @@ export class Timeline extends EventTarget {
     this.#canvas = canvas;
     this.#latest = new Latest((window) => this.#fetch(window));
     this.#hover = new Latest((place) => this.#tellPlace(place));
-    new ResizeObserver(() => this.refresh()).observe(canvas.parentElement);
-    document.addEventListener("colours", () => this.#paintSoon());
+    new ResizeObserver(() => { this.#wide = canvas.clientWidth; this.refresh(); }).observe(canvas.parentElement);
+    document.addEventListener("colours", () => this.#inkAnew());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#inkAnew());
     this.#pointer();
     this.#keys();
   }
@@ -25,11 +27,15 @@ export class Timeline extends EventTarget {
   /** A run of so many cycles, all of which are shown. */
   open(whole) { this.#whole = Math.max(1, whole); this.#drawn = null; this.look(0, this.#whole); }
 
-  /** How long the run is, and how far it is known. */
-  grown(whole, known) {
+  /** Where the run ends, null where that is not known yet, and how far it is known. */
+  grown(end, known) {
+    const whole = end ?? known;
     const all = this.#window.begin === 0 && this.#window.end === this.#whole;
     this.#known = known;
-    if (whole > this.#whole) { this.#whole = whole; if (all) { this.look(0, whole); return; } }
+    if (whole > this.#whole || (end !== null && whole < this.#whole)) {
+      this.#whole = Math.max(1, whole);
+      if (all) { this.look(0, this.#whole); return; }
+    }
     if (!this.#drawn || this.#drawn.head.known < Math.min(known, this.#window.end)) this.refresh();
   }
 
@@ -40,33 +46,35 @@ export class Timeline extends EventTarget {
     else this.#paintSoon();
   }
 
-  /** Show a window: whole cycles, at least 20 of them, within the run. */
-  look(begin, end) {
-    const length = Math.min(Math.max(NARROWEST, Math.round(end - begin)), Math.max(NARROWEST, this.#whole));
+  /** Show a window: whole cycles, at least 20 of them where there are as many, within the run; ``since`` is when somebody wanted it. */
+  look(begin, end, since = null) {
+    const length = Math.min(Math.max(NARROWEST, Math.round(end - begin)), this.#whole);
     const first = Math.max(0, Math.min(Math.round(begin), this.#whole - length));
     if (this.#drawn && first === this.#window.begin && first + length === this.#window.end) return;
     this.#window = { begin: first, end: first + length };
+    this.#since ??= since;
     this.refresh();
     this.dispatchEvent(new Event("window"));
   }
 
   refresh() {
-    this.#since ??= performance.now();
-    this.#stale = true;
     this.#paintSoon();
     if (this.#width > 0) this.#latest.put({ ...this.#window, width: Math.min(4096, Math.round(this.#width)) });
   }
 
-  get #names() { return this.#canvas.clientWidth < 600 ? 74 : 118; }
-  get #width() { return this.#canvas.clientWidth - this.#names; }
+  get #width() { return this.#wide - this.#names; }
   #x(cycle) { return this.#names + ((cycle - this.#window.begin) / (this.#window.end - this.#window.begin)) * this.#width; }
   #cycleAt(x) { return this.#window.begin + ((x - this.#names) / this.#width) * (this.#window.end - this.#window.begin); }
 
   async #fetch(window) {
+    const since = this.#since;
+    this.#since = null;
     const answer = await this.#link.ask("run.window", window);
-    if (!answer) return;
+    if (!answer) { this.#since ??= since; return; }
     this.#drawn = read(answer);
-    this.#stale = false;
+    this.#columns = null;
+    this.#shows ??= since;
+    this.#nameAll();
     this.#paintSoon();
   }
 
@@ -77,7 +85,7 @@ export class Timeline extends EventTarget {
   }
 
   #paint() {
-    const canvas = this.#canvas, width = canvas.clientWidth;
+    const canvas = this.#canvas, width = this.#wide;
     if (!width || !this.#drawn) return;
     this.#place();
     const last = this.#rows.at(-1), height = last ? last.top + last.height + 4 : RULER + 20, sharp = devicePixelRatio || 1;
@@ -86,7 +94,7 @@ export class Timeline extends EventTarget {
       canvas.height = Math.round(height * sharp);
       canvas.style.height = `${height}px`;
     }
-    const pen = canvas.getContext("2d"), ink = colours();
+    const pen = canvas.getContext("2d"), ink = (this.#ink ??= colours());
     pen.setTransform(sharp, 0, 0, sharp, 0, 0);
     pen.fillStyle = ink.ground;
     pen.fillRect(0, 0, width, height);
@@ -94,9 +102,13 @@ export class Timeline extends EventTarget {
     pen.beginPath();
     pen.rect(this.#names, 0, this.#width, height);
     pen.clip();
-    pen.font = "11px system-ui, sans-serif";
+    pen.font = FONT;
     pen.textBaseline = "middle";
-    for (const place of this.#rows) this.#row(pen, ink, place);
+    const { head } = this.#drawn, from = this.#x(head.begin);
+    this.#columns ??= columns(this.#rows, head.width, height, Math.ceil(sharp), ink);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(this.#columns, from, 0, this.#x(head.end) - from, height);
+    for (const { row, top, height: tall } of this.#rows) if (row.form === "spans") this.#spans(pen, ink, row, top, tall);
     this.#ruler(pen, ink, height);
     pen.restore();
     pen.textBaseline = "middle";
@@ -106,13 +118,26 @@ export class Timeline extends EventTarget {
       if (row.track !== before) pen.fillText(row.track, 6, top + tall / 2, this.#names - 10);
       before = row.track;
     }
-    const { head } = this.#drawn;
     canvas.dataset.window = `${head.begin}:${head.end}`;
     canvas.dataset.known = String(head.known);
-    if (this.#since !== null && !this.#stale && head.begin === this.#window.begin && head.end === this.#window.end) {
-      measured("drag-to-picture", this.#since);
-      this.#since = null;
-    }
+    if (this.#shows !== null) measuredPicture("drag-to-picture", this.#shows);
+    this.#shows = null;
+  }
+
+  /** Colours are others from now on. */
+  #inkAnew() {
+    this.#ink = null;
+    this.#columns = null;
+    this.#paintSoon();
+  }
+
+  /** Leave room for the names of the rows, as far as there is any: a narrow page needs it for the rows. */
+  #nameAll() {
+    const pen = this.#canvas.getContext("2d"), before = this.#names;
+    pen.font = FONT;
+    const widest = Math.max(...this.#drawn.rows.map(({ track }) => pen.measureText(track).width), 0);
+    this.#names = Math.ceil(Math.min(Math.max(widest + 14, 74), Math.max(110, this.#wide / 6)));
+    if (this.#names !== before) this.refresh();
   }
 
   #place() {
@@ -122,27 +147,6 @@ export class Timeline extends EventTarget {
       top += height + GAP;
       return place;
     });
-  }
-
-  #row(pen, ink, { row, top, height }) {
-    const { head } = this.#drawn, from = this.#x(head.begin), step = (this.#x(head.end) - from) / head.width;
-    if (row.form === "shares") {
-      for (let at = 0; at < head.width; at++) {
-        const busy = (row.busy[at] / 255) * height, wait = (row.waiting[at] / 255) * height;
-        if (busy) { pen.fillStyle = ink.busy; pen.fillRect(from + at * step, top + height - busy, step + 0.3, busy); }
-        if (wait) { pen.fillStyle = ink.wait; pen.fillRect(from + at * step, top + height - busy - wait, step + 0.3, wait); }
-      }
-    } else if (row.form === "counter") {
-      const scale = (height - 2) / (row.most || 1);
-      for (let at = 0; at < head.width; at++) {
-        const low = row.least[at] * scale, high = row.greatest[at] * scale;
-        pen.fillStyle = ink.access;
-        pen.globalAlpha = 0.35;
-        pen.fillRect(from + at * step, top + height - high, step + 0.3, high);
-        pen.globalAlpha = 1;
-        pen.fillRect(from + at * step, top + height - high, step + 0.3, Math.max(1, high - low));
-      }
-    } else this.#spans(pen, ink, row, top, height);
   }
 
   #spans(pen, ink, row, top, height) {
@@ -172,7 +176,8 @@ export class Timeline extends EventTarget {
     for (let cycle = Math.ceil(begin / step) * step; cycle <= end; cycle += step) {
       const x = this.#x(cycle);
       pen.fillRect(x, RULER - 5, 1, 5);
-      pen.fillText(figure(cycle), x + 3, 10);
+      const text = figure(cycle);
+      if (x + 3 + pen.measureText(text).width <= this.#wide) pen.fillText(text, x + 3, 10);
     }
     if (this.#known < end && this.#known >= begin) {
       pen.fillStyle = ink.line;
@@ -188,14 +193,14 @@ export class Timeline extends EventTarget {
     pen.fill();
   }
 
-  #zoom(factor, about) {
+  #zoom(factor, about, since) {
     const { begin, end } = this.#window, length = (end - begin) * factor;
     const share = (about - begin) / (end - begin);
-    this.look(about - share * length, about + (1 - share) * length);
+    this.look(about - share * length, about + (1 - share) * length, since);
   }
 
-  #pan(cycles) { const { begin, end } = this.#window; this.look(begin + cycles, end + cycles); }
-  #go(cycle) { this.dispatchEvent(new CustomEvent("goto", { detail: Math.max(0, Math.min(this.#whole, Math.round(cycle))) })); }
+  #pan(cycles, since) { const { begin, end } = this.#window; this.look(begin + cycles, end + cycles, since); }
+  #go(cycle, since) { this.dispatchEvent(new CustomEvent("goto", { detail: { cycle: Math.max(0, Math.min(this.#whole, Math.round(cycle))), since } })); }
 
   #pointer() {
     const canvas = this.#canvas;
@@ -203,26 +208,26 @@ export class Timeline extends EventTarget {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       held = { x: event.offsetX, window: this.window, moved: false, scrub: event.offsetY < RULER };
-      if (held.scrub) this.#go(this.#cycleAt(event.offsetX));
+      if (held.scrub) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!held) { this.#point(event); return; }
-      if (held.scrub) { this.#go(this.#cycleAt(event.offsetX)); return; }
+      if (held.scrub) { this.#go(this.#cycleAt(event.offsetX), event.timeStamp); return; }
       if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
       if (!held.moved) return;
       const { begin, end } = held.window, moved = ((held.x - event.offsetX) / this.#width) * (end - begin);
-      this.look(begin + moved, end + moved);
+      this.look(begin + moved, end + moved, event.timeStamp);
     });
     canvas.addEventListener("pointerup", (event) => {
-      if (held && !held.moved && !held.scrub && event.offsetX > this.#names) this.#go(this.#cycleAt(event.offsetX));
+      if (held && !held.moved && !held.scrub && event.offsetX > this.#names) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
       held = null;
     });
     canvas.addEventListener("pointercancel", () => { held = null; });
     canvas.addEventListener("wheel", (event) => {
       if (!event.deltaX && event.shiftKey === false && !event.ctrlKey && event.offsetX <= this.#names) return;
       event.preventDefault();
-      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.#pan((event.deltaX / this.#width) * (this.#window.end - this.#window.begin));
-      else this.#zoom(Math.exp(event.deltaY / 400), this.#cycleAt(Math.max(this.#names, event.offsetX)));
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.#pan((event.deltaX / this.#width) * (this.#window.end - this.#window.begin), event.timeStamp);
+      else this.#zoom(Math.exp(event.deltaY / 400), this.#cycleAt(Math.max(this.#names, event.offsetX)), event.timeStamp);
     }, { passive: false });
   }
 
@@ -231,11 +236,11 @@ export class Timeline extends EventTarget {
       const { begin, end } = this.#window, length = end - begin, middle = (begin + end) / 2;
       const about = this.#cycle >= begin && this.#cycle <= end ? this.#cycle : middle;
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (by && event.shiftKey) this.#go(this.#cycle + by * Math.max(1, Math.round(length / 100)));
-      else if (by) this.#pan(by * length * 0.1);
-      else if (event.key === "+" || event.key === "=") this.#zoom(0.7, about);
-      else if (event.key === "-") this.#zoom(1 / 0.7, about);
-      else if (event.key === "Home") this.look(0, this.#whole);
+      if (by && event.shiftKey) this.#go(this.#cycle + by * Math.max(1, Math.round(length / 100)), event.timeStamp);
+      else if (by) this.#pan(by * length * 0.1, event.timeStamp);
+      else if (event.key === "+" || event.key === "=") this.#zoom(0.7, about, event.timeStamp);
+      else if (event.key === "-") this.#zoom(1 / 0.7, about, event.timeStamp);
+      else if (event.key === "Home") this.look(0, this.#whole, event.timeStamp);
       else return;
       event.preventDefault();
     });
@@ -272,6 +277,40 @@ function read({ head, body }) {
     return { ...row, starts: take(Int32Array, row.count), ends: take(Int32Array, row.count), names: take(Int32Array, row.count) };
   });
   return { head, rows };
+}
+
+/** Return the rows of shares and counters as one picture: it is made once, however often it is moved. */
+function columns(rows, width, tall, sharp, ink) {
+  const picture = new ImageData(width, Math.max(1, tall * sharp)), pixels = new Uint32Array(picture.data.buffer);
+  const upright = (at, from, to, colour) => { for (let y = from; y < to; y++) pixels[y * width + at] = colour; };
+  const busy = word(ink.busy), wait = word(ink.wait), sure = word(ink.access), range = word(ink.access, 90);
+  for (const { row, top, height } of rows) {
+    const low = (top + height) * sharp, room = height * sharp;
+    const up = (share) => (share ? Math.max(1, Math.round(share * room)) : 0); // a little is more than nothing
+    if (row.form === "shares") {
+      for (let at = 0; at < width; at++) {
+        const middle = low - up(row.busy[at] / 255), high = Math.max(low - room, middle - up(row.waiting[at] / 255));
+        upright(at, middle, low, busy);
+        upright(at, high, middle, wait);
+      }
+    } else if (row.form === "counter") {
+      const most = row.most || 1;
+      for (let at = 0; at < width; at++) {
+        const high = low - up(row.greatest[at] / most), least = low - up(row.least[at] / most);
+        upright(at, high, low, range);
+        upright(at, high, Math.min(low, Math.max(least, high + 1)), sure);
+      }
+    }
+  }
+  const canvas = new OffscreenCanvas(picture.width, picture.height);
+  canvas.getContext("2d").putImageData(picture, 0, 0);
+  return canvas;
+}
+
+/** Return a colour as a word of an image: its bytes are red, green, blue and how much it covers. */
+function word(colour, alpha = 255) {
+  const [red, green, blue] = colour.match(/\d+/g).map(Number);
+  return new Uint32Array(new Uint8Array([red, green, blue, alpha]).buffer)[0];
 }
 
 function hued(name, dark) {

@@ -33,10 +33,13 @@ async function render({ model, el }) {
   const assets = model.get("assets");
   const frame = document.createElement("iframe");
   frame.title = "run explorer";
-  frame.style.cssText = `width: 100%; height: ${model.get("height")}px; border: 0`;
+  frame.style.cssText = "width: 100%; border: 0";
+  const size = () => { frame.style.height = `${model.get("height")}px`; };
+  size();
+  model.on("change:height", size);
   const loaded = new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
   const page = new DOMParser().parseFromString(assets["index.html"], "text/html");
-  const part = page.getElementById("run");
+  const part = page.getElementById("view-run");
   part.hidden = false;
   frame.srcdoc = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>run explorer</title></head><body><main>${part.outerHTML}</main></body></html>`;
   el.append(frame);
@@ -59,6 +62,7 @@ async function render({ model, el }) {
   inside.body.append(script);
   return () => {
     channel.close();
+    model.off("change:height", size);
     for (const each of Object.values(addresses)) URL.revokeObjectURL(each);
   };
 }

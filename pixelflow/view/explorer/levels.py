@@ -44,7 +44,7 @@ class SpanLevels:
         """Return how many cycles before each of ``cycles`` are busy, and are of waiting: float64[2, cycle]."""
         if not len(self.starts):
             return np.zeros((2, len(cycles)))
-        last = np.searchsorted(self.starts, cycles, side="right") - 1
+        last = _begun(self.starts, cycles) - 1
         known = np.maximum(last, 0)
         inside = np.clip(cycles - self.starts[known], 0, self.ends[known] - self.starts[known])
         waits = self.waits[known]
@@ -90,11 +90,21 @@ class CounterLevels:
     cycles: NDArray[np.int64]
     values: NDArray[np.int64]
 
+    @cached_property
+    def most(self) -> int:
+        """The greatest value, at least 1."""
+        return int(self.values.max(initial=1))
+
+    @cached_property
+    def _padded(self) -> NDArray[np.int64]:
+        """The values after the 0 that comes before the first one; the last one twice."""
+        return np.concatenate(([0], self.values, self.values[-1:] if len(self.values) else [0]))
+
     def extremes(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least and the greatest value between neighbours of ``edges``; 0 before the first value."""
-        values = np.concatenate(([0], self.values, self.values[-1:] if len(self.values) else [0]))
-        first = np.searchsorted(self.cycles, edges[:-1], side="right")
-        last = np.searchsorted(self.cycles, edges[1:], side="left")
+        values = self._padded
+        first = _begun(self.cycles, edges[:-1])
+        last = np.searchsorted(self.cycles, np.ceil(edges[1:]).astype(np.int64), side="left")
         bounds = np.stack([first, np.maximum(last, first) + 1], axis=1).reshape(-1)
         return np.minimum.reduceat(values, bounds)[::2], np.maximum.reduceat(values, bounds)[::2]
 
@@ -132,6 +142,11 @@ class Levels:
     def span(self, row: SpanLevels, number: int) -> Span:
         """Return a span with its label."""
         return Span(int(row.starts[number]), int(row.ends[number]), self.labels[int(row.labels[number])])
+
+
+def _begun(starts: NDArray[np.int64], cycles: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return how many of ``starts`` are not after each of ``cycles``; compared as integers, so that none is copied."""
+    return np.searchsorted(starts, np.floor(cycles).astype(np.int64), side="right")
 
 
 def _depth(label: Label) -> int:

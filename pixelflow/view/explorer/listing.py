@@ -1,4 +1,4 @@
-"""The listing of a program: source lines and the instructions that they have become, and how hot each is."""
+"""The listing of a program: files, their lines and the instructions that they have become, and how hot each is."""
 
 from __future__ import annotations
 
@@ -19,32 +19,37 @@ __all__ = ["CodeListing"]
 
 _LONGEST = 400
 """Characters of a row, at most."""
+_FILE, _LINE, _INSTRUCTION = "file", "line", "instruction"
+"""What a row is."""
 
 
 class CodeListing:
-    """Rows, each a source line or an instruction, by number from 0 on."""
+    """Rows, each the name of a file, a source line or an instruction, by number from 0 on."""
 
     def __init__(self, code: ListedCode) -> None:
         self._code = code
         count = len(code)
-        self._rows: list[tuple[bool, int]] = []
-        """Whether it is a source line, and the number of its (first) instruction."""
+        self._rows: list[tuple[str, int]] = []
+        """What each is, and the number of its (first) instruction."""
         self.row_of = np.zeros(count, np.int64)
         """The row of each instruction."""
         self._line_row_of = np.full(count, -1, np.int64)
-        before = None
+        before, file = None, ""
         line_row = -1
         for index in range(count):
             source = code.line_at(index)
             if source is None:
                 line_row = -1
             elif source != before:
+                if source.file != file:
+                    self._rows.append((_FILE, index))
+                    file = source.file
                 line_row = len(self._rows)
-                self._rows.append((True, index))
+                self._rows.append((_LINE, index))
             before = source
             self.row_of[index] = len(self._rows)
             self._line_row_of[index] = line_row
-            self._rows.append((False, index))
+            self._rows.append((_INSTRUCTION, index))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -61,14 +66,17 @@ class CodeListing:
         """Return what so many rows show, from one on."""
         return [self._shown(*each) for each in self._rows[first : first + count]]
 
-    def _shown(self, is_line: bool, index: int) -> Json:
-        if is_line:
+    def _shown(self, form: str, index: int) -> Json:
+        if form != _INSTRUCTION:
             source = self._code.line_at(index)
             assert source is not None
-            place = f"{PurePath(source.file).name}:{source.line}"
-            return {"form": "line", "place": place, "text": self._pieces(source.text.strip())}
+            name = PurePath(source.file).name
+            if form == _FILE:
+                return {"form": form, "text": [["", name]]}
+            place = f"{name}:{source.line}"
+            return {"form": form, "place": place, "line": source.line, "text": self._pieces(source.text.strip())}
         address, cycles, text = self._code.instruction(index)
-        return {"form": "instruction", "address": address, "cycles": cycles, "text": self._pieces(text)}
+        return {"form": form, "address": address, "cycles": cycles, "text": self._pieces(text)}
 
     def _pieces(self, text: str) -> list[Json]:
         """Return the pieces of a text, each with the short name of its kind of token."""

@@ -50,8 +50,7 @@ def _row(
 ) -> tuple[dict[str, Json], list[_Column]]:
     if isinstance(row, CounterLevels):
         least, greatest = row.extremes(edges)
-        most = int(row.values.max(initial=1))
-        about: dict[str, Json] = {"track": row.track, "form": "counter", "unit": row.unit, "most": most}
+        about: dict[str, Json] = {"track": row.track, "form": "counter", "unit": row.unit, "most": row.most}
         return about, [least.astype("<f4"), greatest.astype("<f4")]
     part = row.within(begin, end)
     count = max(0, part.stop - part.start)

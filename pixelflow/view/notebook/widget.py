@@ -27,7 +27,9 @@ class RunExplorer(anywidget.AnyWidget):
     _esm = page_assets()[_SCRIPT].content.decode()
     assets = traitlets.Dict({name: page_assets()[name].content.decode() for name in _FILES}).tag(sync=True)
     """The files of the page, by name."""
-    height = traitlets.Int(760, min=200, max=4000).tag(sync=True)
+    HEIGHTS = 200, 4000
+    """From and to."""
+    height = traitlets.Int(760, min=HEIGHTS[0], max=HEIGHTS[1]).tag(sync=True)
     """Of the explorer, in the pixels of a page."""
 
     def __init__(self, furnish: Callable[[Telling], Iterable[PageRoom]], **traits: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from pixelflow.simd.errors import MissingPackageError, UsageError
@@ -23,7 +25,7 @@ def require_server() -> None:
 
 
 def serve(desks: Desks, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a page on this host until an interrupt comes; ``ready`` is called with its address.
+    """Serve a page on this host until an interrupt or SIGTERM comes; ``ready`` is called with its address.
 
     Port 0 is any that is free. Raises UsageError for a port that cannot be had, MissingPackageError, and
     KeyboardInterrupt at the end.
@@ -39,4 +41,15 @@ def serve(desks: Desks, port: int, ready: Callable[[str], None]) -> None:
             reason = getattr(error, "strerror", None) or str(error)
             raise UsageError(f"--port {port}", f"the port cannot be had: {reason}", "0 is any that is free") from None
         guard = Guard.of(listener.getsockname()[1])
-        run_application(guard, desks, listener, lambda: ready(guard.address))
+        with _termination_interrupts():
+            run_application(guard, desks, listener, lambda: ready(guard.address))
+
+
+@contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """Have SIGTERM raise KeyboardInterrupt: processes that draw are ended, and what they share is given back."""
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

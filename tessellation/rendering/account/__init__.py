@@ -1,5 +1,14 @@
-"""Account of a picture by nodes (watching): what its figures rest on."""
+"""Account of a picture by nodes (watching): what its figures rest on, and what is not counted."""
 
-from tessellation.rendering.account.grounds import PE_BITS, counted_by_nodes, grounds_of_nodes
+from tessellation.rendering.account.grounds import ENCODING, PE_BITS, counted_by_nodes, grounds_of_nodes
+from tessellation.rendering.account.uncounted import PIXELS, uncounted_pixels, uncounted_work
 
-__all__ = ["PE_BITS", "counted_by_nodes", "grounds_of_nodes"]
+__all__ = [
+    "ENCODING",
+    "PE_BITS",
+    "PIXELS",
+    "counted_by_nodes",
+    "grounds_of_nodes",
+    "uncounted_pixels",
+    "uncounted_work",
+]

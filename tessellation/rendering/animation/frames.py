@@ -15,12 +15,14 @@ from typing import Protocol
 
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run, stages_of
-from pixelflow.simd.drawing import Frame, Picture, draw
+from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
 from tessellation.host.session import Session, TakenResults
 from tessellation.host.tessellator import Tessellation
+from tessellation.host.trims import TrimAccount, together, trims_of
 from tessellation.microprogram.passes import Plan
 from tessellation.plan.stages import Stage
 from tessellation.rendering.animation.returning import ReturnBeside
+from tessellation.rendering.composition.drawing import draw_on_nodes
 from tessellation.rendering.renderer import Rendering, plain_triangles, render
 from tessellation.sampling.choice import SampleChoice
 
@@ -39,8 +41,12 @@ class SceneFrame(Protocol):
         """What is drawn."""
 
     @property
-    def tessellations(self) -> tuple[Tessellation, ...]:
+    def anew(self) -> tuple[Tessellation, ...]:
         """What a node did to make it."""
+
+    @property
+    def once(self) -> tuple[Tessellation, ...]:
+        """What a node did before, the same for every frame."""
 
     @property
     def choice(self) -> SampleChoice | None:
@@ -63,8 +69,9 @@ class AnimatedFrame:
     triangles: int
     passes: int
     tessellation: int
-    """Cycles of its passes, with what of their results left during later ones."""
+    """Cycles of its passes, with what of their results left during later ones, without configuring the LEE."""
     stages: dict[str, int]
+    """Cycles by stage of its passes, but for the configuration of the LEE."""
     samples: int
     picture: Picture | None = None
     drawing: dict[str, int] = field(default_factory=dict)
@@ -73,6 +80,12 @@ class AnimatedFrame:
     """Of these the copies into the ports and the waits for results of the next frame."""
     left: int = 0
     """Cycles in which its own results left alone, after the scan conversion of the frame before."""
+    configuring: int = 0
+    """Cycles in which the LEE was configured, once for all frames by the first pass of all: in none of the others."""
+    trims: TrimAccount | None = None
+    """Of patches with trims: what the GPs have to do for them."""
+    loading: int = 0
+    """Cycles in which its textures were loaded, once for all frames: in none of the others."""
     same: bool = True
     """Whether every pixel is the reference's."""
 
@@ -92,13 +105,26 @@ class Animation:
     """All frames, and the node's configuration."""
 
     frames: tuple[AnimatedFrame, ...]
-    way: str
+    way: str | None
+    """Of `RETURNS`; None where nothing is tessellated anew, so that nothing returns."""
     session: Session | None
     config: NodeConfig
     path_cycles: int
     """Cycles in which the paths to the GPs' memories were busy with results, of the busiest one."""
     hidden: int
     """Of these, cycles beside scan conversion."""
+    once: tuple[Tessellation, ...] = ()
+    """Tessellations before the first frame, for all frames: in none of the cycles."""
+
+    @property
+    def configuring(self) -> int:
+        """Cycles of the configuration of the LEE, once for all frames: in none of the cycles."""
+        return sum(each.configuring for each in self.frames)
+
+    @property
+    def cycles_before(self) -> int:
+        """Cycles of the tessellations before the first frame."""
+        return sum(each.cycles for each in self.once)
 
     @property
     def cycles(self) -> int:
@@ -109,11 +135,12 @@ class Animation:
 class _Animator:
     """Draws each frame once the next one has been tessellated."""
 
-    def __init__(self, session: Session | None, node: Node, config: NodeConfig, way: str) -> None:
-        self._session, self._node, self._config = session, node, config
+    def __init__(self, session: Session | None, node: Node, config: NodeConfig, way: str, engine: str) -> None:
+        self._session, self._node, self._config, self._engine = session, node, config, engine
         self._waiting: tuple[AnimatedFrame, Frame] | None = None
         self._next_left = 0
         self.done: list[AnimatedFrame] = []
+        self.once: tuple[Tessellation, ...] = ()
         self.paths: Counter[str] = Counter()
         self.hidden: Counter[str] = Counter()
         if session is not None and way == "beside":
@@ -124,18 +151,23 @@ class _Animator:
         self._next_left = 0
         scene = source.at(number)
         self.draw()
-        runs = [run for each in scene.tessellations for run in each.runs]
+        self.once = scene.once
+        runs = [run for each in scene.anew for run in each.runs]
         for run in runs:
             self._count(run, self.paths)
+        stages = stages_of(runs)
+        configuring = stages.pop(Stage.LEE.value, 0)
         made = AnimatedFrame(
             number,
             scene.choice,
             sum(len(each.triangles) for each in scene.frame.draws),
             len(runs),
-            sum(run.cycles for run in runs),
-            stages_of(runs),
-            sum(each.samples for each in scene.tessellations),
+            sum(run.cycles for run in runs) - configuring,
+            stages,
+            sum(each.samples for each in scene.anew),
             left=self._next_left,
+            configuring=configuring,
+            trims=together([account for each in scene.anew if (account := trims_of(each))]),
         )
         self._waiting = made, scene.frame
 
@@ -145,6 +177,8 @@ class _Animator:
             return []
         made, frame = self._waiting
         self._waiting = None
+        if self._session is None and not frame.plain:
+            return self._deferred(made, frame)
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
         rendering = render(
             triangles, *size, background=frame.background, config=self._config, node=self._node,
@@ -155,6 +189,16 @@ class _Animator:
         made.same = draw(triangles, *size, frame.background).equals(rendering.picture)
         self.done.append(made)
         return _runs(rendering)
+
+    def _deferred(self, made: AnimatedFrame, frame: Frame) -> list[Run]:
+        """Draw a frame that is shaded once all of a region is there: textures, cutouts, sorted glass, four samples."""
+        composed = draw_on_nodes(frame, config=self._config, engine=self._engine)
+        (node,) = composed.nodes
+        made.picture, made.drawing = composed.picture, node.cycles_by_stage
+        made.loading = sum(run.cycles for run in composed.loading)
+        made.same = draw_frame(frame).equals(composed.picture)
+        self.done.append(made)
+        return [each.run for each in node.regions]
 
     def _take(self, plan: Plan) -> TakenResults:
         assert self._session is not None
@@ -192,11 +236,14 @@ def animate(
 ) -> Animation:
     """Make frames one after the other on the node of ``session``, or on a node where nothing is tessellated anew.
 
-    ``way`` is one of `RETURNS`; the session's method must have results that leave during the next pass for the first
-    two. ``shown`` gets the pictures in their order, which are not kept. Raises InputError as `render` does.
+    ``way`` is one of `RETURNS`, for the first two of which the session's method must have results that leave during the
+    next pass; without a session nothing returns. ``shown`` gets the pictures in their order, which are not kept. Raises
+    InputError as `render` does where something is tessellated anew: patches then have the node's texture memory, and
+    returning results its ports, which the shading of textures and layers needs. Else it raises what `draw_on_nodes`
+    does.
     """
     node = Node(config, engine) if session is None else session.node
-    animator = _Animator(session, node, config, way)
+    animator = _Animator(session, node, config, way, engine)
     for number in frames:
         if tell is not None:
             tell(f"frame {number}")
@@ -207,7 +254,8 @@ def animate(
     if session is not None:
         session.take = None
     paths, hidden = (max(count.values(), default=0) for count in (animator.paths, animator.hidden))
-    return Animation(tuple(animator.done), way, session, config, paths, hidden)
+    returned = None if session is None else way
+    return Animation(tuple(animator.done), returned, session, config, paths, hidden, animator.once)
 
 
 def _show(done: Iterable[AnimatedFrame], shown: Callable[[Picture], None] | None) -> None:

@@ -17,6 +17,7 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.telling import Telling
+from pixelflow.simd.workers import HERE, Workers
 from tessellation.rendering.composition.finishing import finished_place, finishing_program, sample_program
 from tessellation.rendering.composition.merging import DEPTH_BYTES, depths_of, merge, shares
 from tessellation.rendering.composition.network import PIXEL_BYTES, NetworkTime, check_room, run_network
@@ -51,15 +52,20 @@ def draw_on_nodes(
     engine: str = "auto",
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
+    workers: Workers = HERE,
 ) -> Composed:
-    """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw."""
+    """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw.
+
+    ``workers`` simulate the regions of a plain frame by one node, as in `render`; all others are drawn here.
+    """
     roles = Roles() if roles is None else roles
     require_region(config)
     if roles.alone and frame.plain:
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
         drawn = render(
-            triangles, *size, background=frame.background, config=config, engine=engine, progress=progress, watch=watch
-        )
+            triangles, *size, background=frame.background, config=config, engine=engine, progress=progress,
+            watch=watch, workers=workers,
+        )  # fmt: skip
         return Composed(drawn.picture, roles, (drawn,), None, ())
     if frame.plain and not roles.shaders:
         records: FrameRecords = FinishedRecords(frame)
@@ -142,7 +148,7 @@ class _Drawing:
         if self.deferred is None:
             return depths, samples[0][DEPTH_BYTES:].T
         node, place = self.shaders[which], finished_place(self.config.array)
-        finished = self._ran(which, region, node.run(finishing_program(place, records.samples)))
+        finished = self._ran(which, region, node.run(finishing_program(place, records.samples)), "finishing")
         if shaders:
             self.shaded[which].append(ShadingWork(tuple(works), finished))
         return depths, node.read_memory(place, PIXEL_BYTES).T
@@ -160,7 +166,7 @@ class _Drawing:
         numbers = region.triangles
         own = region.only((numbers >= share.start) & (numbers < share.stop))
         run = node.run(self.records.program(own, sample, slot))
-        self.runs[index].append(RegionRun(region.left, region.top, len(own.triangles), run))
+        self.runs[index].append(RegionRun.of(region, len(own.triangles), run))
         copying = run.by_stage.get(COPY_STAGE, 0)
         self.drawn[index].append(RecordWork(run.cycles - copying, copying))
         return self.records.read(node, slot)
@@ -172,13 +178,13 @@ class _Drawing:
         node, receiving = self.shaders[which], 0
         if slot is not None:
             node.write_memory(slot, record)
-            receiving = self._ran(which, region, records.received(node, slot))
+            receiving = self._ran(which, region, records.received(node, slot), "receiving")
         runs = records.shaded(node, region, sample)
         added = node.run(sample_program(records.colours, sample, records.samples))
-        return SampleWork(receiving, sum(self._ran(which, region, run) for run in (*runs, added)))
+        return SampleWork(receiving, sum(self._ran(which, region, run, "shading") for run in (*runs, added)))
 
-    def _ran(self, which: int, region: Region, run: Run) -> int:
+    def _ran(self, which: int, region: Region, run: Run, does: str) -> int:
         """Put a run to a shader's account; return its cycles."""
         number = which if self.roles.alone else self.roles.rasterizers + which
-        self.runs[number].append(RegionRun(region.left, region.top, 0, run))
+        self.runs[number].append(RegionRun.of(region, 0, run, does))
         return run.cycles

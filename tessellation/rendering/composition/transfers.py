@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pixelflow.simd.errors import Fault, InputError, UsageError
+from pixelflow.simd.report import counted
 from tessellation.commands import MOST_NODES
 
 __all__ = ["Cargo", "RegionTransfer", "Roles", "transfers_of"]
@@ -44,7 +45,8 @@ class Roles:
     def told(cls, nodes: int, shaders: int) -> Roles:
         """Return the roles that a command asks for; raises UsageError for more nodes than a machine has."""
         if nodes + shaders > MOST_NODES:
-            text = f"{nodes} nodes and {shaders} shaders, besides the frame buffer; a machine has {MOST_NODES} nodes"
+            asked = f"{counted(nodes, 'node')} and {counted(shaders, 'shader')}"
+            text = f"{asked}, besides the frame buffer; a machine has {MOST_NODES} nodes"
             raise UsageError("--shaders", text)
         return cls(nodes, shaders)
 

@@ -15,8 +15,9 @@ from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, Picture, PictureDifference, draw
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number
 from tessellation.picture import View
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
 from tessellation.rendering.words import InstructionWords, draw_words, generate_words
-from tessellation.sampling.choice import SeenPatches
+from tessellation.sampling.choice import SeenPatches, unseen_facts
 from tessellation.sampling.measured import pixel_errors, samples_alike
 
 __all__ = ["TurnedFrame", "Turning", "WordFrame", "turn", "turning_report"]
@@ -41,6 +42,8 @@ class WordFrame:
     picture: Picture
     same: bool
     """Whether every pixel is that of the same triangles in 64-bit integers."""
+    library: str
+    """Of the tessellation."""
 
     @property
     def cycles(self) -> int:
@@ -93,7 +96,7 @@ def turn(
     engine: str = "auto",
     tell: Callable[[str], None] | None = None,
 ) -> Iterator[TurnedFrame]:
-    """Draw frames one after the other; frames that nothing is seen of are left out.
+    """Draw frames one after the other; frames in which nothing is seen are left out.
 
     Raises InputError as `generate_words` does.
     """
@@ -135,29 +138,37 @@ def _drawn(
     made = WordFrame(
         tessellation.samples, len(tessellation.runs), tessellation.cycles, words.cycles, drawn.cycles,
         len(words.triangles), float(pixel_errors(results, here.standpoint).max()), drawn.picture, same,
+        tessellation.library,
     )  # fmt: skip
     return made, words
 
 
 def turning_report(
-    turning: Turning, size: tuple[int, int], frames: Sequence[TurnedFrame], config: NodeConfig
+    turning: Turning, size: tuple[int, int], frames: Sequence[TurnedFrame], config: NodeConfig, chosen: Sequence[int]
 ) -> Report:
-    """Return what each frame took in both ways and on other machines; fails where a picture differs."""
+    """Return what each frame took in both ways and on other machines; fails where a picture differs.
+
+    Of the ``chosen`` frames those are said, too, in which nothing is seen; raises InputError where that is all.
+    """
+    drawn = {each.number for each in frames}
+    unseen = [each for each in chosen if each not in drawn]
     titles = list(frames[0].others) if frames else []
     columns = (
-        Column("frame", key="frame", fixed=True), Column("patches", number, "patches"),
-        Column("samples", number, "samples"), Column("triangles", number, "triangles"),
-        Column("tessellation", number, "tessellation_cycles"), Column("words", number, "words_cycles"),
-        Column("drawing", number, "drawing_cycles"), Column("all", number, "cycles"),
-        Column("error", "{:.2f}".format, "error_pixels"), Column("alike: k", key="alike_k"),
-        Column("alike: samples", number, "alike_samples"), Column("alike: all", number, "alike_cycles"),
+        Column("frame", key="frame", fixed=True), Column("patches", number, "patches", optional=True),
+        Column("samples", number, "samples", optional=True), Column("triangles", number, "triangles", optional=True),
+        Column("tessellation", number, "tessellation_cycles", optional=True),
+        Column("words", number, "words_cycles", optional=True),
+        Column("drawing", number, "drawing_cycles", optional=True), Column("all", number, "cycles"),
+        Column("error", "{:.2f}".format, "error_pixels", optional=True), Column("alike: k", number, "alike_k"),
+        Column("alike: samples", number, "alike_samples", optional=True), Column("alike: all", number, "alike_cycles"),
         *(Column(title, number, f"{title.lower()}_cycles") for title in titles),
     )  # fmt: skip
     rows = [tuple(_row(each)) for each in frames]
+    libraries = dict.fromkeys(f"library {each.seen.library}" for each in frames)
     wrong = [f"frame {each.number}: {', '.join(each.wrong)}" for each in frames if each.wrong]
     return Report(
         "turning",
-        (turning.scene, f"{size[0]}x{size[1]}", f"config {config.sha256[:6]}"),
+        (turning.scene, f"{size[0]}x{size[1]}", f"config {config.sha256[:6]}", *libraries),
         [
             "Cycles of the EMCs of one node, from patches in texture memory to the picture by instruction words; "
             "alike: one k for all patches, the smallest whose largest error on the screen is not above that of "
@@ -165,10 +176,10 @@ def turning_report(
             "",
             Table(columns, rows, key="frames"),
             "",
-            *facts(list(_facts(frames, config, wrong))),
+            *facts([*unseen_facts(unseen, len(chosen)), *_facts(frames, size, config, wrong)]),
         ],
         schema="pixelflow.study.turning/1",
-        data={"scene": turning.scene, "size": list(size), "wrong": list(wrong)},
+        data={"scene": turning.scene, "size": list(size), "wrong": list(wrong), "unseen": list(unseen)},
         failure=f"pictures differ: {'; '.join(wrong)}" if wrong else None,
     )
 
@@ -185,7 +196,9 @@ def _equal(frame: TurnedFrame, name: str) -> bool:
     return frame.others[name].picture.equals(frame.seen.picture)
 
 
-def _facts(frames: Sequence[TurnedFrame], config: NodeConfig, wrong: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _facts(
+    frames: Sequence[TurnedFrame], size: tuple[int, int], config: NodeConfig, wrong: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     count = max(1, len(frames))
     names = ["reference", *(frames[0].others if frames else ())]
     apart = {name: [each for each in frames if not _equal(each, name)] for name in names[1:]}
@@ -209,6 +222,8 @@ def _facts(frames: Sequence[TurnedFrame], config: NodeConfig, wrong: Sequence[st
         what = f"{counted(drawn[0].parts, 'part')} at {drawn[0].clock_mhz:g} MHz"
         yield name, f"{number(sum(each.cycles for each in drawn))} cycles, {milliseconds:,.3g} ms a frame, {what}"
     yield "executed", "all cycles, at rates of which some are invented: compare's scorecard names them"
-    yield "not counted", "PixelFlow: choice of k, records into lists of regions, words from there to the EIGC"
+    yield "not counted", f"PixelFlow: {uncounted_work(chosen=True, words=True)}"
+    yield "", "words from there to the EIGC"
+    yield "", f"{uncounted_pixels(*size, composed=False)}, of every frame"
     for name in names[1:]:
         yield "", f"{name}: all before the corners on the screen; its drawing's own free work is that of compare"

@@ -76,7 +76,7 @@ def labour_report(config: NodeConfig, samples: int, gps: int, view: View, tell: 
     )
     return Report(
         "division of labour",
-        (f"config {config.sha256[:6]}", "executed"),
+        (f"config {config.sha256[:6]}", f"library {points.library}", "executed"),
         results=[
             text,
             "",

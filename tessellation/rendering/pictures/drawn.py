@@ -40,10 +40,13 @@ def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str
     return require
 
 
-def refused_in_animations(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
-    """Return the same for frames that are drawn while results of the next ones return: plain ones alone are."""
+def refused_in_animations(config: NodeConfig, *, anew: bool) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return the same for frames one after the other; plain ones alone where patches are tessellated ``anew``.
+
+    Textures would take the place of the patches, and shading the ports over which results return.
+    """
     require_region(config)
-    return require_plain
+    return require_plain if anew else refused_early(config)
 
 
 def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.report import Json, Report, counted, facts, shares
-from tessellation.host.trims import trim_account
+from tessellation.host.trims import trims_of
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
 from tessellation.rendering.composition.finishing import SAMPLE_STAGE
 from tessellation.rendering.composition.report import (
     NETWORK_KEYS,
@@ -93,10 +94,10 @@ def picture_report(
         ("", f"until the frame buffer has all pixels ({drawn.cycles:,} cycles)" if several else ""),
         ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
-        ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
+        ("not counted", _work_of_gps(drawn)),
         *(("", text) for text in _trims(drawn, config)),
         ("", "the answer whether a layer was the last" if BLEND_STAGE in stages else ""),
-        ("", f"what the frame buffer does with {width * height:,} pixels, 3 bytes each" if drawn.composition else ""),
+        ("", uncounted_pixels(width, height, composed=drawn.composition is not None)),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
@@ -112,7 +113,7 @@ def picture_report(
         (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
         [
             f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
-            f"{drawn.triangles.dropped:,} without an area; {counted(nodes[0].places, 'region')}, "
+            f"{drawn.triangles.dropped:,} {_gone(drawn)}; {counted(nodes[0].places, 'region')}, "
             f"{reached:,} pairs of a triangle and a region{', at 4 samples a pixel' * (drawn.samples > 1)}",
             "",
             shares(_by_role(drawn), "cycles", "stage", total=total, foot=foot),
@@ -138,6 +139,11 @@ def _loading(drawn: DrawnPicture) -> str:
     )
 
 
+def _gone(drawn: DrawnPicture) -> str:
+    cut = drawn.words is not None and bool(drawn.words.data["cut_by"])
+    return "cut away or without an area" if cut else "without an area"
+
+
 def _shading(triangles: ScreenTriangles) -> str:
     flat = triangles.flat
     return "flat" if flat.all() else "flat and Gouraud" if flat.any() else "Gouraud"
@@ -157,18 +163,19 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
 
 
 def _work_of_gps(drawn: DrawnPicture) -> str:
-    if drawn.words is not None:
-        return "records put into the lists of regions by their headers"
-    textures = ", textures with their levels put into its memory" * bool(drawn.loading)
-    return f"{'camera, ' * (not drawn.projected)}light, regions, instructions{textures}"
+    return uncounted_work(
+        chosen=drawn.choice is not None,
+        projected=drawn.projected is not None,
+        words=drawn.words is not None,
+        textures=bool(drawn.loading),
+    )
 
 
 def _trims(drawn: DrawnPicture, config: NodeConfig) -> Iterator[str]:
     """Yield what GPs do for trims, for no cycles, tessellation by tessellation."""
     for each in drawn.tessellations:
-        if any(samples.patch.trim is not None for samples in each.patches):
-            account = trim_account(each.patches, each.mesh(weld=True), config)
-            yield from account.not_counted if account is not None else ()
+        account = trims_of(each)
+        yield from account.not_counted if account is not None else ()
 
 
 def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
@@ -219,7 +226,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
                 "cycles": node.cycles,
                 "stages": node.cycles_by_stage,
                 "regions": [
-                    {"left": each.left, "top": each.top, "triangles": each.triangles, "cycles": each.run.cycles}
+                    {"left": each.left, "top": each.top, "triangles": each.triangles, "cycles": each.cycles}
                     for each in node.regions
                 ],
             }

@@ -1,10 +1,10 @@
 """Draws that are sorted by depth: layer after layer over what was shaded, at each sample the farthest first.
 
 A fragment's key is its depth and below it the number of its triangle, the other way round, so that of equal depths the
-first that was drawn is the farthest. Each layer finds in every PE the largest key below that of the layer before, the
-first one below the depth of what is opaque; its record is shaded as any other, and blended over. The same program
-serves all layers of a region and sample. That no PE has found a fragment, so that this was the last layer, is asked of
-the PEs for no cycles.
+first that was drawn is the farthest. The last number there can be is 1, so that at depth 0 a key is above the 0 that
+stands for none. Each layer finds in every PE the largest key below that of the layer before, the first one below the
+depth of what is opaque; its record is shaded as any other, and blended over. The same program serves all layers of a
+region and sample. That no PE has found a fragment, so that this was the last layer, is asked of the PEs for no cycles.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _LayerDrawing(RecordDrawing):
         """Emit the key, and that only PEs are enabled in which it is the largest so far below the bound."""
         builder = self.builder
         builder.emit("EMC_TreeIntoMem_Li", _KEY[1], 4, *self.depth(draw, index))
-        low, high = divmod(MOST_SORTED - 1 - (number - self.shaded.opaque), 256)[::-1]
+        low, high = divmod(MOST_SORTED - (number - self.shaded.opaque), 256)[::-1]
         builder.emit("STI", _KEY, Imm(low))
         builder.emit("STI", _KEY[1], Imm(high))
         for less, more in ((_KEY, _BOUND), (_BEST, _KEY)):

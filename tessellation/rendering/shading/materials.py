@@ -36,8 +36,8 @@ __all__ = ["MOST_SORTED", "DrawData", "Material", "ShadedFrame", "deferred", "re
 
 _MOST_MATERIALS = 255
 _LOST = "blending in the order of drawing, stencil or other tests"
-MOST_SORTED = 1 << 16
-"""Triangles of draws that are sorted: their numbers have two bytes in a key."""
+MOST_SORTED = (1 << 16) - 1
+"""Triangles of draws that are sorted: their numbers, from 1, have two bytes in a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,8 @@ class ShadedFrame:
         )
         count = sum(len(draw.triangles) for draw in frame.draws if draw.state.blend is Blend.SORTED)
         if count > MOST_SORTED:
-            raise InputError(Fault(f"{count:,} triangles that are sorted", hint=f"at most {MOST_SORTED:,}"))
+            hint = f"at most {MOST_SORTED:,}, whose numbers the PEs compare in two bytes"
+            raise InputError(Fault(f"{count:,} triangles of draws sorted by depth", hint=hint))
         joined = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
         return cls(frame, draws, materials, TextureLayout.of(textures, config), record, joined)
 
@@ -192,5 +193,5 @@ def require_deferred(draws: Iterable[tuple[str, State]]) -> None:
     """Raise InputError, naming the draws, for states in which more than the nearest fragment is seen."""
     others = [name for name, state in draws if not deferred(state)]
     if others:
-        hint = "nodes keep the nearest of each sample and lose the order of draws; --machine larrabee renders others"
+        hint = "nodes keep the nearest of each sample and lose the order of draws"
         raise InputError(Fault(f"not drawn on PixelFlow here: {', '.join(others)}: {_LOST}", hint=hint))

@@ -15,13 +15,20 @@ def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
     return (
         ("words", f"{words.cycles:,} cycles on the EMCs before"),
         ("", stages),
-        ("", f"{words.bytes_sent:,} bytes to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),
+        ("", f"{counted(words.bytes_sent, 'byte')} to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),
         ("cut by", ", ".join(words.clipping.planes)),
-        ("marks", f"{words.accepted:,} of {words.cells:,} triangles accepted, in {len(words.words):,} regions"),
+        ("marks", f"{_accepted(words)} accepted, in {counted(len(words.words), 'region')}"),
         ("light", f"{light.moved:,} of {counted(light.samples, 'sample')} another colour than in 64 bits, "
          f"by {light.steps} of 255 at most"),
         ("", f"{light.unlit:,} have no normal to be lit by" if light.unlit else ""),
     )  # fmt: skip
+
+
+def _accepted(words: InstructionWords) -> str:
+    if not words.clipping.planes:
+        return f"{words.accepted:,} of {counted(words.cells, 'triangle')}"
+    places = counted(words.places, "place")
+    return f"{counted(words.accepted, 'piece')} of {counted(words.cells, 'triangle')}, which have {places} for them,"
 
 
 def word_data(words: InstructionWords) -> dict[str, Json]:
@@ -33,7 +40,12 @@ def word_data(words: InstructionWords) -> dict[str, Json]:
         "gps": words.gps,
         "rounds": words.rounds,
         "cut_by": [plane.value for plane in words.clipping.planes],
-        "triangles": {"made": words.cells, "accepted": words.accepted, "times_regions": len(words.words)},
+        "triangles": {
+            "made": words.cells,
+            "places": words.places,
+            "accepted": words.accepted,
+            "times_regions": len(words.words),
+        },
         "light": {
             "largest_difference": words.light.steps,
             "samples_of_another_colour": words.light.moved,

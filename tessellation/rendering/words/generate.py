@@ -69,8 +69,9 @@ class InstructionWords:
     """All words of a picture, and what they took.
 
     ``triangles`` are those that the PEs had, in the order of drawing, as corners that the PEs rounded and lit: what the
-    host sets up itself when it is to draw the same. ``cells`` counts triangles of all patches, with those without an
-    area. ``rounds`` is how often words left, over all passes. ``colours`` uint8[sample, rgb] are those of all samples,
+    host sets up itself when it is to draw the same, cut into pieces by the planes of ``clipping``; without an area are
+    those that no piece is left of. ``cells`` counts triangles of all patches, ``places`` those of their pieces.
+    ``rounds`` is how often words left, over all passes. ``colours`` uint8[sample, rgb] are those of all samples,
     one patch after the other in the caller's order.
     """
 
@@ -84,6 +85,7 @@ class InstructionWords:
     gps: int
     rounds: int
     cells: int
+    places: int
     light: LightDifference
     colours: np.ndarray
 
@@ -234,15 +236,20 @@ class _WordMaker:
 
     def result(self) -> InstructionWords:
         corners, order = (np.concatenate(parts) for parts in zip(*self._corners, strict=True))
-        corners = corners[np.lexsort(order.T[::-1])]
+        last = np.lexsort(order.T[::-1])
+        corners, order = corners[last], order[last]
         turned = doubled_areas(corners[..., :2]) < 0
         corners[turned, 1:] = corners[turned, :0:-1]
-        kept = corners[doubled_areas(corners[..., :2]) != 0]
-        triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], len(corners) - len(kept))
+        seen = doubled_areas(corners[..., :2]) != 0
+        kept = corners[seen]
+        # A triangle has a place for each of its pieces; it is gone where no piece has an area.
+        whole, triangle = np.unique(order[:, :3], axis=0, return_inverse=True)
+        gone = len(whole) - len(np.unique(triangle.reshape(-1)[seen]))
+        triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], gone)
         words = tuple(sorted(self._words, key=lambda each: each.order))
         return InstructionWords(
             self._standpoint, self._clipping, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
-            self._rounds, len(corners), self._light(), self._in_order()[:, 6:].astype(np.uint8),
+            self._rounds, len(whole), len(corners), self._light(), self._in_order()[:, 6:].astype(np.uint8),
         )  # fmt: skip
 
     def _in_order(self) -> np.ndarray:

@@ -33,6 +33,7 @@ TABLE = {
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
     "pixelflow.simd.comparison.illustrations": (*BASE, "numpy"),
+    "pixelflow.simd.comparison.triangles": (*BASE, "numpy"),
     "pixelflow.simd.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),

@@ -57,6 +57,8 @@ class LinearExpressionEvaluator:
         self.registers = figure9(array) if lee.arrangement == "figure9" else _registers(array)
         self.version = 0
         """Grows with every write, so that a reader knows when to compute the coordinates again."""
+        self._coordinates: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
+        """The last ones, and of which version they are."""
 
     def write(self, module: int, emc: int, register: str, index: int, value: int) -> None:
         """Write one register; raises MachineFault where EMC, index or value do not exist."""
@@ -71,7 +73,14 @@ class LinearExpressionEvaluator:
         self.version += 1
 
     def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return x and y of every PE by the equations above: int64[lanes] each."""
+        """Return x and y of every PE by the equations above: int64[lanes] each, which cannot be written."""
+        if self._coordinates is None or self._coordinates[0] != self.version:
+            x, y = self._equations()
+            x.flags.writeable = y.flags.writeable = False
+            self._coordinates = self.version, x, y
+        return self._coordinates[1:]
+
+    def _equations(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         modules, emcs, panels, pes = self._shape
         panel, pe = np.arange(panels), np.arange(pes)
         get = self.registers

@@ -19,11 +19,13 @@ from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.isa.kinds import ByKind
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import Action, Engine, Repeats, Template
-from pixelflow.simd.report import Report, Shown, overview
+from pixelflow.simd.report import Report, Shown, counted, overview
 
 __all__ = ["PeArray"]
 
 _KEPT_ACTIONS = 20_000
+_KEPT_WORDS = 1 << 18
+"""Words of straight code whose actions are kept for other programs."""
 
 _COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
 
@@ -38,7 +40,11 @@ class PeArray(Shown):
         self.lee = LinearExpressionEvaluator(config)
         self._config = array
         self._modules = array.modules
-        self._actions: dict[Instruction, Action] = {}
+        self._actions: dict[tuple[object, ...], Action] = {}
+        """By the instruction, and the parameters that it refers to."""
+        self._straight: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Action, ...]] = {}
+        """Of straight code, by its words and the parameters that they refer to."""
+        self._straight_words = 0
         self._templates: dict[Instruction, Template] = {}
         """By an instruction whose coefficients are 0."""
         self._coordinates_of: int | None = None
@@ -55,7 +61,7 @@ class PeArray(Shown):
 
     def report(self) -> Report:
         """Return how many PEs are enabled and marked."""
-        counts = ((text, f"{int(self.engine.get_bit(name).sum()):,} PEs") for name, text in _COUNTED.items())
+        counts = ((text, counted(int(self.engine.get_bit(name).sum()), "PE")) for name, text in _COUNTED.items())
         facts = (("engine", self.engine.name), *counts)
         return overview(f"array of {self.engine.shape.lanes:,} PEs", facts)
 
@@ -76,17 +82,32 @@ class PeArray(Shown):
 
     def action(self, instruction: Instruction, parameters: Sequence[int] = ()) -> Action:
         """Return what the engine must do for a PE instruction; raises MachineFault for memory outside the PE."""
-        if instruction.bases:
-            if max(instruction.bases) >= len(parameters):
-                raise MachineFault(f"{instruction.text()}: parameter P{max(instruction.bases)} was not passed")
-            instruction = instruction.resolve(parameters)
-        found = self._actions.get(instruction)
+        bases = instruction.bases
+        if bases and max(bases) >= len(parameters):
+            raise MachineFault(f"{instruction.text()}: parameter P{max(bases)} was not passed")
+        key = instruction, *[parameters[base] for base in bases]
+        found = self._actions.get(key)
         if found is None:
+            instruction = instruction.resolve(parameters) if bases else instruction
             self._check(instruction)
             if len(self._actions) >= _KEPT_ACTIONS:
                 # Long runs of broadcast constants never come again; start over rather than grow.
                 self._actions.clear()
-            found = self._actions[instruction] = self.engine.prepare(instruction.apply)
+            found = self._actions[key] = self.engine.prepare(instruction.apply)
+        return found
+
+    def straight_actions(
+        self, words: tuple[int, ...], parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
+    ) -> tuple[Action, ...]:
+        """Return what the engine must do for straight code; ``make`` gives it where no program had its words."""
+        found = self._straight.get((words, parameters))
+        if found is None:
+            found = tuple(make())
+            self._straight_words += len(words)
+            if self._straight_words > _KEPT_WORDS:
+                self._straight.clear()
+                self._straight_words = len(words)
+            self._straight[words, parameters] = found
         return found
 
     def joint_action(self, instructions: ByKind, first: int, end: int) -> Action:
@@ -97,7 +118,7 @@ class PeArray(Shown):
         kind_of = instructions.kind_of[first:end]
         numbers: dict[int, int] = {}
         templates: list[Template] = []
-        for kind in np.unique(kind_of).tolist():
+        for kind in dict.fromkeys(instructions.kind_list[first:end]):
             if instructions.kinds[kind].declaration.unit is Unit.PE:
                 numbers[kind] = len(templates)
                 templates.append(self._template(instructions.kinds[kind]))

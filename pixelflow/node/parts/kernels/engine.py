@@ -68,6 +68,8 @@ class ChainWithCalls(CompiledAction):
     """A chain with calls in it."""
 
     actions: tuple[CompiledAction, ...] = ()
+    weight: int = 0
+    """Of all of them (`_weight`)."""
 
 
 class MacroEngine(CompiledEngine):
@@ -184,7 +186,7 @@ class MacroEngine(CompiledEngine):
         else:
             self._counts = True
             code, holds = b"".join(action.code for action in flat), [action.holds for action in flat if action.holds]
-            chain = ChainWithCalls([], code, 0, holds, tuple(flat))
+            chain = ChainWithCalls([], code, 0, holds, tuple(flat), sum(map(_weight, flat)))
         if any(action in self._folded for action in flat):
             self._folded.add(chain)
         return chain
@@ -247,7 +249,7 @@ class MacroEngine(CompiledEngine):
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         super().set_coordinates(x, y)
         names = range(self._place[COORDINATES[0]], self._place[COORDINATES[-1]] + 1)
-        known = {place: self._get(place, 1)[0] for place in names}
+        known = {place: self.get_rows(place, 1)[0] for place in names}
         if any(not np.array_equal(known[place], self.known.get(place)) for place in names):
             for action in self._folded:
                 action.code = b"".join(item.code for item in self.items(action))
@@ -334,7 +336,7 @@ def _program(items: Sequence[FusedItem], holds: list[object]) -> int:
 
 def _weight(action: CompiledAction) -> int:
     if isinstance(action, ChainWithCalls):
-        return sum(map(_weight, action.actions))
+        return action.weight
     return _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
 
 

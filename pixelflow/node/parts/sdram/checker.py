@@ -13,6 +13,7 @@ from enum import StrEnum
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.report import counted
 from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
@@ -62,7 +63,7 @@ class Verdict:
 
     def __str__(self) -> str:
         if self.legal:
-            return f"legal: {self.commands} commands"
+            return f"legal: {counted(self.commands, 'command')}"
         named = "; ".join(f"{each.kind} bank {each.bank} row {each.row}" for each in self.culprits)
         return f"illegal in cycle {self.first_bad_cycle}: {', '.join(self.rules)} ({named})"
 

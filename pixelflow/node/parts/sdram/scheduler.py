@@ -16,6 +16,7 @@ from pixelflow.node.parts.sdram.commands import Access, CommandKind, SdramComman
 from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
 from pixelflow.node.parts.sdram.slots import Pattern, Slot, access_commands, change_cycles, equal_slot
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.report import counted
 from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
@@ -202,7 +203,7 @@ class EqualSlots(Scheduler):
         if start - self._start < enough:
             raise MachineFault(
                 f"SDRAM, clock {start}: alternate banks were promised, but row {access.row} of bank {access.bank} "
-                f"follows row {last.row} of the same bank after {start - self._start} clocks"
+                f"follows row {last.row} of the same bank after {counted(start - self._start, 'clock')}"
             )
 
 

@@ -15,8 +15,9 @@ from collections import deque
 from typing import Protocol
 
 from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
 from pixelflow.node.run.costs.path import SupplyPath
-from pixelflow.node.run.costs.words import ProgramWords
+from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.snapshot import Snapshot
 
@@ -357,9 +358,9 @@ class Supply:
             self.ahead.restore(snapshot["ahead"])
 
 
-def supplies(words: ProgramWords, config: NodeConfig, count: int) -> list[Supply] | list[None]:
+def supplies(program: Program, config: NodeConfig, count: int) -> list[Supply] | list[None]:
     """Return the supply of each of ``count`` IGCs that run a program; None each where the words are there at once."""
     if not config.igc.supply:
         return [None] * count
     shared = SupplyPath(config, 0) if config.igc.shared_supply and count > 1 else None
-    return [Supply(words, config, shared) for _ in range(count)]
+    return [Supply(words_of(program), config, shared) for _ in range(count)]

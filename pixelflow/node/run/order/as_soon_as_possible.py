@@ -39,7 +39,7 @@ class _UntimedStream(Stream):
         return super()._limit(f", its own cycles without waits{how}")
 
     def _fault(self, message: str) -> None:
-        where = self.sequencer.program.where(max(0, self.index - 1)) if self.index is not None else self.name
+        where = self.program.where(max(0, self.index - 1)) if self.index is not None else self.name
         raise MachineFault(f"{where}: {message}")
 
 

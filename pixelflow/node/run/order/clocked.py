@@ -61,7 +61,7 @@ class Clocked:
         self.alone = entry is not None or len(program.entries) == 1
         remote = {} if self.alone else analysis.remote_semaphores
         names = (entry or STREAMS[0],) if self.alone else STREAMS
-        self._supplies = supplies(analysis.sequencer.words, config, len(names))
+        self._supplies = supplies(program, config, len(names))
         self.streams = {
             name: Stream(
                 *(analysis.sequencer, name, Semaphores(SEMAPHORES), max_cycles),

@@ -241,7 +241,7 @@ class TigcBox(_PairedBox):
         try:
             yield
         except MachineFault as error:
-            where = self.stream.sequencer.program.where(index)
+            where = self.stream.program.where(index)
             said = str(error).removeprefix(f"{where}: ")
             raise MachineFault(f"{where}: {said} (TIGC, cycle {cycle})") from None
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-from pixelflow.isa import Instruction, Unit
+from pixelflow.isa import Unit
 from pixelflow.isa.emc import unlatch
-from pixelflow.node.parts.array.influence import influences, influences_of
+from pixelflow.node.parts.array.influence import influences_of
 from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.node.parts.texture.transfer import BlockAccess, Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
@@ -47,9 +46,8 @@ class OnLanes:
         self._bus = bus
         texture.watched = bus.wants(TransferBegan)
         self._effects: SideEffects = Direct(array, texture) if effects is None else effects
-        self._enables = _EnableCounts(self._program.instructions, array, bus) if bus.wants(EnablesChanged) else None
+        self._enables = _EnableCounts(analysis.enabling, array, bus) if bus.wants(EnablesChanged) else None
         self._prepared = prepared(array, self._program)
-        self._on_lanes = self._prepared.on_lanes
         self._key: Key | None = None
         """The straight code that the stream is skipping."""
         self._pending: list[Action] = []
@@ -60,7 +58,7 @@ class OnLanes:
         """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if self._enables is None and not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
-            stream.may_skip, stream.on_skip = partial(self._may_skip, stream), partial(self._on_skip, stream)
+            stream.may_skip, stream.on_skip = self._may_skip, self._on_skip
 
     # --- the EMC stream ----------------------------------------------------------------------------------------
 
@@ -71,7 +69,7 @@ class OnLanes:
             self._enables.tell_first(stream.begins(issue))
         if index is None:
             self._pending.append(self._array.unlatch)
-        elif self._on_lanes[index]:
+        elif self._prepared.is_on_lanes(index):
             try:
                 self._pending.append(self._prepared.action(index, stream.parameters))
             except MachineFault as error:
@@ -156,10 +154,10 @@ class OnLanes:
 class _EnableCounts:
     """Emits how many PEs of each module are enabled, whenever that has changed."""
 
-    def __init__(self, instructions: tuple[Instruction, ...], array: PeArray, bus: Bus) -> None:
+    def __init__(self, enabling: frozenset[int], array: PeArray, bus: Bus) -> None:
         self._array = array
         self._bus = bus
-        self._writes = {index for index, each in enumerate(instructions) if _writes_enables(each)}
+        self._writes = enabling
         self._unlatch_writes = "E" in influences_of(unlatch)
         self._told: tuple[int, ...] | None = None
 
@@ -178,8 +176,3 @@ class _EnableCounts:
         if counts != self._told:
             self._told = counts
             self._bus.emit(EnablesChanged, cycle, counts)
-
-
-def _writes_enables(instruction: Instruction) -> bool:
-    # The latch too: whoever is told of enables may look at both.
-    return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))

@@ -13,6 +13,7 @@ from pixelflow.node.run.marks.tracker import MarkTracker
 from pixelflow.node.run.perform.performance import texture_instruction
 from pixelflow.node.run.streams.analysis import Analysis
 from pixelflow.node.run.streams.issue import Issue
+from pixelflow.node.run.streams.straight_code import StraightCode
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Executed
 
@@ -38,7 +39,10 @@ class OnMarks:
         """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
-            stream.on_skip = self._tracker.skip
+            stream.on_skip = self._on_skip
+
+    def _on_skip(self, stream: Stream, code: StraightCode) -> None:
+        self._tracker.skip(code)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Follow an issue of the EMC stream."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 
 from pixelflow.isa import Program, Unit
 from pixelflow.node.parts.array.pe_array import PeArray
@@ -29,8 +30,9 @@ class Prepared:
 
     def __init__(self, array: PeArray, program: Program) -> None:
         self.instructions = program.by_kind
-        self.on_lanes = self.instructions.each(lambda each: each.declaration.unit is Unit.PE)
-        self.bases = self.instructions.each(lambda each: each.bases)
+        self._kind_of = self.instructions.kind_list
+        self._is_on_lanes = [each.declaration.unit is Unit.PE for each in self.instructions.kinds]
+        self._bases_of = [each.bases for each in self.instructions.kinds]
         self.scores: dict[Hashable, Repeated] = {}
         """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
         self._array = array
@@ -44,9 +46,13 @@ class Prepared:
         self._once: set[Key] = set()
         self._used_by: dict[int, tuple[int, ...]] = {}
 
+    def is_on_lanes(self, index: int) -> bool:
+        """Return whether an instruction is one of the PEs."""
+        return self._is_on_lanes[self._kind_of[index]]
+
     def action(self, index: int, parameters: Sequence[int]) -> Action:
         """Return the action of an instruction; raises MachineFault where it cannot be carried out."""
-        bases = self.bases[index]
+        bases = self._bases_of[self._kind_of[index]]
         if not bases:
             action = self._absolute[index]
             if action is None:
@@ -58,15 +64,30 @@ class Prepared:
             action = self._by_parameter[index, used] = self._array.action(self.instructions[index], parameters)
         return action
 
-    def _actions(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
-        """Return the actions of instructions ``first`` to ``end - 1``: only some of them depend on parameters."""
+    def _actions(self, first: int, end: int, parameters: Sequence[int], used: Sequence[int]) -> Sequence[Action]:
+        """Return the actions of instructions ``first`` to ``end - 1``, which refer to no parameters but ``used``.
+
+        Much code stands in many programs; only that which was made for one has coefficients.
+        """
+        if self._is_joint(first, end):
+            return (self._array.joint_action(self.instructions, first, end),)
+        words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
+        return self._array.straight_actions(words, tuple(used), make)
+
+    def _is_joint(self, first: int, end: int) -> bool:
+        """Whether some of these instructions have coefficients, and none refers to a parameter."""
+        kinds = {kind for kind in set(self._kind_of[first:end]) if self._is_on_lanes[kind]}
+        return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
+
+    def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
+        """Return the actions of instructions one by one: only some of them depend on parameters."""
         known = self._fixed.get(first)
         if known is None or known[0] != end:
             known = self._fixed[first] = end, *self._known_ahead(first, end)
         found = known[1].copy()
-        bases_of, by_parameter, passed = self.bases, self._by_parameter, len(parameters)
+        by_parameter, passed = self._by_parameter, len(parameters)
         for at, index in known[2]:
-            bases = bases_of[index]
+            bases = self._bases_of[self._kind_of[index]]
             action = None
             if len(bases) == 1 and bases[0] < passed:
                 action = by_parameter.get((index, parameters[bases[0]]))
@@ -75,11 +96,10 @@ class Prepared:
 
     def _known_ahead(self, first: int, end: int) -> tuple[list[Action | None], list[tuple[int, int]]]:
         """Return the actions that depend on no parameter, None for each that does, and where those are."""
-        places = [index for index in range(first, end) if self.on_lanes[index]]
-        varying = [(at, index) for at, index in enumerate(places) if self.bases[index]]
-        if not varying and any(self.instructions.counts[kind] for kind in set(self.instructions.kind_list[first:end])):
-            return [self._array.joint_action(self.instructions, first, end)], []
-        return [None if self.bases[index] else self.action(index, ()) for index in places], varying
+        places = [index for index in range(first, end) if self.is_on_lanes(index)]
+        varying = [(at, index) for at, index in enumerate(places) if self._bases_of[self._kind_of[index]]]
+        depends = {index for _, index in varying}
+        return [None if index in depends else self.action(index, ()) for index in places], varying
 
     # --- straight code -----------------------------------------------------------------------------------------
 
@@ -89,7 +109,8 @@ class Prepared:
             return (code.first, *code.parameters)
         used = self._used_by.get(code.first)
         if used is None:
-            bases = {base for index in range(code.first, code.end) for base in self.bases[index]}
+            kinds = set(self._kind_of[code.first : code.end])
+            bases = {base for kind in kinds for base in self._bases_of[kind]}
             used = self._used_by[code.first] = tuple(sorted(bases))
         if used and used[-1] >= len(parameters):
             return None
@@ -110,12 +131,12 @@ class Prepared:
 
     def _prepare(self, program: Program, key: Key, code: StraightCode, parameters: Sequence[int]) -> None:
         if not isinstance(code, WholeCall):
-            self._actions_of[key] = tuple(self._actions(code.first, code.end, parameters))
+            self._actions_of[key] = tuple(self._actions(code.first, code.end, parameters, key[1:]))
             return
         body, parameters = code.body, code.parameters
 
         def microcode() -> list[Action]:
-            found = self._actions(body.first, body.end, parameters)
+            found = self._actions(body.first, body.end, parameters, parameters)
             return [*found, self._array.unlatch] if body.started else found
 
         kernel = self._array.kernel(program, body.entry, parameters, microcode)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from pixelflow.config import NodeConfig
-from pixelflow.isa import Program
+from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.node.parts.array.influence import influences
 from pixelflow.node.run.streams.calls import WholeCalls
 from pixelflow.node.run.streams.ports import PortUse
 from pixelflow.node.run.streams.semaphores import remote_semaphores
@@ -20,11 +21,15 @@ class Analysis:
 
     def __init__(self, program: Program, config: NodeConfig) -> None:
         """Raises MachineFault for a program that no sequencer can walk."""
-        self.program = program
         self.sequencer = Sequencer(program, config.igc, config.extra)
         self.port_use = PortUse(program.by_kind)
         self._calls = WholeCalls(self.sequencer)
         self._straight_codes: dict[bool, dict[int, StraightCode | None]] = {False: {}, True: {}}
+
+    @property
+    def program(self) -> Program:
+        """The program, which whoever runs it holds: it holds this."""
+        return self.sequencer.program
 
     def straight_codes(self, *, timed: bool = False, stages: bool = False) -> StraightCodes:
         """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words.
@@ -48,6 +53,12 @@ class Analysis:
         """For each stream the semaphores that the other waits for; raises MachineFault where both wait for one."""
         return remote_semaphores(self.program)
 
+    @cached_property
+    def enabling(self) -> frozenset[int]:
+        """The instructions that write enables, or the latch: whoever is told of enables may look at both."""
+        writes = self.program.by_kind.each(_writes_enables)
+        return frozenset(index for index, each in enumerate(writes) if each)
+
 
 def analysis_of(program: Program, config: NodeConfig) -> Analysis:
     """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone."""
@@ -56,3 +67,7 @@ def analysis_of(program: Program, config: NodeConfig) -> Analysis:
     if found is None:
         found = program.analyses[key] = Analysis(program, config)
     return found
+
+
+def _writes_enables(instruction: Instruction) -> bool:
+    return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))

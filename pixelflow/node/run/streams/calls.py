@@ -104,7 +104,7 @@ class WholeCalls:
         """Return the routine at a word address, None where it is no straight code or is seen for certain."""
         sequencer = self._sequencer
         instructions = sequencer.program.by_kind
-        first = sequencer.program.index_of.get(target)
+        first = instructions.position(target)
         if first is None:
             return None
         end, depth, saves = first, 0, 0

@@ -8,6 +8,7 @@ from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import CallFrame
 from pixelflow.observe import Bus, RoutineEntered, RoutineLeft, StageBegan
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.report import counted
 
 __all__ = ["ControlFlow"]
 
@@ -26,6 +27,7 @@ class ControlFlow:
             known = ", ".join(sorted(program.entries)) or "none"
             raise MachineFault(f"the program has no stream {entry!r} (it has: {known})")
         self.name = entry
+        self.program = program
         self.sequencer = sequencer
         self.bus = bus
         self.halted = False
@@ -66,7 +68,9 @@ class ControlFlow:
         if frame.loops:
             self._fault("RET inside a loop")
         if frame.saved_enables:
-            self._fault(f"routine {frame.name} returns with {frame.saved_enables} enables still on the stack")
+            self._fault(
+                f"routine {frame.name} returns with {counted(frame.saved_enables, 'enable')} still on the stack"
+            )
         self.left(frame.name, self.cycle - frame.entered_at)
         self.index = frame.return_to
 
@@ -107,9 +111,9 @@ class ControlFlow:
 
     def mark(self, name: int) -> None:
         """Begin a stage of the report."""
-        names = self.sequencer.program.names
+        names = self.program.names
         if name >= len(names):
-            self._fault(f"MARK {name}: the program names only {len(names)} stages")
+            self._fault(f"MARK {name}: the program names only {counted(len(names), 'stage')}")
         self.stages.append((names[name], self.cycle))
         self.bus.emit(StageBegan, self.cycle, self.name, names[name])
 
@@ -131,7 +135,7 @@ class ControlFlow:
     def _watch(self, index: int) -> None:
         """Keep the depth of the PEs' stacks, which is the same in all of them."""
         frame = self.frames[-1]
-        pushes = self.sequencer.program.by_kind[index].declaration.pushes
+        pushes = self.program.by_kind[index].declaration.pushes
         if not pushes:
             if frame.started:
                 self._fault("START twice in one routine")
@@ -156,7 +160,7 @@ class ControlFlow:
         return self.parameters[base] + value
 
     def _position(self, address: int) -> int:
-        index = self.sequencer.program.index_of.get(address)
+        index = self.program.by_kind.position(address)
         if index is None:
             self._fault(f"word {address} is not the start of an instruction")
         return index
@@ -167,8 +171,8 @@ class ControlFlow:
         return self._here()
 
     def _here(self) -> str:
-        return self.sequencer.program.where(min(max(self.index, 0), len(self.sequencer.control) - 1))
+        return self.program.where(min(max(self.index, 0), len(self.sequencer.control) - 1))
 
     def _fault(self, message: str) -> None:
-        where = self.sequencer.program.where(max(0, self.index - 1)) if self.index is not None else self.name
+        where = self.program.where(max(0, self.index - 1)) if self.index is not None else self.name
         raise MachineFault(f"{where}: {message} (cycle {self.cycle})")

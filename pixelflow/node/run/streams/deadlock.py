@@ -9,6 +9,7 @@ from pixelflow.isa import Program
 from pixelflow.node.run.streams.semaphores import use_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import DeadlockError
+from pixelflow.simd.report import counted
 
 __all__ = ["OpenWait", "deadlock"]
 
@@ -47,5 +48,6 @@ def _signallers(program: Program, streams: Sequence[Stream], semaphore: int) -> 
                 lines.append(f"{place} (this stream does not run)")
                 continue
             times = running[entry].executed[index]
-            lines.append(f"{place} ({f'reached, {times} times' if times else 'not reached'})")
+            reached = f"reached, {counted(times, 'time')}" if times else "not reached"
+            lines.append(f"{place} ({reached})")
     return lines or [f"sem {semaphore} is signalled by nobody"]

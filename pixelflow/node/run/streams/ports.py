@@ -40,25 +40,24 @@ class PortUse:
 
     def certain(self, index: int) -> bool | None:
         """Return what `sharing` says of an instruction."""
-        known = self._of(index)
+        known = self._of(self._kind_of[index])
         return known if isinstance(known, bool) else None
 
-    def relative(self, index: int) -> tuple[tuple[int, int, int], ...]:
-        """Return what an instruction of which nothing is certain touches: (parameter, offset, bytes) each."""
-        known = self._of(index)
+    def relative(self, kind: int) -> tuple[tuple[int, int, int], ...]:
+        """Return what instructions of a kind of which nothing is certain touch: (parameter, offset, bytes) each."""
+        known = self._of(kind)
         return () if isinstance(known, bool) else known
 
     def shared(self, index: int, parameters: Sequence[int]) -> bool:
         """Return whether an instruction touches a local port or sets a mark."""
-        known = self._of(index)
+        known = self._of(self._kind_of[index])
         if known is True or known is False:
             return known
         return any(
             base < len(parameters) and meets_ports(parameters[base] + offset, size) for base, offset, size in known
         )
 
-    def _of(self, index: int) -> bool | tuple[tuple[int, int, int], ...]:
-        kind = self._kind_of[index]
+    def _of(self, kind: int) -> bool | tuple[tuple[int, int, int], ...]:
         known = self._known.get(kind)
         if known is None:
             known = self._known[kind] = self._look(self._kinds[kind])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 from pixelflow.config import ExtraConfig, IgcConfig
-from pixelflow.isa import Family, Instruction, Program, Unit
+from pixelflow.isa import Family, Program, Unit
 from pixelflow.isa.control import SIGNAL, WAIT, takes_control
 from pixelflow.node.run.costs.extra import cycles_of
-from pixelflow.node.run.costs.words import ProgramWords, loops_of, words_of
+from pixelflow.node.run.costs.words import loops_of
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["Sequencer"]
 
@@ -18,31 +21,31 @@ class Sequencer:
     """What a stream needs to know of a program: decoded once, shared by all runs of it."""
 
     def __init__(self, program: Program, config: IgcConfig, extra: ExtraConfig) -> None:
-        self.program = program
+        # Not held: the program holds what is known of it, and a cycle of both would stay until somebody looks for one.
+        self._program = ref(program)
         self.config = config
         by_kind = program.by_kind
         self.control = by_kind.each(lambda i: i if i.declaration.unit is Unit.SEQUENCER else None)
-        self.cycles = by_kind.each(lambda each: self._cycles_of(each, extra))
+        takes = cycles_of(by_kind.kinds, [each.cycles for each in by_kind.kinds], extra)
+        control = [takes_control(each.declaration) for each in by_kind.kinds]
+        cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
+        self.cycles = by_kind.spread(cycles)
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
         self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
         self.loop_end = loops_of(program)
         self._names: dict[int, str] = {}
         self.semaphore_uses = [
-            (index, i.declaration, i.operands[0])
-            for index, i in enumerate(self.control)
-            if i and i.declaration in _USES
+            (index, declaration, by_kind[index].operands[0]) for index, declaration in by_kind.places_of(*_USES)
         ]
         """Position, SIGNAL or WAIT, and the semaphore."""
 
-    def _cycles_of(self, instruction: Instruction, extra: ExtraConfig) -> int:
-        if takes_control(instruction.declaration):
-            return self.config.control_cycles
-        return cycles_of([instruction], [instruction.cycles], extra)[0]
-
     @property
-    def words(self) -> ProgramWords:
-        """The words of the program's instructions."""
-        return words_of(self.program)
+    def program(self) -> Program:
+        """The program, which whoever walks it holds."""
+        found = self._program()
+        if found is None:
+            raise InternalError("a program has gone before those who walk it")
+        return found
 
     def routine_name(self, target: int) -> str:
         """Return the name of the routine that holds a word address."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from pixelflow.isa import Family, Unit
 from pixelflow.isa.control import CALL, MARK
@@ -116,6 +117,9 @@ class StraightCodes:
         self._known = {} if known is None else known
         self._timed = timed
         self._call = call
+        self._plain: set[int] = set()
+        self._staged: set[int] = set()
+        """Kinds that have been looked at: plain ones, and beginnings of stages that have names."""
         self._found: dict[int, StraightCode | None] = {}
         self._skips: dict[int, int] = {}
         """How often this run has skipped the straight code that begins with an instruction."""
@@ -143,17 +147,19 @@ class StraightCodes:
                 end += 1
             if end > first:
                 return self._code(first, end, settings=True)
-        plain: dict[int, bool] = {}
+        kind_of, plain, staged = self._kind_of, self._plain, self._staged
         stages: list[int] = []
         for end in range(first, self._size):
-            kind = self._kind_of[end]
-            is_plain = plain.get(kind)
-            if is_plain is None:
-                is_plain = plain[kind] = self._is_plain(end)
-            if not is_plain:
-                if not self._is_stage(end):
-                    break
+            kind = kind_of[end]
+            if kind in plain:
+                continue
+            if kind in staged or self._is_stage(end):
+                staged.add(kind)
                 stages.append(end)
+            elif self._is_plain(end):
+                plain.add(kind)
+            else:
+                break
         else:
             end = self._size
         return self._code(first, end, stages=stages)
@@ -187,19 +193,16 @@ class StraightCodes:
         if end - first - len(stages) < 2:
             return None
         reach: dict[int, tuple[int, int]] = {}
-        one_of_each = {kind: index for index, kind in enumerate(self._kind_of[first:end], first)}
-        for index in one_of_each.values():
-            for base, offset, size in self._ports.relative(index):
+        for kind in dict.fromkeys(self._kind_of[first:end]):
+            for base, offset, size in self._ports.relative(kind):
                 low, high = reach.get(base, (offset, offset))
                 reach[base] = (min(low, offset), max(high, offset + size))
         relative = tuple((base, *ends) for base, ends in reach.items())
-        marks: list[tuple[int, int, int]] = []
-        before = last = 0
-        for index in stages:
-            before, last = before + sum(self._cycles[max(first, last) : index]), index
-            marks.append((index, before, self._at(index).operands[0]))
-        cycles = sum(self._cycles[first:end])
-        return StraightCode(first, end, cycles, relative, shared, settings, stages=tuple(marks))
+        before = list(accumulate(self._cycles[first:end], initial=0))
+        kinds, kind_of = self._kinds, self._kind_of
+        names = {kind: kinds[kind].operands[0] for kind in {kind_of[index] for index in stages}}
+        marks = tuple([(index, before[index - first], names[kind_of[index]]) for index in stages])
+        return StraightCode(first, end, before[-1], relative, shared, settings, stages=marks)
 
     def _is_straight(self, index: int) -> bool:
         return self._at(index).declaration.unit is Unit.PE and not self._watched[index]
@@ -221,6 +224,5 @@ class StraightCodes:
             for span in self._found[first].spans:
                 totals[span] = totals.get(span, 0) + times
         self._skips.clear()
-        for span, times in totals.items():
-            for index in range(*span):
-                executed[index] += times
+        for (first, end), times in totals.items():
+            executed[first:end] = [count + times for count in executed[first:end]]

@@ -55,9 +55,9 @@ class Stream(ControlFlow):
         self.supply = supply
         self.straight_codes: StraightCodes | None = None
         """Straight code to be skipped as a whole; only where nobody needs the single instructions."""
-        self.may_skip: Callable[[StraightCode], bool] | None = None
+        self.may_skip: Callable[[Stream, StraightCode], bool] | None = None
         """Asked whether straight code can be skipped; where there is nobody to ask, it can."""
-        self.on_skip: Callable[[StraightCode], None] | None = None
+        self.on_skip: Callable[[Stream, StraightCode], None] | None = None
         """Called for all straight code that was skipped, unless it was issued."""
         self.executed = [0] * len(sequencer.cycles)
         self._single: dict[int, Issue] = {}
@@ -143,7 +143,7 @@ class Stream(ControlFlow):
             return False
         if self.supply is not None and limit - self.cycle < code.cycles + _NEAR_LIMIT:
             return False  # the limit may lie in a wait for words
-        if self.may_skip is not None and not self.may_skip(code):
+        if self.may_skip is not None and not self.may_skip(self, code):
             self._alone_to = code.end
             return False
         body, supply = code.body, self.supply
@@ -165,7 +165,7 @@ class Stream(ControlFlow):
         if body is not None:
             self.left(body.name, self.cycle - entered)
         if self.on_skip is not None and not code.shared:
-            self.on_skip(code)
+            self.on_skip(self, code)
         if self.cycle > limit:
             raise self._limit(", where it waited for instructions")
         return True

@@ -2,6 +2,7 @@
 
 from pixelflow.simd.drawing.account.drawn import (
     ALL_PARTS,
+    EQUAL,
     Bound,
     Comparison,
     DrawnFrame,
@@ -13,6 +14,7 @@ from pixelflow.simd.drawing.account.grounds import FigureStanding, Ground, HowCo
 
 __all__ = [
     "ALL_PARTS",
+    "EQUAL",
     "Bound",
     "Comparison",
     "DrawnFrame",

@@ -10,13 +10,17 @@ import numpy as np
 
 from pixelflow.simd.drawing.account.grounds import Ground, HowCounted, Work
 from pixelflow.simd.drawing.triangles import FAR
-from pixelflow.simd.report import TimeSpan
+from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.units import Constant
 
-__all__ = ["ALL_PARTS", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
+__all__ = ["ALL_PARTS", "EQUAL", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
 
 ALL_PARTS = "of all parts"
 """What cycles by stage are added up over where nothing else is said."""
+
+
+EQUAL = "every pixel equal"
+"""What is said of a picture whose pixels all have the colour and the depth that 64-bit integers give them."""
 
 
 class Bound(Enum):
@@ -41,6 +45,15 @@ class FreeWork:
     """How its cycles are derived, or why they are not."""
     cycles: int | None = None
     """By formula, as ``bound`` says; None where nothing bounds them."""
+    of: tuple[Work, ...] = ()
+    """Which work of a picture it is, or a part of."""
+    constants: tuple[Constant, ...] = ()
+    """The rates and sizes in the formula."""
+
+    @property
+    def ground(self) -> Ground | None:
+        """What its cycles rest on; None where there are none."""
+        return None if self.cycles is None else Ground.formula(self.what, *self.constants)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +117,15 @@ class DrawnFrame:
     """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
     counted: Mapping[Work, HowCounted] = field(default_factory=dict)
     """How the cycles have the work of a picture."""
+    part: str = "part"
+    """What one of its parts is called."""
     timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
     """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
+
+    @property
+    def whole(self) -> str:
+        """The machine with its parts in words: ``Larrabee (4 cores)``."""
+        return f"{self.machine} ({counted(self.parts, self.part)})"
 
     @property
     def milliseconds(self) -> float:
@@ -149,7 +169,7 @@ class PictureDifference:
 
     @classmethod
     def of(cls, side: DrawnFrame, expected: Picture) -> PictureDifference:
-        """Return by how much what a machine drew is off."""
+        """Return by how much what a machine drew differs."""
         mine = side.picture
         apart = np.abs(mine.colours.astype(np.int16) - expected.colours.astype(np.int16)).max(axis=2)
         depths = int((mine.depths != expected.depths).sum())
@@ -164,12 +184,15 @@ class PictureDifference:
     def text(self) -> str:
         """The finding, as a clause."""
         if not (self.colours or self.depths):
-            return "every pixel equal"
+            return EQUAL
         if self.wrong:
             return "PIXELS DIFFER"
-        colours = f"{self.colours:,} of {self.pixels:,} pixels have another colour, by {self.largest} of 255 at most"
-        found = colours if self.colours else f"every colour equal, {self.depths:,} of {self.pixels:,} depths are not"
-        return f"{found}; {self.reason}"
+        colours = (
+            f"{self.colours:,} with another colour (by {self.largest} of 255 at most)"
+            if self.colours
+            else "none with another colour"
+        )
+        return f"of {self.pixels:,} pixels {colours}, {self.depths:,} with another depth; {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

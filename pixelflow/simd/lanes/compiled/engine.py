@@ -21,12 +21,13 @@ from pixelflow.simd.lanes.compiled.llvm.dispatch import ELSEWHERE, GO, GUARD
 from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
 from pixelflow.simd.lanes.compiled.native import native
 from pixelflow.simd.lanes.compiled.templates import CompiledTemplate, LazyParts, filled, template_of
-from pixelflow.simd.lanes.compiled.threads.team import Team, Work, usable_threads
+from pixelflow.simd.lanes.compiled.threads.team import Team, Work
 from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered
 from pixelflow.simd.lanes.form import COORDINATES, Form, Part, places_of
 from pixelflow.simd.lanes.form.interpreter import Interpreter
 from pixelflow.simd.lanes.form.steps import coordinate_bytes
 from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.workers import usable_threads
 
 __all__ = ["CompiledAction", "CompiledEngine"]
 
@@ -45,6 +46,9 @@ _FETCH_AFTER = 64
 
 _COMPILE_AFTER = 4096
 """Uses after which compiling its fused code pays: till then, the time that it would have saved is what it costs."""
+
+_APART = 32
+"""Runs between two chains that are fused of themselves, so that of many that come together no run waits for all."""
 
 _SHARE_FROM = 1000
 """Parts of a program from which on more than one thread works on it."""
@@ -104,6 +108,7 @@ class CompiledEngine(Engine):
         """Seconds that long runs have taken on one thread."""
         self._counts = False
         """Whether there are chains, whose uses are counted."""
+        self._apart = _APART
         self._wanted: list[Block] = []
         """Blocks of which there is code, but no function yet."""
         self.falls_back = True
@@ -248,13 +253,17 @@ class CompiledEngine(Engine):
 
     def _count(self, actions: Iterable[CompiledAction]) -> None:
         """Count the uses of chains that are not fused yet, and fuse those that have been used often enough."""
+        self._apart += 1
         for action in actions:
-            if action.uses is not None:
-                action.uses += 1
-                if action.uses == _FETCH_AFTER:
-                    self._fuse(action, self._native.fetch)
-                elif action.uses == _COMPILE_AFTER:
-                    self.fuse(action)
+            due = action.uses is not None and action.uses + 1 in (_FETCH_AFTER, _COMPILE_AFTER)
+            if action.uses is None or (due and self._apart <= _APART):
+                continue  # due ones have their turn in a later run
+            action.uses += 1
+            self._apart = 0 if due else self._apart
+            if action.uses == _FETCH_AFTER:
+                self._fuse(action, self._native.fetch)
+            elif action.uses == _COMPILE_AFTER:
+                self.fuse(action)
 
     def fuse(self, action: CompiledAction) -> None:
         """Carry out an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
@@ -349,13 +358,13 @@ class CompiledEngine(Engine):
 
     # --- state ----------------------------------------------------------------------------------------------
 
-    def _get(self, start: int, count: int) -> NDArray[np.uint8]:
+    def get_rows(self, start: int, count: int) -> NDArray[np.uint8]:
         self.settle()
         values = np.empty((count, len(self._memory), self._tile), np.uint8)
         values[...] = self._memory[:, start : start + count, : self._tile].transpose(1, 0, 2)
         return values.reshape(count, len(self._memory) * self._tile)[:, : self.shape.lanes]
 
-    def _set(self, start: int, values: NDArray[np.uint8]) -> None:
+    def set_rows(self, start: int, values: NDArray[np.uint8]) -> None:
         padded = np.asarray(values, np.uint8)
         if padded.shape[1:] != (len(self._memory) * self._tile,):
             padded = np.zeros((len(values), len(self._memory) * self._tile), np.uint8)
@@ -364,17 +373,11 @@ class CompiledEngine(Engine):
         self.settle()
         self._memory[:, start : start + len(values), : self._tile] = tiles
 
-    def get_rows(self, start: int, count: int) -> NDArray[np.uint8]:
-        return self._get(start, count)
-
-    def set_rows(self, start: int, values: NDArray[np.uint8]) -> None:
-        self._set(start, values)
-
     def get_word(self, name: str) -> NDArray[np.uint8]:
-        return self._get(self._place[name], 1)[0]
+        return self.get_rows(self._place[name], 1)[0]
 
     def set_word(self, name: str, values: NDArray[np.uint8]) -> None:
-        self._set(self._place[name], np.asarray(values, np.uint8)[None])
+        self.set_rows(self._place[name], np.asarray(values, np.uint8)[None])
 
     def get_bit(self, name: str) -> NDArray[np.bool_]:
         return self.get_word(name) != 0
@@ -383,7 +386,7 @@ class CompiledEngine(Engine):
         self.set_word(name, np.where(values, np.uint8(0xFF), np.uint8(0)))
 
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
-        self._set(self._place[COORDINATES[0]], coordinate_bytes(x, y))
+        self.set_rows(self._place[COORDINATES[0]], coordinate_bytes(x, y))
         if self._interpreter is not None:
             self._interpreter.look_at_coordinates()
 

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.files import PACKET_BYTES
+from pixelflow.simd.report import counted
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, SEQUENCE, TIME_UNIT, units_per_second
@@ -138,7 +139,9 @@ class _Reader:
             self._faults.end("no process with the header of the trace")
             return Trace(TraceClock(1))
         if self._trace.events != self._events:
-            self._faults.end(f"{self._trace.events} events, the header says {self._events}: the file is cut off")
+            self._faults.end(
+                f"{counted(self._trace.events, 'event')}, the header says {self._events}: the file is cut off"
+            )
         for number in sorted(self._sources.keys() & self._targets.keys()):
             offset, track, row = self._targets[number]
             source = self._sources[number]

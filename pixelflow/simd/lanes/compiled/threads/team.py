@@ -15,21 +15,13 @@ from time import sleep
 
 from pixelflow.simd.lanes.compiled.threads.sharing import MOST_TILES, MOST_WORKERS, RUNS, Functions, WorkBox
 
-__all__ = ["Team", "usable_threads"]
+__all__ = ["Team"]
 
 Work = tuple[int, int, int, int, bytes, int]
 """What ``dispatch`` takes: state, tiles, bytes of a tile, lanes of a tile, program, addresses of the functions."""
 
 _LOOKS = 2_000
 """Looks for a run before a worker sleeps: about a tenth of a millisecond."""
-
-
-def usable_threads() -> int:
-    """Return on how many processors this process may run."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 class Team:

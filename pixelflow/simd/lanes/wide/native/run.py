@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, HASTY
-from pixelflow.simd.lanes.compiled.threads.team import usable_threads
 from pixelflow.simd.lanes.wide.native.build import CodeBuilder, Native, builder
 from pixelflow.simd.lanes.wide.native.layout import GroupFrame
 from pixelflow.simd.lanes.wide.native.program import NOTHING, GroupProgram, most_words
 from pixelflow.simd.lanes.wide.native.text.routines import RunWord, Status
 from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.workers import usable_threads
 
 __all__ = ["GroupNote", "GroupNoted", "GroupRun", "GroupRuns"]
 

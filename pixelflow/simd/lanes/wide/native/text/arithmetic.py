@@ -13,15 +13,11 @@ from dataclasses import dataclass, field
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.wide.native.program import Unsupported
-from pixelflow.simd.lanes.wide.native.text.values import FunctionBody, GroupValue, Tree, constant
+from pixelflow.simd.lanes.wide.native.text.values import FLOAT, FloatText, GroupValue, Tree, constant
 
 __all__ = ["Arithmetic"]
 
-_QUIET, _INDEFINITE = 0x00400000, 0xFFC00000
-_OUT_OF_RANGE = 0x80000000
-_ROUNDS = ("roundeven", "floor", "ceil", "trunc")
-"""Functions of LLVM by the number of a `Rounding`."""
-_FLOATS = {Op.FLOAT_ADD: "fadd", Op.FLOAT_MULTIPLY: "fmul", Op.FLOAT_DIVIDE: "fdiv"}
+_FLOATS = (Op.FLOAT_ADD, Op.FLOAT_MULTIPLY, Op.FLOAT_DIVIDE, Op.FLOAT_FUSE)
 _LOGIC = {Op.AND: "and", Op.OR: "or", Op.XOR: "xor"}
 
 
@@ -39,7 +35,7 @@ class _FloatResult:
 
 
 @dataclass(slots=True)
-class Arithmetic(FunctionBody):
+class Arithmetic(FloatText):
     """The body of a function with what steps compute."""
 
     unsettled: list[_FloatResult] = field(default_factory=list)
@@ -231,17 +227,10 @@ class Arithmetic(FunctionBody):
         for earlier in self.unsettled:
             if earlier.value in inputs:
                 earlier.is_last = False
-        raw = self._operate(step.op, single, names)
+        raw = self.operated(FLOAT, step.op, single, names)
         value = GroupValue(32, single, floating=raw, unsettled=True)
         self.unsettled.append(_FloatResult(value, step.op, tuple(inputs), names, raw))
         return value
-
-    def _operate(self, op: Op, single: bool, names: Sequence[str]) -> str:
-        kind = self.of("float", single)
-        if op is Op.FLOAT_FUSE:
-            suffix = "f32" if single else f"v{self.group}f32"
-            return self.call(kind, f"llvm.fma.{suffix}", [f"{kind} {name}" for name in names])
-        return self.line(f"{_FLOATS[op]} {kind} {names[0]}, {names[1]}")
 
     def settle(self) -> None:
         if not self.unsettled:
@@ -254,7 +243,8 @@ class Arithmetic(FunctionBody):
         careful: dict[GroupValue, str] = {}
         for each in results:
             names = [careful.get(value, name) for value, name in zip(each.inputs, each.names, strict=True)]
-            careful[each.value] = self._with_care(each.op, each.value.single, names)
+            again = self.operated(FLOAT, each.op, each.value.single, names)
+            careful[each.value] = self.with_care(FLOAT, each.value.single, names, again)
         self.do(f"br label %{on}")
         self.begin(on)
         for each in results:
@@ -277,51 +267,23 @@ class Arithmetic(FunctionBody):
                 found = self.line(f"or i1 {found}, {here}") if found else here
         return found
 
-    def _with_care(self, op: Op, single: bool, names: Sequence[str]) -> str:
-        """Return a result as a float in which every NaN is the one that it has to be."""
-        kind, word, flags = self.of("float", single), self.of("i32", single), self.of("i1", single)
-        result = self._operate(op, single, names)
-        chosen = self.splat("i32", _INDEFINITE, single)
-        for name in reversed(names):
-            is_nan = self.line(f"fcmp uno {kind} {name}, {name}")
-            words = self.line(f"bitcast {kind} {name} to {word}")
-            quiet = self.line(f"or {word} {words}, {self.splat('i32', _QUIET, single)}")
-            chosen = self.line(f"select {flags} {is_nan}, {word} {quiet}, {word} {chosen}")
-        is_nan = self.line(f"fcmp uno {kind} {result}, {result}")
-        words = self.line(f"bitcast {kind} {result} to {word}")
-        settled = self.line(f"select {flags} {is_nan}, {word} {chosen}, {word} {words}")
-        return self.line(f"bitcast {word} {settled} to {kind}")
-
     def _settled_floats(self, inputs: Sequence[GroupValue]) -> tuple[bool, list[str]]:
         single, _ = self.alike(inputs)
         return single, [self.float_name(each, single) for each in inputs]
 
     def _float_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, b) = self._settled_floats(inputs)
-        how = "oeq" if step.op is Op.FLOAT_EQUAL else "olt"
-        return self.result(1, single, f"fcmp {how} {self.of('float', single)} {a}, {b}")
+        single, names = self._settled_floats(inputs)
+        return GroupValue(1, single, self.compared(FLOAT, step.op, single, names))
 
     # --- conversions ----------------------------------------------------------------------------------------
 
     def _to_float(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
-        how = "sitofp" if step.detail else "uitofp"
-        text = f"{how} {self.kind(a)} {self.named(a)} to {self.of('float', a.single)}"
-        return GroupValue(32, a.single, floating=self.line(text))
+        return GroupValue(32, a.single, floating=self.from_integer(FLOAT, step, a))
 
     def _to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a,) = self._settled_floats(inputs)
-        kind, word, flags = self.of("float", single), self.of("i32", single), self.of("i1", single)
-        suffix = "f32" if single else f"v{self.group}f32"
-        whole = self.call(kind, f"llvm.{_ROUNDS[step.detail]}.{suffix}", [f"{kind} {a}"])
-        low, past = (self.splat("float", edge, single) for edge in ("-2147483648.0", "2147483648.0"))
-        least = self.line(f"fcmp oge {kind} {whole}, {low}")
-        most = self.line(f"fcmp olt {kind} {whole}, {past}")
-        fits = self.line(f"and {flags} {least}, {most}")
-        safe = self.line(f"select {flags} {fits}, {kind} {whole}, {kind} {self.splat('float', '0.0', single)}")
-        number = self.line(f"fptosi {kind} {safe} to {word}")
-        none = self.splat("i32", _OUT_OF_RANGE, single)
-        return self.result(32, single, f"select {flags} {fits}, {word} {number}, {word} {none}")
+        single, (name,) = self._settled_floats(inputs)
+        return GroupValue(32, single, self.to_integer(FLOAT, step, single, name))
 
     def _half_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         """Exponent and fraction moved up, times 2^112, which is exact; infinities and NaNs apart."""
@@ -346,7 +308,7 @@ class Arithmetic(FunctionBody):
         finite = self.line(f"bitcast {kind} {scaled} to {word}")
         special = either(moved, self.splat("i32", 0x7F800000, single))
         is_nan = self.line(f"icmp ugt {word} {rest}, {self.splat('i32', 0x7C00, single)}")
-        quiet = either(special, self.splat("i32", _QUIET, single))
+        quiet = either(special, self.splat("i32", FLOAT.quiet, single))
         special = self.line(f"select {flags} {is_nan}, {word} {quiet}, {word} {special}")
         is_special = self.line(f"icmp uge {word} {rest}, {self.splat('i32', 0x7C00, single)}")
         size = self.line(f"select {flags} {is_special}, {word} {special}, {word} {finite}")
@@ -376,7 +338,7 @@ _DIRECT: dict[Op, _Lowering] = {
     **dict.fromkeys((Op.EQUAL, Op.LESS), Arithmetic._compare),
     **dict.fromkeys((Op.MULTIPLY, Op.MULTIPLY_HIGH), Arithmetic._multiply),
     **dict.fromkeys((Op.SHIFT_UP, Op.SHIFT_DOWN), Arithmetic._shift),
-    **dict.fromkeys((*_FLOATS, Op.FLOAT_FUSE), Arithmetic._float),
+    **dict.fromkeys(_FLOATS, Arithmetic._float),
     **dict.fromkeys((Op.FLOAT_EQUAL, Op.FLOAT_LESS), Arithmetic._float_compare),
     Op.TO_FLOAT: Arithmetic._to_float,
     Op.TO_INTEGER: Arithmetic._to_integer,

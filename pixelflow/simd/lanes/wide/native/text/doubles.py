@@ -11,14 +11,12 @@ from dataclasses import dataclass
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.wide.native.text.arithmetic import Arithmetic
-from pixelflow.simd.lanes.wide.native.text.values import GroupValue
+from pixelflow.simd.lanes.wide.native.text.values import DOUBLE, GroupValue
 
 __all__ = ["DoubleArithmetic"]
 
-_QUIET, _INDEFINITE = 1 << 51, 0xFFF8 << 48
-_QUIET_FLOAT, _OUT_OF_RANGE = 0x7FC00000, 0x80000000
-_ROUNDS = ("roundeven", "floor", "ceil", "trunc")
-"""Functions of LLVM by the number of a `Rounding`."""
+_QUIET_DOUBLE, _QUIET_FLOAT = 0x7FF8 << 48, 0x7FC0 << 16
+"""What all quiet NaNs have in common but for their signs, in each format."""
 
 
 @dataclass(slots=True)
@@ -62,57 +60,30 @@ class DoubleArithmetic(Arithmetic):
 
     def _arithmetic(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, names = self._doubles(inputs)
-        kind, wide, flags = self.of("double", single), self.of("i64", single), self.of("i1", single)
-        raw = self._operated(step.op, single, names)
+        kind = self.of("double", single)
+        raw = self.operated(DOUBLE, step.op, single, names)
         is_nan = self.line(f"fcmp uno {kind} {raw}, {raw}")
         rare, on, before = self.new_label("nan"), self.new_label("settled"), self.label
         self.branch(is_nan if single else self.any_of(is_nan), rare, on)
         self.begin(rare)
-        chosen = self.splat("i64", _INDEFINITE, single)
-        for name in reversed(names):
-            of_it = self.line(f"fcmp uno {kind} {name}, {name}")
-            bits = self.line(f"bitcast {kind} {name} to {wide}")
-            quiet = self.line(f"or {wide} {bits}, {self.splat('i64', _QUIET, single)}")
-            chosen = self.line(f"select {flags} {of_it}, {wide} {quiet}, {wide} {chosen}")
-        bits = self.line(f"bitcast {kind} {raw} to {wide}")
-        settled = self.line(f"select {flags} {is_nan}, {wide} {chosen}, {wide} {bits}")
-        careful = self.line(f"bitcast {wide} {settled} to {kind}")
+        careful = self.with_care(DOUBLE, single, names, raw)
         self.do(f"br label %{on}")
         self.begin(on)
         return self.result(64, single, f"phi {kind} [{raw}, %{before}], [{careful}, %{rare}]")
 
-    def _operated(self, op: Op, single: bool, names: Sequence[str]) -> str:
-        kind = self.of("double", single)
-        if op is Op.DOUBLE_FUSE:
-            suffix = "f64" if single else f"v{self.group}f64"
-            return self.call(kind, f"llvm.fma.{suffix}", [f"{kind} {name}" for name in names])
-        return self.line(f"{'fadd' if op is Op.DOUBLE_ADD else 'fmul'} {kind} {names[0]}, {names[1]}")
-
     def _double_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, b) = self._doubles(inputs)
-        how = "oeq" if step.op is Op.DOUBLE_EQUAL else "olt"
-        return self.result(1, single, f"fcmp {how} {self.of('double', single)} {a}, {b}")
+        single, names = self._doubles(inputs)
+        return GroupValue(1, single, self.compared(DOUBLE, step.op, single, names))
 
     # --- conversions ----------------------------------------------------------------------------------------
 
     def _to_double(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
-        how = "sitofp" if step.detail else "uitofp"
-        return self.result(64, a.single, f"{how} {self.kind(a)} {self.named(a)} to {self.of('double', a.single)}")
+        return GroupValue(64, a.single, self.from_integer(DOUBLE, step, a))
 
     def _double_to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a,) = self._doubles(inputs)
-        kind, word, flags = self.of("double", single), self.of("i32", single), self.of("i1", single)
-        suffix = "f64" if single else f"v{self.group}f64"
-        whole = self.call(kind, f"llvm.{_ROUNDS[step.detail]}.{suffix}", [f"{kind} {a}"])
-        low, past = (self.splat("double", edge, single) for edge in ("-2147483648.0", "2147483648.0"))
-        least = self.line(f"fcmp oge {kind} {whole}, {low}")
-        most = self.line(f"fcmp olt {kind} {whole}, {past}")
-        fits = self.line(f"and {flags} {least}, {most}")
-        safe = self.line(f"select {flags} {fits}, {kind} {whole}, {kind} {self.splat('double', '0.0', single)}")
-        number = self.line(f"fptosi {kind} {safe} to {word}")
-        none = self.splat("i32", _OUT_OF_RANGE, single)
-        return self.result(32, single, f"select {flags} {fits}, {word} {number}, {word} {none}")
+        single, (name,) = self._doubles(inputs)
+        return GroupValue(32, single, self.to_integer(DOUBLE, step, single, name))
 
     def _float_to_double(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
@@ -127,16 +98,15 @@ class DoubleArithmetic(Arithmetic):
             self.line(f"shl {wide} {self._kept(bits, mask, single)}, {self.splat('i64', by, single)}")
             for mask, by in ((0x80000000, 32), (0x7FFFFF, 29))
         )
-        quiet = self.line(f"or {wide} {self.line(f'or {wide} {sign}, {fraction}')}, {self._top(single)}")
+        quiet = self.line(
+            f"or {wide} {self.line(f'or {wide} {sign}, {fraction}')}, {self.splat('i64', _QUIET_DOUBLE, single)}"
+        )
         plain = self.line(f"bitcast {kind} {longer} to {wide}")
         settled = self.line(f"select {flags} {is_nan}, {wide} {quiet}, {wide} {plain}")
         return self.result(64, single, f"bitcast {wide} {settled} to {kind}")
 
     def _kept(self, bits: str, mask: int, single: bool) -> str:
         return self.line(f"and {self.of('i64', single)} {bits}, {self.splat('i64', mask, single)}")
-
-    def _top(self, single: bool) -> str:
-        return self.splat("i64", 0x7FF8 << 48, single)
 
     def _double_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a,) = self._doubles(inputs)

@@ -1,4 +1,4 @@
-"""Values of native code for groups of lanes, and the text of a function as it grows.
+"""Values of native code for groups of lanes, the text of a function as it grows, and what all floats in it have alike.
 
 A value is a word or a truth value, the same in all lanes of a group (a scalar) or of its own in each (a vector).
 Results of float operations are left unsettled for a while: which NaN comes out is looked at once for many of them.
@@ -9,10 +9,50 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["FunctionBody", "GroupValue", "Tree", "constant"]
+from pixelflow.simd.lanes.form import FormStep, Op
+
+__all__ = ["DOUBLE", "FLOAT", "FloatText", "FloatType", "FunctionBody", "GroupValue", "Tree", "constant"]
+
+_OUT_OF_RANGE = 0x80000000
+_ROUNDS = ("roundeven", "floor", "ceil", "trunc")
+"""Functions of LLVM by the number of a `Rounding`."""
+_FUSES = (Op.FLOAT_FUSE, Op.DOUBLE_FUSE)
+_OPERATORS = {
+    Op.FLOAT_ADD: "fadd",
+    Op.FLOAT_MULTIPLY: "fmul",
+    Op.FLOAT_DIVIDE: "fdiv",
+    Op.DOUBLE_ADD: "fadd",
+    Op.DOUBLE_MULTIPLY: "fmul",
+}
+_CONDITIONS = {
+    Op.FLOAT_EQUAL: "oeq",
+    Op.DOUBLE_EQUAL: "oeq",
+    Op.FLOAT_LESS: "olt",
+    Op.DOUBLE_LESS: "olt",
+}
 
 Tree = int | tuple[str, "Tree", "Tree"]
 """A number that depends on truth values: it, or the name of one with what it is where that is set and where not."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """A format of IEEE 754 as LLVM names it, and its NaNs."""
+
+    element: str
+    """Its type."""
+    bits: str
+    """The type of integers of its size."""
+    short: str
+    """Its name in those of functions."""
+    quiet: int
+    """The bit that tells quiet NaNs from signalling ones."""
+    indefinite: int
+    """The NaN of an operation that has no answer."""
+
+
+FLOAT = FloatType("float", "i32", "f32", 1 << 22, 0xFFC0 << 16)
+DOUBLE = FloatType("double", "i64", "f64", 1 << 51, 0xFFF8 << 48)
 
 
 @dataclass(eq=False, slots=True)
@@ -162,6 +202,57 @@ class FunctionBody:
     def any_of(self, mask: str) -> str:
         """Return whether any lane of a vector of truth values is set."""
         return self.line(f"icmp ne i{self.group} {self.mask_number(mask)}, 0")
+
+
+@dataclass(slots=True)
+class FloatText(FunctionBody):
+    """The body of a function with what is alike for floats of both formats; all of it returns names."""
+
+    def operated(self, of: FloatType, op: Op, single: bool, names: Sequence[str]) -> str:
+        """Add an operation; which NaN comes out is left open."""
+        if op in _FUSES:
+            return self._function(of, "fma", single, names)
+        return self.line(f"{_OPERATORS[op]} {self.of(of.element, single)} {names[0]}, {names[1]}")
+
+    def _function(self, of: FloatType, name: str, single: bool, names: Sequence[str]) -> str:
+        kind, suffix = self.of(of.element, single), of.short if single else f"v{self.group}{of.short}"
+        return self.call(kind, f"llvm.{name}.{suffix}", [f"{kind} {each}" for each in names])
+
+    def with_care(self, of: FloatType, single: bool, names: Sequence[str], result: str) -> str:
+        """Add what makes each NaN in a result what it has to be: the first operand's, quieted, or indefinite."""
+        kind, bits, flags = self.of(of.element, single), self.of(of.bits, single), self.of("i1", single)
+        chosen = self.splat(of.bits, of.indefinite, single)
+        for name in reversed(names):
+            is_nan = self.line(f"fcmp uno {kind} {name}, {name}")
+            words = self.line(f"bitcast {kind} {name} to {bits}")
+            quiet = self.line(f"or {bits} {words}, {self.splat(of.bits, of.quiet, single)}")
+            chosen = self.line(f"select {flags} {is_nan}, {bits} {quiet}, {bits} {chosen}")
+        is_nan = self.line(f"fcmp uno {kind} {result}, {result}")
+        words = self.line(f"bitcast {kind} {result} to {bits}")
+        settled = self.line(f"select {flags} {is_nan}, {bits} {chosen}, {bits} {words}")
+        return self.line(f"bitcast {bits} {settled} to {kind}")
+
+    def compared(self, of: FloatType, op: Op, single: bool, names: Sequence[str]) -> str:
+        """Add a compare, which no NaN meets."""
+        return self.line(f"fcmp {_CONDITIONS[op]} {self.of(of.element, single)} {names[0]}, {names[1]}")
+
+    def from_integer(self, of: FloatType, step: FormStep, number: GroupValue) -> str:
+        """Add the conversion of a word, signed or not."""
+        how, kind = "sitofp" if step.detail else "uitofp", self.of(of.element, number.single)
+        return self.line(f"{how} {self.kind(number)} {self.named(number)} to {kind}")
+
+    def to_integer(self, of: FloatType, step: FormStep, single: bool, name: str) -> str:
+        """Add the conversion to a signed word; a NaN and what is out of range give 0x80000000."""
+        kind, word, flags = self.of(of.element, single), self.of("i32", single), self.of("i1", single)
+        whole = self._function(of, _ROUNDS[step.detail], single, [name])
+        low, past = (self.splat(of.element, edge, single) for edge in ("-2147483648.0", "2147483648.0"))
+        least = self.line(f"fcmp oge {kind} {whole}, {low}")
+        most = self.line(f"fcmp olt {kind} {whole}, {past}")
+        fits = self.line(f"and {flags} {least}, {most}")
+        safe = self.line(f"select {flags} {fits}, {kind} {whole}, {kind} {self.splat(of.element, '0.0', single)}")
+        number = self.line(f"fptosi {kind} {safe} to {word}")
+        none = self.splat("i32", _OUT_OF_RANGE, single)
+        return self.line(f"select {flags} {fits}, {word} {number}, {word} {none}")
 
 
 def constant(bits: int, number: int) -> GroupValue:

@@ -1,0 +1,184 @@
+"""Is the picture in the browser the machine's, turned, chosen anew, dropped, and loaded again?"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pixelflow.simd.drawing import draw
+from tessellation import format_bpt, load, tessellate
+from tessellation.picture import BACKGROUND, View, lit_triangles
+from tests.view.conftest import served, until
+
+PIXELS = """() => {
+  const canvas = document.getElementById("picture");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let text = "";
+  for (let at = 0; at < data.length; at += 4) text += String.fromCharCode(data[at], data[at + 1], data[at + 2]);
+  return btoa(text);
+}"""
+
+
+@pytest.fixture(scope="module")
+def page_of_patches(require_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served("enneper", folder=tmp_path_factory.mktemp("patches")) as (address, _):
+        yield address
+
+
+def frames(page) -> int:
+    return int(page.locator("#picture").get_attribute("data-frames") or 0)
+
+
+def drawn_again(page, act) -> None:
+    before = frames(page)
+    act()
+    until(page, f"Number(document.getElementById('picture').dataset.frames) > {before}")
+
+
+def chosen(page, **values: str) -> None:
+    for name, value in values.items():
+        field = page.locator(f"#choices [name={name}]")
+        if field.evaluate("element => element.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+            field.blur()
+
+
+@pytest.mark.slow
+def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches: str, opened, tmp_path: Path) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    drawn_again(page, lambda: chosen(page, samples="3"))
+    drawn_again(page, lambda: chosen(page, size="160x120"))
+    page.wait_for_selector("#link[data-state='open']", timeout=60_000)
+    page.locator("#picture").focus()
+    drawn_again(page, lambda: page.keyboard.press("ArrowRight"))
+    page.wait_for_selector("#link[data-state='open']", timeout=60_000)
+    view = page.evaluate("JSON.parse(sessionStorage.getItem('pixelflow.view'))")
+    assert view["azimuth"] == 304  # -62 and 6 more
+    mesh = tessellate(load("enneper").patches, 3).mesh(weld=True)
+    seen = View(**view, width=160, height=120)
+    triangles = lit_triangles(mesh.points, mesh.normals, mesh.triangles, seen)
+    assert base64.b64decode(page.evaluate(PIXELS)) == draw(triangles, 160, 120, BACKGROUND).colours.tobytes()
+    assert "machine time of a picture" in page.locator("#figures").text_content()
+    assert page.locator("#stages table").count() == 2
+
+    box = page.locator("#picture").bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    drawn_again(page, lambda: page.mouse.move(box["x"] + 260, box["y"] + 120, steps=4))
+    page.mouse.up()
+    assert page.evaluate("JSON.parse(sessionStorage.getItem('pixelflow.view')).azimuth") == 274
+
+    (tmp_path / "two.bpt").write_text(format_bpt(load("teapot").patches[:2]))
+    page.locator("#file").set_input_files(tmp_path / "two.bpt")
+    until(page, "document.querySelector('#choices [name=model]').value === 'dropped'")
+    until(page, "document.getElementById('figures').textContent.includes('samples, triangles18, 16')")
+    (tmp_path / "bad.bpt").write_text("1\n3 3\nno numbers")
+    page.locator("#file").set_input_files(tmp_path / "bad.bpt")
+    page.wait_for_selector("#frame-error:not([hidden])")
+    assert "bad.bpt" in page.locator("#frame-error").text_content()
+
+
+def test_while_it_turns_it_is_drawn_with_fewer_samples_and_says_so(page_of_patches: str, opened) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    for values in ({"size": "160x120"}, {"moving": "2"}, {"samples": "5"}):
+        drawn_again(page, lambda values=values: chosen(page, **values))
+    stands = "document.getElementById('drawn').textContent === '5 x 5 samples a patch'"
+    turns = "document.getElementById('drawn').textContent === '2 x 2 samples a patch while it turns'"
+    until(page, stands)
+    page.evaluate("""() => {
+      window.sides = [];
+      const seen = (changes) => window.sides.push(...changes.map((each) => each.target.dataset.side));
+      new MutationObserver(seen).observe(document.getElementById("picture"), { attributeFilter: ["data-frames"] });
+    }""")
+    page.locator("#picture").focus()
+    page.keyboard.press("ArrowRight")
+    until(page, f"window.sides.length >= 2 && {stands}")
+    assert page.evaluate("window.sides") == ["2", "5"], "fewer while it turns, the chosen ones when it stands still"
+    view = page.evaluate("JSON.parse(sessionStorage.getItem('pixelflow.view'))")
+    mesh = tessellate(load("enneper").patches, 5).mesh(weld=True)
+    triangles = lit_triangles(mesh.points, mesh.normals, mesh.triangles, View(**view, width=160, height=120))
+    assert base64.b64decode(page.evaluate(PIXELS)) == draw(triangles, 160, 120, BACKGROUND).colours.tobytes()
+    page.keyboard.press(" ")
+    until(page, f"window.sides.length > 5 && {turns}")
+    assert "pictures a second here, 2 x 2 samples" in page.locator("#figures").text_content()
+    page.keyboard.press(" ")
+    until(page, stands)
+    page.wait_for_timeout(600)
+    assert page.evaluate("window.sides.slice(-2)") == ["2", "5"], "it is drawn once when it stands still"
+
+
+@pytest.mark.parametrize(("milliseconds", "side"), [(500, "2"), (0.01, "5")], ids=["slow", "quick"])
+def test_nobody_chose_the_samples_while_it_turns_so_the_pace_does(
+    milliseconds: float, side: str, page_of_patches: str, opened
+) -> None:
+    """By a clock that goes on by so much whenever it is asked: down to the fewest, or up to those that are chosen."""
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    for values in ({"size": "160x120"}, {"samples": "5"}):
+        drawn_again(page, lambda values=values: chosen(page, **values))
+    page.evaluate(f"() => {{ let now = performance.now(); performance.now = () => now += {milliseconds}; }}")
+    page.locator("#picture").focus()
+    page.keyboard.press(" ")
+    until(page, "document.getElementById('picture').dataset.side === '4'")
+    until(page, f"document.getElementById('picture').dataset.side === '{side}'")
+    before = page.evaluate("Number(document.getElementById('picture').dataset.frames)")
+    until(page, f"Number(document.getElementById('picture').dataset.frames) > {before + 20}")
+    assert page.locator("#picture").get_attribute("data-side") == side
+
+
+@pytest.mark.slow
+def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(page_of_patches: str, opened) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    assert page.locator("#choices [name=model]").input_value() == "enneper"
+    wanted = {"size": "160x120", "samples": "3", "moving": "2", "schedule": "shared-columns", "library": "plain"}
+    for name, value in {**wanted, "model": "rosette", "machine": "larrabee"}.items():
+        drawn_again(page, lambda name=name, value=value: chosen(page, **{name: value}))
+    drawn_again(page, lambda: page.locator("#choices [name=flat]").check())
+    wanted |= {"model": "rosette", "machine": "larrabee"}
+    page.reload()
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    assert {name: page.locator(f"#choices [name={name}]").input_value() for name in wanted} == wanted
+    assert page.locator("#choices [name=flat]").is_checked()
+    assert not page.locator("#choices [name=turning]").is_checked()
+    assert "drawing, Larrabee" in page.locator("#figures").text_content()
+    assert page.evaluate("[picture.width, picture.height, picture.dataset.side]") == [160, 120, "3"]
+
+    page.locator("#choices [name=turning]").check()
+    turned = "Number(document.getElementById('picture').dataset.frames) > 3"
+    until(page, turned)
+    azimuth = "JSON.parse(sessionStorage.getItem('pixelflow.view')).azimuth"
+    before = page.evaluate(azimuth)
+    page.reload()
+    until(page, turned)
+    assert page.locator("#choices [name=turning]").is_checked() and page.evaluate(azimuth) != before
+    page.locator("#choices [name=turning]").uncheck()
+    page.reload()
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    assert not page.locator("#choices [name=turning]").is_checked()
+    page.evaluate("""sessionStorage.setItem("pixelflow.choices",
+      JSON.stringify({ page: "/another/", chosen: { model: "teapot", samples: "3" } }))""")
+    page.reload()
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    assert page.locator("#choices [name=model]").input_value() == "enneper", "another address has other patches"
+    assert page.locator("#choices [name=samples]").input_value() == "8"
+
+
+@pytest.mark.slow
+def test_a_picture_is_looked_into(page_of_patches: str, opened) -> None:
+    page = opened(page_of_patches)
+    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    chosen(page, samples="2", size="160x120")
+    page.get_by_role("button", name="Look into region").click()
+    until(page, "document.getElementById('run-name').textContent.startsWith('region 0,0')")
+    page.get_by_role("button", name="step", exact=True).click()
+    until(page, "Number(document.getElementById('timeline').dataset.cycle) > 0")
+    page.get_by_role("tab", name="Machine").click()
+    assert page.locator("#picture").is_visible() and not page.locator("#timeline").is_visible()
