@@ -35,6 +35,13 @@ def turned(number: int) -> int:
     return -number
 
 
+def seen(path: Path) -> Path:
+    """Return a path when something is there."""
+    while not path.exists():
+        time.sleep(0.01)
+    return path
+
+
 def killed_at_three(number: int) -> int:
     """Kill the process that has item 3."""
     if number == 3:
@@ -90,11 +97,13 @@ def test_a_lost_process_is_replaced_where_processes_are_kept() -> None:
         assert len(last) == 2 and len(last & after) == 1
 
 
-def test_a_call_after_the_processes_have_ended_is_an_error_of_its_own() -> None:
+def test_a_call_after_the_processes_have_ended_is_an_error_of_its_own(tmp_path: Path) -> None:
+    here, later = tmp_path, tmp_path / "later"
     with WorkerPool(2).kept() as workers:
-        begun = workers.each(abs, range(9), "number {}".format)
-        assert next(begun) == 0
-    with pytest.raises(WorkerLost, match=r"have been ended, and number [1-8] is not done"):
+        begun = workers.each(seen, [here, later, later, later, later], "file {0.name}".format)
+        assert next(begun) == here, "the others wait for their file, whichever process is slow"
+        later.touch()
+    with pytest.raises(WorkerLost, match="have been ended, and file later is not done"):
         list(begun)
 
 
