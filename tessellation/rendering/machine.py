@@ -33,7 +33,7 @@ from tessellation.rendering.account import (
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
-__all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+__all__ = ["MACHINE", "draw_on_pixelflow", "ended_of", "run_on_node"]
 
 _NO_RATE = "no rate of a GP is printed"
 
@@ -123,6 +123,7 @@ def draw_on_pixelflow(
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
         part="node",
         timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
+        ended=() if composed.time is None else ended_of(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
 
@@ -133,6 +134,16 @@ def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...
         (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
         for node in time.nodes
     )
+
+
+def ended_of(time: NetworkTime) -> tuple[int, ...]:
+    """Return up to which cycle each of several nodes works.
+
+    A node is busy while its programs run, waits for texels and for instructions (``igc.supply``) among it. After its
+    last work it is lost to imbalance until the last node's; else it waits besides: for records, for room, until what
+    it sent has gone, and all nodes from the last one's work until all pixels are in the frame buffer.
+    """
+    return tuple(max((end for doing, _, end in node.spans if not doing.waits), default=0) for node in time.nodes)
 
 
 def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
