@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pixelflow.config import THESIS, TINY, NodeConfig, constants_of, leaves, named
+from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
@@ -16,15 +16,16 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import TimeSpan, counted, number
+from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import (
-    ENCODING,
     PE_BITS,
-    PIXELS,
     counted_by_nodes,
+    feed_floors,
+    free_feed,
+    free_pixels,
     grounds_of_nodes,
     uncounted_pixels,
     uncounted_work,
@@ -160,25 +161,11 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
     """Return what the words of a picture ask of the paths that bring them: a bound, for which no time is counted."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
-    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in _feed_floors(words, parts, config)]
+    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in feed_floors(words, parts, config)]
     return (
         f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
         f"{' and '.join(bounds)}: by formula, no time is counted for it"
     )
-
-
-def _feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
-    """Return the paths that words of a picture go over, and the fewest cycles in which each brings them."""
-    count, clock = words * WORD_BITS // 8, config.clock_mhz
-    paths = (
-        (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
-        (
-            f"{number(config.gni.gp_memory_mb_per_second)} MB/s of a GP's memory, for each node its own",
-            -(-count // parts),
-            config.gni.gp_memory_mb_per_second,
-        ),
-    )
-    return [(name, -(-each * clock // rate)) for name, each, rate in paths]
 
 
 def _left_out(
@@ -194,26 +181,11 @@ def _left_out(
         )
     ]
     found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
-    if not config.igc.supply:
-        rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
-        found += [
-            FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
-            for (name, cycles), rate in zip(_feed_floors(words, parts, config), rates, strict=True)
-        ]
+    found += free_feed(words, parts, config)
     if regions is not None:
-        from tessellation.rendering.composition.network import PIXEL_BYTES, emc_bytes
+        from tessellation.rendering.composition.network import pixel_cycles
 
-        each = -(-emc_bytes(config, PIXEL_BYTES) // config.composition.emc_bytes_per_cycle)
-        found.append(
-            FreeWork(
-                PIXELS,
-                Bound.ABOUT,
-                f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
-                regions * each,
-                (Work.OUTPUT,),
-                constants_of(config, named(["composition.emc_bytes_per_cycle"])),
-            )
-        )
+        found.append(free_pixels(regions, pixel_cycles(config), config))
     else:
         found.append(
             FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))

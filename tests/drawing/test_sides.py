@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.simd.comparison import comparison_object, comparison_parts
-from pixelflow.simd.drawing import Comparison, DrawnFrame, Picture
+from pixelflow.simd.drawing import (
+    Bound,
+    Comparison,
+    DrawnFrame,
+    FreeWork,
+    Picture,
+    free_in_all,
+    free_lines,
+    free_object,
+)
 from pixelflow.simd.report import as_text
 
 PICTURE = Picture.empty(4, 3, (0, 0, 0))
@@ -38,6 +47,27 @@ def test_busy_imbalance_and_waiting_are_all_cycles() -> None:
         side = replace(SIDE, ended=ended, twice=40)
         assert side.imbalance is not None and side.waiting is not None
         assert (side.work - side.twice) / 4000 + side.imbalance + side.waiting == pytest.approx(1)
+
+
+def test_what_pictures_leave_out_together_is_added_up() -> None:
+    """Two pictures: two paths of the same work, a bound each, and what nothing bounds; worked by hand."""
+
+    def picture(*cycles: int) -> list[FreeWork]:
+        first, second, pixels = cycles
+        return [
+            FreeWork("feed", Bound.FLOOR, "over one path", first), FreeWork("feed", Bound.FLOOR, "over two", second),
+            FreeWork("pixels", Bound.ABOUT, f"{pixels} of them", pixels), FreeWork("light", Bound.OPEN, "no rate"),
+        ]  # fmt: skip
+
+    found = free_in_all([picture(1, 20, 300), picture(4, 50, 600)])
+    assert [each.cycles for each in found] == [5, 70, 900, None]
+    assert list(free_lines(found)) == [
+        "feed: in all at least 5 cycles (formula), over one path",
+        "feed: in all at least 70 cycles (formula), over two",
+        "pixels: in all about more: 900 cycles (formula)", "no bound: light",
+    ]  # fmt: skip
+    assert [each["why"] for each in map(free_object, found)] == ["over one path", "over two", "", "no rate"]
+    assert free_in_all([]) == [] and list(free_lines([])) == []
 
 
 def test_pictures_that_overlap_follow_sooner_than_one_takes() -> None:
