@@ -64,7 +64,7 @@ def in_every_tile(
     }
     text = (
         f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
-        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections have those of "
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections are about "
         f"tiles of {words['tile']}"
     )
     figures = {

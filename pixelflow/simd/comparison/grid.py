@@ -70,7 +70,7 @@ def grid_parts(points: Sequence[GridPoint], what: str) -> Iterator[Part]:
         rows += [[point.name, machine, *[None] * (len(_CELLS) + 2)] for machine, _ in point.found.refused]
     yield Table(columns, rows)
     notes = [
-        "covered: of the lanes of what lanes work on at once those that a triangle covers",
+        "covered: of all lanes at work on a triangle, the share that it covers",
         "differ: pixels that have another colour than 64-bit integers give them, depths aside",
     ]
     refused = _refused(points)

@@ -118,7 +118,7 @@ def _parts(rows: Sequence[SizeRow], without: int, standings: Mapping[str, Mappin
         yield Table([*about, *(Column(way.name, kind) for way in ways)], cells, title)
     yield " ".join(
         [
-            "Each size is drawn alone. Lanes lit: of what lanes work on at once those that triangles cover.",
+            "Each size is drawn alone. Lanes lit: of all lanes at work, the share that triangles cover.",
             *dict.fromkeys(way.about for way in ways if way.about),
             *_whose(ways),
             *([f"{counted(without, 'triangle')} cover no pixel and are in no row."] if without else []),
