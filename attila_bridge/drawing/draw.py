@@ -33,7 +33,11 @@ def draw_on_attila(
     config: AttilaConfig | None = None,
     progress: Telling | None = None,
 ) -> DrawnFrame:
-    """Draw a frame on one GPU; raises InputError for states that it does not have here."""
+    """Draw a frame on one GPU; raises InputError for states that it does not have here.
+
+    The GPU is one part and busy from the first cycle to the last: none is lost to imbalance, and none is waiting
+    besides. Waits of its units for each other and for memory are within its busy cycles.
+    """
     config = config or PAPER
     run = run_scene(scene_of_frame(frame), config=config, progress=progress)
     generated = sum(int(draw.quads.covered.size) for draw in run.work.draws)

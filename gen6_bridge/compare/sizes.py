@@ -18,7 +18,7 @@ WIDTHS = (8, 16)
 """Channels of a thread."""
 _ABOUT = (
     "Gen6's are channels of threads, those included that no subspan fills, and its cycles those of its shaders, as "
-    "coverage and tests are fixed functions there; the others' are those of all that they carry out."
+    "coverage and tests are fixed functions there."
 )
 
 

@@ -26,6 +26,10 @@ class FrameAccount:
     config: EuConfig
     cycles: int = 0
     held: Counter[str] = field(default_factory=Counter)
+    together: int = 0
+    """Cycles in which both pipes of a unit were held."""
+    ended: list[int] = field(init=False)
+    """When the last thread of each unit ended, 0 where it had none."""
     served: Counter[int] = field(default_factory=Counter)
     """Cycles for which targets of messages are held, by number."""
     stages: Counter[str] = field(default_factory=Counter)
@@ -43,12 +47,17 @@ class FrameAccount:
     turns: int = 0
     """In which sorted draws were blended."""
 
+    def __post_init__(self) -> None:
+        self.ended = [0] * self.config.units
+
     def took(self, stage: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
         """Schedule threads that have been carried out, and add up what they took."""
         timed = schedule(program.code, steps, self.config)
         self.spans.append(TimeSpan(stage, self.cycles, self.cycles + timed.cycles))
+        self.ended = [self.cycles + end if end else before for end, before in zip(timed.ended, self.ended, strict=True)]
         self.cycles += timed.cycles
         self.held += timed.held
+        self.together += timed.together
         self.served += timed.served
         self.stages[stage] += timed.cycles
         families = [each.declaration.family.value for each in program.code]

@@ -63,6 +63,12 @@ def draw_on_gen6(
 
 
 def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
+    """Return the account of a picture.
+
+    A unit is busy while one of its pipes is held. After its last thread of the last batch that it has a part of it is
+    lost to imbalance; else it waits besides: for operands, messages, instructions, branches, and at the end of each
+    batch for the units that are not done, since the next one begins after them.
+    """
     account, channels = painter.account, painter.account.config.channels
     subspans = f"of {channels} channels, up to {channels // 4} subspans of one triangle each"
     facts = [
@@ -98,6 +104,8 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         counted=counted_by_units(account.config, shaded=account.vertices > 0),
         part="execution unit",
         timeline=(("the longest unit", tuple(account.spans)),),
+        ended=tuple(account.ended),
+        twice=account.together,
     )
 
 

@@ -52,6 +52,8 @@ class Account:
     threads: list[ThreadAccount]
     held: Counter[str] = field(default_factory=Counter)
     """Cycles for which each part was held, over all units."""
+    together: int = 0
+    """Cycles in which a unit's both pipes were held, over all units: they are in ``held`` twice."""
     idle: Counter[str] = field(default_factory=Counter)
     """Cycles in which no part was held, by what the first thread that could go on had waited for."""
     switches: int = 0
@@ -69,6 +71,14 @@ class Account:
     def cycles(self) -> int:
         """Until the last issue of the last thread ends."""
         return max((each.end for each in self.threads), default=0)
+
+    @property
+    def ended(self) -> list[int]:
+        """When the last issue of each unit ends, 0 where it has no thread."""
+        found = [0] * self.config.units
+        for each in self.threads:
+            found[each.unit] = max(found[each.unit], each.end)
+        return found
 
     @property
     def issued(self) -> int:
@@ -254,6 +264,8 @@ class _Schedule:
             slot.after = end
         else:
             unit.free[known.part] = end
+            # Issues follow each other, so that what the other pipe is held for from here on began before.
+            self._account.together += max(0, min(unit.free["fpu"], unit.free["math"]) - cycle)
             slot.after = cycle + 1
         self._account.held[known.part] += known.held
         unit.covered = max(unit.covered, end)

@@ -1,4 +1,4 @@
-"""Tile sizes of a picture, each executed: latency, throughput and what is lost to imbalance, beside a comparison."""
+"""Tile sizes of a picture, each executed: latency, throughput, imbalance and waiting, beside a comparison."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ class TileRow:
     """Cycles of the picture."""
     interval: int
     """Cycles to the next one, where pictures overlap."""
-    idle: float
-    """Share of the cores' cycles in which they wait for the last one, or for what others do first."""
+    imbalance: float
+    """Share of the cores' cycles after a core's last work and before the last core's."""
+    waiting: float
+    """Share in which cores wait before that."""
 
     @classmethod
     def of(cls, tile: int, side: DrawnFrame) -> TileRow:
         """Return the row of a picture that was drawn."""
-        return cls(tile, side.cycles, side.next_after, side.idle)
+        return cls(tile, side.cycles, side.next_after, side.imbalance or 0.0, side.waiting or 0.0)
 
 
 def in_every_tile(
@@ -51,20 +53,24 @@ def in_every_tile(
     latency, interval = best_of(rows)
     columns = (
         Column("tile", number, "tile"), Column("cycles (latency)", number, "cycles"),
-        Column("to the next one", number, "next_after"), Column("lost to imbalance", percent, "idle"),
+        Column("to the next one", number, "next_after"), Column("lost to imbalance", percent, "imbalance"),
+        Column("waiting besides", percent, "waiting"),
     )  # fmt: skip
-    cells: list[list[Json]] = [[row.tile, row.latency, row.interval, row.idle] for row in rows]
+    cells: list[list[Json]] = [[row.tile, row.latency, row.interval, row.imbalance, row.waiting] for row in rows]
     data: dict[str, Json] = {
         "best_latency": latency.tile,
         "best_throughput": interval.tile,
-        "tiles": [dict(zip(("tile", "cycles", "next_after", "idle"), row, strict=True)) for row in cells],
+        "tiles": [dict(zip([each.key for each in columns], row, strict=True)) for row in cells],
     }
     text = (
         f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
-        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections have those of "
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections are about "
         f"tiles of {words['tile']}"
     )
-    figures = {"cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("idle",)}
+    figures = {
+        "cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("imbalance",),
+        "waiting besides": ("waiting",),
+    }  # fmt: skip
     standings = standings_of([(own.machine, side) for side in sides.values()], figures)
     data["standings"] = {name: dict(each) for name, each in standings.items()}
     table = Table(columns, cells)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import MESH, read_bytes
+from tessellation.picture.endings import ends_early
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 
@@ -17,6 +18,8 @@ _LARGEST = 1e30
 """Areas of larger triangles leave the range of binary64 when they are squared."""
 
 MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb")
+_TEXTS = (".obj", ".off")
+"""Of these, those that are always text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +42,11 @@ def read_model(path: str) -> Model:
         hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(MESH_SUFFIXES)
         raise InputError(Fault(f"{suffix or 'a name without a suffix'} is not a mesh file", Place(path), hint))
     content = read_bytes(path, MESH)
+    if suffix in _TEXTS:
+        content = _text(content, path)
+    cut = ends_early(content, suffix, path)
+    if cut is not None:
+        raise InputError(cut)
     try:
         import trimesh
     except ImportError:
@@ -55,6 +63,14 @@ def read_model(path: str) -> Model:
         raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path))) from None
     _check(path, points, corners)
     return Model(points, _normals(points, corners), corners)
+
+
+def _text(content: bytes, path: str) -> bytes:
+    """Return a mesh file of text in UTF-8; names and remarks in other encodings lose their letters."""
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise InputError(Fault("this is a binary file: it holds a zero byte", Place(path, line)))
+    return content.decode("utf-8", "replace").encode()
 
 
 def _check(path: str, points: np.ndarray, corners: np.ndarray) -> None:

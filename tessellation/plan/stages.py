@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "without_configuration"]
 
 
 class Stage(StrEnum):
@@ -39,3 +40,13 @@ class Stage(StrEnum):
     def read(number: int) -> str:
         """Return the name of the stage in which the texture stream makes the transfer of that number, from 1 on."""
         return f"read {number}"
+
+
+def without_configuration(stages: Mapping[str, int]) -> tuple[dict[str, int], int]:
+    """Return the cycles by stage without the configuration of the LEE, and the cycles of that one.
+
+    The first pass of a node configures the LEE, once for all that it tessellates: who tells pictures one by one tells
+    it apart, since it belongs to none of them.
+    """
+    rest = {stage: cycles for stage, cycles in stages.items() if stage != Stage.LEE.value}
+    return rest, stages.get(Stage.LEE.value, 0)

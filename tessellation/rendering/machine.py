@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pixelflow.config import THESIS, TINY, NodeConfig, constants_of, leaves, named
+from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
@@ -16,15 +16,16 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import TimeSpan, counted, number
+from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import (
-    ENCODING,
     PE_BITS,
-    PIXELS,
     counted_by_nodes,
+    feed_floors,
+    free_feed,
+    free_pixels,
     grounds_of_nodes,
     uncounted_pixels,
     uncounted_work,
@@ -33,7 +34,7 @@ from tessellation.rendering.account import (
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
-__all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+__all__ = ["MACHINE", "draw_on_pixelflow", "ended_of", "run_on_node"]
 
 _NO_RATE = "no rate of a GP is printed"
 
@@ -123,6 +124,7 @@ def draw_on_pixelflow(
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
         part="node",
         timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
+        ended=() if composed.time is None else ended_of(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
     )
 
@@ -133,6 +135,16 @@ def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...
         (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
         for node in time.nodes
     )
+
+
+def ended_of(time: NetworkTime) -> tuple[int, ...]:
+    """Return up to which cycle each of several nodes works.
+
+    A node is busy while its programs run, waits for texels and for instructions (``igc.supply``) among it. After its
+    last work it is lost to imbalance until the last node's; else it waits besides: for records, for room, until what
+    it sent has gone, and all nodes from the last one's work until all pixels are in the frame buffer.
+    """
+    return tuple(max((end for doing, _, end in node.spans if not doing.waits), default=0) for node in time.nodes)
 
 
 def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
@@ -149,25 +161,11 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
     """Return what the words of a picture ask of the paths that bring them: a bound, for which no time is counted."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
-    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in _feed_floors(words, parts, config)]
+    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in feed_floors(words, parts, config)]
     return (
         f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
         f"{' and '.join(bounds)}: by formula, no time is counted for it"
     )
-
-
-def _feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
-    """Return the paths that words of a picture go over, and the fewest cycles in which each brings them."""
-    count, clock = words * WORD_BITS // 8, config.clock_mhz
-    paths = (
-        (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
-        (
-            f"{number(config.gni.gp_memory_mb_per_second)} MB/s of a GP's memory, for each node its own",
-            -(-count // parts),
-            config.gni.gp_memory_mb_per_second,
-        ),
-    )
-    return [(name, -(-each * clock // rate)) for name, each, rate in paths]
 
 
 def _left_out(
@@ -183,26 +181,11 @@ def _left_out(
         )
     ]
     found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
-    if not config.igc.supply:
-        rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
-        found += [
-            FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
-            for (name, cycles), rate in zip(_feed_floors(words, parts, config), rates, strict=True)
-        ]
+    found += free_feed(words, parts, config)
     if regions is not None:
-        from tessellation.rendering.composition.network import PIXEL_BYTES, emc_bytes
+        from tessellation.rendering.composition.network import pixel_cycles
 
-        each = -(-emc_bytes(config, PIXEL_BYTES) // config.composition.emc_bytes_per_cycle)
-        found.append(
-            FreeWork(
-                PIXELS,
-                Bound.ABOUT,
-                f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
-                regions * each,
-                (Work.OUTPUT,),
-                constants_of(config, named(["composition.emc_bytes_per_cycle"])),
-            )
-        )
+        found.append(free_pixels(regions, pixel_cycles(config), config))
     else:
         found.append(
             FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))

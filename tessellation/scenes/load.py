@@ -124,6 +124,10 @@ def _described(name: str, how: SceneSource) -> SceneFile:
         return _single(name, None, how)
     if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
         return _single(name, how.patch_samples or SAMPLES, how)
+    if Path(name).is_dir():
+        raise InputError(
+            Fault("is a folder, not a scene", Place(name), "name a file in it, or a scene that ships here")
+        )
     known = (*SCENES, *MESHES, *BUILT_IN)
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; files: .toml, .bpt, "

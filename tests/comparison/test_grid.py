@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
+from pixelflow.simd.comparison.fairness import fairness_parts
 from pixelflow.simd.comparison.grid import GridPoint, grid_parts
 from pixelflow.simd.comparison.machines import Contender, Sides, asked_of
+from pixelflow.simd.comparison.scorecard import scorecard_parts
+from pixelflow.simd.comparison.triangles import Way, by_triangle_size
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, State, Work, draw_frame
 from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.machine import machine_named
@@ -67,7 +70,29 @@ def test_rows_are_pictures_by_machines_and_refusals_have_no_figures() -> None:
     assert [(row[0], row[1], row[cycles]) for row in table.rows] == [
         ("one", "A", 5), ("one", "B", None), ("two", "A", 5), ("two", "B", None),
     ]  # fmt: skip
-    assert "B refuses one, two: no stencil." in texts
+    assert "B refuses one, two: no stencil." in texts and any("rows without figures" in each for each in texts)
+
+
+def test_lines_below_a_table_name_what_it_has() -> None:
+    """Of a machine that counts no lanes that are enabled and refuses nothing."""
+    points = [GridPoint("one", Sides({"a": toy("A", 5)}).compared("one", FRAME))]
+    _, *texts = grid_parts(points, "scene")
+    assert not any("rows without figures" in each or "enabled" in each for each in texts)
+    assert any("lanes" in each for each in texts)
+    found = points[0].found
+    assert not any("Clocks can be exchanged" in each for each in fairness_parts(found) if isinstance(each, str))
+    (scorecard, *_) = scorecard_parts(found.sides)
+    assert isinstance(scorecard, Table) and "time at another's clock" not in [row[0] for row in scorecard.rows]
+
+
+@pytest.mark.parametrize(("abouts", "named"), [(("", ""), False), (("of threads", ""), True), (("x", "x"), False)])
+def test_cycles_of_others_are_told_where_there_are_others(abouts: tuple[str, str], named: bool) -> None:
+    ways = [Way(name, toy(name, 5).draw, about=about) for name, about in zip("AB", abouts, strict=True)]
+    beside = by_triangle_size(FRAME, ways)
+    assert beside is not None
+    text = " ".join(each for each in beside.parts if isinstance(each, str))
+    assert ("The cycles of B are those of all that is carried out there." in text) is named
+    assert ("The cycles of" in text) is named
 
 
 def test_who_refuses_names_the_machines_that_would_draw(scene: str, capsys: pytest.CaptureFixture[str]) -> None:

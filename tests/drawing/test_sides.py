@@ -1,11 +1,20 @@
-"""A machine's account beside others: idle parts, rate beside latency, lanes by their bits, clocks exchanged."""
+"""A machine's account beside others: imbalance, waiting, rate beside latency, bits of lanes, clocks exchanged."""
 
 from dataclasses import replace
 
 import pytest
 
 from pixelflow.simd.comparison import comparison_object, comparison_parts
-from pixelflow.simd.drawing import Comparison, DrawnFrame, Picture
+from pixelflow.simd.drawing import (
+    Bound,
+    Comparison,
+    DrawnFrame,
+    FreeWork,
+    Picture,
+    free_in_all,
+    free_lines,
+    free_object,
+)
 from pixelflow.simd.report import as_text
 
 PICTURE = Picture.empty(4, 3, (0, 0, 0))
@@ -13,11 +22,52 @@ SIDE = DrawnFrame("Toy", 4, 32, 100.0, 1000, 3000, {"all": 3000}, {"all": 9}, 0.
 """Four parts of eight lanes: 1,000 cycles, in which three of four have something to do."""
 
 
-def test_parts_that_wait_are_idle() -> None:
-    assert SIDE.idle == 0.25
-    assert (
-        replace(SIDE, work=4000).idle == 0 and replace(SIDE, work=4001).idle == 0 and replace(SIDE, cycles=0).idle == 0
-    )
+def test_what_is_lost_to_imbalance_is_apart_from_other_waiting() -> None:
+    """Worked by hand: four parts of 1,000 cycles, of 4,000 together 3,000 busy, so that 1,000 are lost."""
+    assert SIDE.imbalance is None and SIDE.waiting is None, "nobody says when each part ended"
+    even = replace(SIDE, ended=(1000, 1000, 1000, 1000))
+    assert (even.imbalance, even.waiting) == (0, 0.25)
+    # 0 + 200 + 400 + 100 after the parts' own ends; 1,000 - 700 before.
+    uneven = replace(SIDE, ended=(1000, 800, 600, 900))
+    assert (uneven.imbalance, uneven.waiting) == (0.175, 0.075)
+    # The picture ends 100 cycles after the last part: all four wait for it. 0 + 100 + 300 + 0 are imbalance.
+    after = replace(SIDE, ended=(900, 800, 600, 900))
+    assert (after.imbalance, after.waiting) == (0.1, 0.15)
+    # One that never had anything to do loses all of the longest's cycles: 1,000; its work is that of three.
+    assert replace(SIDE, ended=(1000, 1000, 1000, 0)).imbalance == 0.25
+    # Of 3,000 busy cycles 600 count twice: 2,400 are busy, 1,600 are not.
+    assert replace(uneven, twice=600).waiting == pytest.approx(0.175 + 0.15 - 0.1)
+    alone = replace(SIDE, parts=1, work=900)
+    assert (alone.imbalance, alone.waiting) == (0, 0.1)
+    assert replace(alone, cycles=0, work=0).waiting == 0
+
+
+def test_busy_imbalance_and_waiting_are_all_cycles() -> None:
+    for ended in ((1000, 800, 600, 900), (750, 750, 750, 750), (1000, 1000, 1000, 0)):
+        side = replace(SIDE, ended=ended, twice=40)
+        assert side.imbalance is not None and side.waiting is not None
+        assert (side.work - side.twice) / 4000 + side.imbalance + side.waiting == pytest.approx(1)
+
+
+def test_what_pictures_leave_out_together_is_added_up() -> None:
+    """Two pictures: two paths of the same work, a bound each, and what nothing bounds; worked by hand."""
+
+    def picture(*cycles: int) -> list[FreeWork]:
+        first, second, pixels = cycles
+        return [
+            FreeWork("feed", Bound.FLOOR, "over one path", first), FreeWork("feed", Bound.FLOOR, "over two", second),
+            FreeWork("pixels", Bound.ABOUT, f"{pixels} of them", pixels), FreeWork("light", Bound.OPEN, "no rate"),
+        ]  # fmt: skip
+
+    found = free_in_all([picture(1, 20, 300), picture(4, 50, 600)])
+    assert [each.cycles for each in found] == [5, 70, 900, None]
+    assert list(free_lines(found)) == [
+        "feed: in all at least 5 cycles (formula), over one path",
+        "feed: in all at least 70 cycles (formula), over two",
+        "pixels: in all about more: 900 cycles (formula)", "no bound: light",
+    ]  # fmt: skip
+    assert [each["why"] for each in map(free_object, found)] == ["over one path", "over two", "", "no rate"]
+    assert free_in_all([]) == [] and list(free_lines([])) == []
 
 
 def test_pictures_that_overlap_follow_sooner_than_one_takes() -> None:

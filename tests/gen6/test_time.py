@@ -8,6 +8,7 @@ import pytest
 
 from gen6_bridge.claims.closed_forms import LOOPS, chains, independent, loop_misses, off, parts
 from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.drawing.account import FrameAccount
 from gen6_bridge.machine import run_program
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
 from pixelflow.simd.observe import Bus, Carried, Executed, Waited
@@ -143,6 +144,31 @@ def test_each_part_of_a_wait_is_told_with_its_cause(threads: int) -> None:
         assert told == thread.waited
     if threads == 1:
         assert run.account.idle == {"operand": 14, "message": 82}, "the pipe is held up to 4 by the move"
+
+
+def test_what_units_are_not_busy_adds_up_by_hand() -> None:
+    """A math result of 2 issue cycles, asked for in 0; an add in 1, its pipe held up to 3; a third one waits for it.
+
+    The first unit's sum of the math result issues in 0 + its latency; the second unit has one add, and is done at 2.
+    """
+    source = "math (8) g20<1>F g10<8,8,1>F rsq\nadd (8) g21<1>F g11<8,8,1>F g12<8,8,1>F\n"
+    code = assemble_eu(source + "add (8) g22<1>F g20<8,8,1>F g12<8,8,1>F\n").code
+    config = EuConfig(caches=False, units=2)
+    account = schedule(code, [[CarriedStep(0), CarriedStep(1), CarriedStep(2)], [CarriedStep(1)]], config)
+    last = config.math_cycles
+    assert account.held == {"math": 2, "fpu": 2 + 2 + 2} and account.together == 1, "both pipes in cycle 1"
+    assert account.ended == [last + 2, 2] and account.cycles == last + 2
+    assert sum(account.idle.values()) == last - 3, "the first unit is busy up to 3, and again from the result on"
+    busy, imbalance = 8 - account.together, last
+    assert busy + imbalance + (last - 3) == 2 * account.cycles
+
+    drawn = FrameAccount(config)
+    program = assemble_eu(source + "add (8) g22<1>F g20<8,8,1>F g12<8,8,1>F\n")
+    steps = [[CarriedStep(0), CarriedStep(1), CarriedStep(2)], [CarriedStep(1)]]
+    drawn.took("first", program, steps)
+    drawn.took("second", program, steps[:1])
+    assert drawn.ended == [2 * (last + 2), 2], "the second unit has nothing to do in the second batch"
+    assert (drawn.cycles, drawn.together, drawn.held.total()) == (2 * (last + 2), 2, 8 + 6)
 
 
 def test_messages_and_lines_are_told() -> None:

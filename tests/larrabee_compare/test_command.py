@@ -10,7 +10,10 @@ import pytest
 
 from larrabee_bridge.kernels.bezier import tessellate_on_vpu
 from pixelflow.cli.main import main
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.machine import machine_named
 from tessellation import load
+from tessellation.scenes import sized
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 
@@ -29,6 +32,36 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("scene.toml").write_text(SCENE, encoding="utf-8")
     return "scene.toml"
+
+
+@pytest.mark.parametrize("machine", ["pixelflow", "larrabee", "gen6"])
+def test_imbalance_and_waiting_are_what_the_parts_timelines_leave(machine: str) -> None:
+    """Gaps between what a part does, and what comes after its last; the three shares are one."""
+    frame = Frame(150, 100, (10, 20, 30), (sized(150, 100, count=90, pixels=30, seed=2),))
+    draw = machine_named(machine).draw
+    assert draw is not None
+    side = draw(frame, parts=3)
+    whole = 3 * side.cycles
+    assert side.imbalance is not None and side.waiting is not None
+    assert (side.work - side.twice) / whole + side.imbalance + side.waiting == pytest.approx(1)
+    assert side.imbalance > 0 and side.waiting > 0 and max(side.ended) <= side.cycles
+    if len(side.timeline) == 3:
+        ends = [max(span.end for span in spans) for _, spans in side.timeline]
+        assert side.imbalance == pytest.approx(sum(max(ends) - end for end in ends) / whole)
+        gaps = [
+            end - sum(span.end - span.start for span in spans)
+            for end, (_, spans) in zip(ends, side.timeline, strict=True)
+        ]
+        assert side.waiting == pytest.approx((sum(gaps) + 3 * (side.cycles - max(ends))) / whole)
+
+
+@pytest.mark.parametrize("machine", ["pixelflow", "larrabee", "attila"])
+def test_a_part_alone_loses_and_waits_for_nothing(machine: str) -> None:
+    frame = Frame(40, 30, (10, 20, 30), (sized(40, 30, count=9, pixels=30, seed=2),))
+    draw = machine_named(machine).draw
+    assert draw is not None
+    side = draw(frame)
+    assert (side.imbalance, side.waiting, side.work) == (0, 0, side.cycles)
 
 
 def pixels(path: str) -> np.ndarray:
@@ -55,7 +88,8 @@ def test_the_object_has_both_machines(scene: str, capsys: pytest.CaptureFixture)
         assert each["milliseconds_at"] == pytest.approx({"100": each["cycles"] / 1e5, "500": each["cycles"] / 5e5})
     assert (node["lane_bits"], cores["lane_bits"]) == (8, 32)
     assert node["next_after"] == node["cycles"] and 0 < cores["next_after"] <= cores["cycles"]
-    assert cores["idle"] == pytest.approx(1 - cores["busy_cycles"] / (3 * cores["cycles"]))
+    lost = cores["imbalance"] + cores["waiting"]
+    assert lost == pytest.approx(1 - cores["busy_cycles"] / (3 * cores["cycles"])) and min(cores["waiting"], lost) > 0
     assert found["tessellation"] is None
     assert pixels("out.png").shape == (50, 70, 3)
 

@@ -41,4 +41,6 @@ def test_a_row_is_what_is_drawn(scene: str, cores: int, cells: list[str]) -> Non
     assert draw is not None
     sides = [draw(frame, parts=cores, **options) for options in COLUMNS]
     assert [side.cycles for side in sides] == [int(cell) for cell in cells[1:5]]
-    assert sides[-1].next_after == int(cells[5]) and f"{100 * sides[-1].idle:.1f} %" == cells[6]
+    assert sides[-1].imbalance is not None and sides[-1].waiting is not None
+    lost = sides[-1].imbalance + sides[-1].waiting
+    assert sides[-1].next_after == int(cells[5]) and f"{100 * lost:.1f} %" == cells[6]

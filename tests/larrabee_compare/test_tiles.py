@@ -23,7 +23,7 @@ FRAME = Frame(150, 100, (10, 20, 30), (sized(150, 100, count=90, pixels=30, seed
 
 
 def test_the_best_tiles() -> None:
-    rows = [TileRow(32, 900, 500, 0.1), TileRow(64, 800, 500, 0.2), TileRow(128, 801, 499, 0.3)]
+    rows = [TileRow(32, 900, 500, 0.1, 0), TileRow(64, 800, 500, 0.2, 0), TileRow(128, 801, 499, 0.3, 0)]
     assert best_of(rows) == (rows[1], rows[2])
     assert best_of(rows[:2]) == (rows[1], rows[0]), "of equal ones the smaller"
 
@@ -41,9 +41,8 @@ def test_each_size_of_tiles_is_what_the_command_draws_with_it(
         (side,) = (side for side in each["machines"] if side["machine"] == "Larrabee")
         assert each["tile_sizes"] == found[32]["tile_sizes"]
         (row,) = (row for row in each["tile_sizes"]["tiles"] if row["tile"] == tile)
-        assert [row[key] for key in ("cycles", "next_after", "idle")] == [
-            side[key] for key in ("cycles", "next_after", "idle")
-        ]
+        assert set(row) == {"tile", "cycles", "next_after", "imbalance", "waiting"}
+        assert all(row[key] == side[key] for key in row if key != "tile")
     tiles = found[64]["tile_sizes"]
     assert tiles["best_latency"] == min(tiles["tiles"], key=lambda row: row["cycles"])["tile"]
     assert tiles["best_throughput"] == min(tiles["tiles"], key=lambda row: row["next_after"])["tile"]

@@ -61,6 +61,12 @@ def test_one_rtset_on_two_cores() -> None:
         (0, 39, 45, "BACK", 2),
     ]
     assert (found.makespan, found.locks, found.busy.tolist()) == (54, 8, [1 + 31 + 1 + 6 + 6, 11 + 11 + 21])
+    assert found.done.tolist() == [45, 54]
+    gaps = {0: 0, 1: 1 + 10}  # core 1 waits for the first list, and from 23 to 33 for core 0's PrimSet and the second
+    assert found.busy.sum() + (54 - 45) + sum(gaps.values()) == 2 * found.makespan
+    assert schedule([work], replace(ALONE, cores=4, lock_cycles=1)).done[3] == 0, (
+        "three PrimSets and bins are for three"
+    )
     assert found.lock_share == 8 / 88
     assert schedule([work], replace(ALONE, lock_cycles=10)).lock_share == 80 / 160
     assert found.utilisation == 88 / 108

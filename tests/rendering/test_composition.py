@@ -17,6 +17,7 @@ from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, d
 from tessellation.rendering.composition.merging import depths_of
 from tessellation.rendering.composition.network import check_room
 from tessellation.rendering.composition.transfers import Cargo, transfers_of
+from tessellation.rendering.machine import ended_of
 from tessellation.scenes import load_scene
 from tests.documents.marks import table_after
 
@@ -46,6 +47,18 @@ def test_one_region_of_three_nodes() -> None:
     assert run([400], [1000], [500], record_bytes=64).cycles == 1014 + 3 * 5 + 256 * 64 // 2 - 1
     odd = CompositionConfig(emc_bytes_per_cycle=5, node_cycles=5)
     assert run([400], [1000], [500], network=odd).transfer_cycles == 308  # 1,536 bytes in 307.2 cycles
+
+
+def test_nodes_that_are_done_are_lost_to_imbalance_and_all_wait_for_the_wires() -> None:
+    # As above: 413, 1,013 and 513 cycles of work in one go, and all pixels in the frame buffer at 1,796.
+    found = run([400], [1000], [500])
+    assert ended_of(found) == (413, 1013, 513)
+    busy, imbalance, wires = 413 + 1013 + 513, 600 + 0 + 500, 3 * (1796 - 1013)
+    assert sum(node.busy for node in found.nodes) == busy and busy + imbalance + wires == 3 * found.cycles
+    # Of regions drawn in 100 and copied in 13 both nodes wait before each copy but the first.
+    waits = run([100] * 3, [100] * 3)
+    first, second = ended_of(waits)
+    assert first - sum(waits.nodes[0].waited.values()) == second - sum(waits.nodes[1].waited.values()) == 3 * 113
 
 
 def test_short_regions_wait_for_the_wires() -> None:

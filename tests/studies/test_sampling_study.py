@@ -10,7 +10,8 @@ import pytest
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.study.sampling import FLIGHT, sampling
 from pixelflow.config import THESIS
-from pixelflow.simd.report import json_text
+from pixelflow.simd.report import as_text, json_text
+from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import table_after
 
 DOCUMENT = "tessellation/README.md"
@@ -42,6 +43,27 @@ def test_sampling_by_view_keeps_its_bound_and_takes_fewer_samples(tmp_path: Path
     k = int(everyone["way"].split(",")[0])
     assert everyone["samples"] == 32 * k * k and everyone["triangles"] == 32 * 2 * (k - 1) ** 2
     assert any_k["patches"] == powers["patches"] == seen["patches"] == tolerated["patches"] < everyone["patches"] == 32
+
+
+def test_what_the_rows_leave_out_is_below_them(tmp_path: Path) -> None:
+    """The LEE is configured once, by the first pass of all: the first row is as if there had been one before."""
+    path = tmp_path / "scene.toml"
+    path.write_text(SCENE)
+    report = sampling(THESIS, str(path), (0,), lambda text: None)
+    found = json.loads(json_text(report))
+    assert found["lee_configuration_cycles"] == 32 * 42
+    words = [each["cycles"] for each in found["left_out"]]
+    assert len(words) == 2 and abs(words[1] - 4 * words[0]) <= 4 and words[0] > 0, "800 and 200 MB/s"
+    shown = " ".join(as_text(report.results, 200).split())
+    assert "LEE configured in 1,344 cycles before, once for all rows" in shown and f"{words[0]:,} cycles" in shown
+    assert "results read outside the counted run" in shown
+    prepared = prepare_scene(str(path), SceneSource(config=THESIS))
+    assert prepared.sampled is not None
+    here = prepared.sampled.seen(prepared.standpoint(0))
+    for _ in range(2):
+        prepared.sampled.manager.mark_all(here.choice("any").samples)
+        prepared.sampled.manager.tessellate()
+    assert found["sampling"][0]["cycles"] == prepared.sampled.manager.cycles
 
 
 def test_a_scene_without_such_patches_and_a_frame_that_is_not_there_are_refused(tmp_path: Path) -> None:

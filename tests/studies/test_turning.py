@@ -80,6 +80,14 @@ def test_both_ways_are_executed_and_the_other_machine_is_asked_for_the_same_tria
     rows = json.loads(json_text(report))["frames"]
     assert [row["other_cycles"] for row in rows] == [1000, 1000]
     assert [row["cycles"] for row in rows] == [each.seen.cycles for each in frames]
+    left = json.loads(json_text(report))["left_out"]["PixelFlow"]
+    # One region of 128x64 a frame: 256 PEs of an EMC with 3 bytes each, at 2 a cycle.
+    assert [(each["what"], each["cycles"]) for each in left][2] == ("pixels to the frame buffer", 2 * 384)
+    feed = [sum(each.seen.free[at].cycles or 0 for each in frames) for at in (0, 1)]
+    assert [each["cycles"] for each in left[:2]] == feed and abs(feed[1] - 4 * feed[0]) <= 8, "800 and 200 MB/s"
+    assert all(each.seen.configuring == 1344 for each in frames)
+    shown = " ".join(as_text(report.parts, 200).split())
+    assert "PixelFlow, pixels to the frame buffer: in all about more: 768 cycles" in shown
 
 
 def test_a_picture_that_differs_fails_the_study(turning: Turning) -> None:

@@ -42,10 +42,35 @@ def test_a_run_is_stepped_through(page_of_run: str, recorded: Path, opened) -> N
     page.reload()
     stands_at(page, 3000)
     assert page.locator(".row.here").count() >= 1
-    page.locator("#cycle").fill("-5")
-    page.get_by_role("button", name="run to").click()
-    until(page, "document.body.textContent.includes('a cycle is a whole number, from 0 on')")
-    until(page, "document.getElementById('cycle').value === '3000'")
+
+
+@pytest.mark.parametrize("nonsense", ["-5", "abc", "1e99", "17,239", "0.5", "", "9" * 400])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_cycle_that_cannot_be_is_answered_beside_its_field(
+    page_of_run: str, opened, nonsense: str, width: int
+) -> None:
+    page = opened(page_of_run, width=width, height=720 if width > 700 else 844)
+    page.wait_for_selector(TRACED)
+    before, field, answer = cycle_of(page), page.locator("#cycle"), page.locator("#cycle-error")
+    field.fill(nonsense)
+    field.press("Enter")
+    assert answer.text_content() == "allowed: a whole number from 0 to 17,238"
+    assert field.input_value() == nonsense and field.get_attribute("aria-invalid") == "true"
+    box, below = field.bounding_box(), answer.bounding_box()
+    assert abs(below["y"] - box["y"]) < 90 and below["x"] >= 0 and below["x"] + below["width"] <= width
+    assert cycle_of(page) == before
+    field.fill("7")
+    assert answer.text_content() == "" and field.get_attribute("aria-invalid") is None
+    field.press("Enter")
+    stands_at(page, 7)
+
+
+def test_a_cycle_past_an_end_that_is_not_known_yet_is_answered_when_the_run_has_ended(tmp_path: Path, opened) -> None:
+    with served("triangle", folder=tmp_path) as (address, _):
+        page = opened(address)
+        page.locator("#cycle").fill("16")
+        page.get_by_role("button", name="run to").click()
+        until(page, "document.getElementById('cycle-error').textContent.endsWith('a whole number from 0 to 15')")
 
 
 def test_a_short_run_fills_its_timeline(tmp_path: Path, opened) -> None:
@@ -191,7 +216,7 @@ def test_a_run_of_larrabee_is_explored(page_of_larrabee: str, opened, width: int
     page.locator(".row.here").filter(has_text="vmulps v5, v4, v4").wait_for()
     page.locator("#cycle").fill("soon")
     page.get_by_role("button", name="run to").click()
-    until(page, "document.getElementById('hover').textContent.includes('a whole number')")
+    until(page, "document.getElementById('cycle-error').textContent === 'allowed: a whole number from 0 to 9'")
     page.wait_for_selector("#listing[data-heat='0:9']")
     hot = page.locator(".row.line").filter(has=page.locator(".heat", has_text=re.compile("^4$")))
     assert hot.first.locator(".share").text_content() == "44.4%"  # four cycles of nine

@@ -18,6 +18,7 @@ from pixelflow.view import DrawingRoom, ExplorerRoom
 from pixelflow.view.server.desks import Desk
 from tessellation import format_bpt, load, tessellate
 from tessellation.picture import BACKGROUND, View, lit_triangles
+from tessellation.plan.stages import Stage
 
 Asking = Callable[..., tuple[dict, bytes]]
 
@@ -119,18 +120,24 @@ def test_what_cannot_be_is_refused_with_a_reason(ask: Asking, what: str, fields:
 def test_a_frame_is_what_the_machines_make_bit_by_bit(ask: Asking) -> None:
     """The node that keeps its patches, and the picture, against a fresh tessellation and 64-bit integers."""
     chosen = {"model": "enneper", "samples": 3, "size": "160x120", "azimuth": 33.5, "elevation": 10, "zoom": 1.5}
-    for _ in range(2):
-        head, pixels = ask("draw.frame", **chosen)
+    first, _ = ask("draw.frame", **chosen)
+    head, pixels = ask("draw.frame", **chosen)
     fresh = tessellate(load("enneper").patches, 3)
     mesh = fresh.mesh(weld=True)
     view = View(azimuth=33.5, elevation=10, zoom=1.5, width=160, height=120)
     expected = draw(lit_triangles(mesh.points, mesh.normals, mesh.triangles, view), 160, 120, BACKGROUND)
     assert pixels == expected.colours.tobytes()
     tessellation, drawing = head["steps"]
-    # The configuration of the LEE is left out when the node has it already.
-    assert tessellation["cycles"] == sum(cycles for _, cycles in tessellation["stages"]) < fresh.cycles
+    # The LEE is configured once before all pictures, 1,344 cycles, as `animate` has it: the first is as the second.
+    assert first["steps"] == head["steps"] and first["machine_ms"] == head["machine_ms"]
+    assert first["lee_configuration_cycles"] == head["lee_configuration_cycles"] == 32 * 42 == 1344
+    assert tessellation["cycles"] == sum(cycles for _, cycles in tessellation["stages"]) == fresh.cycles - 1344
+    assert Stage.LEE.value not in dict(tessellation["stages"])
     assert drawing["cycles"] == sum(cycles for _, cycles in drawing["stages"])
     assert head["machine_ms"] == pytest.approx((tessellation["cycles"] + drawing["cycles"]) / 1e5)
+    # Another schedule is another node, which is configured as well.
+    head, _ = ask("draw.frame", **chosen, schedule="shared-columns")
+    assert head["lee_configuration_cycles"] == 1344
 
 
 def test_a_patch_file_is_dropped_and_drawn(ask: Asking) -> None:

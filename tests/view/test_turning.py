@@ -66,6 +66,8 @@ def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches:
     assert base64.b64decode(page.evaluate(PIXELS)) == draw(triangles, 160, 120, BACKGROUND).colours.tobytes()
     assert "machine time of a picture" in page.locator("#figures").text_content()
     assert page.locator("#stages table").count() == 2
+    assert "LEE configured, once before all pictures1,344 cycles" in page.locator("#figures").text_content()
+    assert "LEE configuration" not in page.locator("#stages").text_content()
 
     box = page.locator("#picture").bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 100)

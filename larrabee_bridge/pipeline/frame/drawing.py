@@ -86,7 +86,12 @@ def draw_on_larrabee(
 
 
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
-    """Return the account of a run whose work ``cores`` cores share."""
+    """Return the account of a run whose work ``cores`` cores share.
+
+    A core is busy while it has a list, a PrimSet or a bin, waits of its threads for memory and queues among it. After
+    its last one it is lost to imbalance; before that it waits besides: for the lists, and for the front end, which
+    ends before the first bin is taken.
+    """
     work = work_of(run, fronts=fronts)
     plan = schedule([work], ScheduleConfig(cores=cores))
     several = schedule([replace(work, frame=number) for number in range(_FRAMES)], ScheduleConfig(cores=cores))
@@ -125,6 +130,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         counted=counted_by_cores(run, free_setup=not any(fronts)),
         part="core",
         timeline=_timeline(plan),
+        ended=tuple(plan.done.tolist()),
     )
 
 

@@ -65,6 +65,13 @@ class Schedule:
         return found
 
     @property
+    def done(self) -> np.ndarray:
+        """When each core ends its last stretch, 0 where it has none: int64[core]."""
+        found = np.zeros(self.cores, np.int64)
+        np.maximum.at(found, self.core, self.end)
+        return found
+
+    @property
     def locks(self) -> int:
         """Locks taken."""
         return len(self.core)

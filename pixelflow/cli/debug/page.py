@@ -33,6 +33,7 @@ from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.cli.workers import WorkerPool
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import MESH, read_bytes
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
 from pixelflow.simd.workers import usable_threads
@@ -49,7 +50,7 @@ from pixelflow.view import (
 )
 from tessellation import BUILT_IN, Patch, load
 from tessellation.picture import MESH_SUFFIXES
-from tessellation.scenes import MESHES, SCENES
+from tessellation.scenes import MESHES, SCENES, frames_of
 from tessellation.surface.bpt import is_patches
 
 EXAMPLES = (
@@ -132,9 +133,17 @@ def _check_name(args: argparse.Namespace) -> None:
     """Raise InputError for a name that is no file and nothing to look at, with what there is, and what draws scenes."""
     name = args.subject
     suffix = PurePath(name or "").suffix.lower()
-    if name is None or name == STANDARD_STREAM or (os.path.lexists(name) and suffix not in _DRAWN):
+    if (
+        name is None
+        or name == STANDARD_STREAM
+        or (os.path.lexists(name) and suffix not in _DRAWN and not _folder(name))
+    ):
         return
     models, programs, files = _known(args)
+    if _folder(name) and name not in (*models, *programs):
+        raise InputError(Fault("is a folder; a page shows a file", Place(name), files))
+    if os.path.lexists(name):
+        _check_read(name, suffix)
     drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
     is_drawn = name in drawn or suffix in _DRAWN
     if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
@@ -147,6 +156,18 @@ def _check_name(args: argparse.Namespace) -> None:
     there = (f"{what}: {', '.join(names)}; " for what, names in (("models", models), ("programs", programs)) if names)
     message = "is a scene or a mesh; a page turns patches, or looks into a run" if is_drawn else "there is no such file"
     raise InputError(Fault(message, Place(name), "".join((meant, *there, files))))
+
+
+def _folder(name: str) -> bool:
+    return os.path.isdir(name)
+
+
+def _check_read(name: str, suffix: str) -> None:
+    """Raise InputError for a scene or a mesh that nothing can draw: that no other command reads either."""
+    if suffix in MESH_SUFFIXES:
+        read_bytes(name, MESH)
+    else:
+        frames_of(name)
 
 
 def _known(args: argparse.Namespace) -> tuple[Sequence[str], Sequence[str], str]:

@@ -12,6 +12,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.study.record import Study, node_of
 from pixelflow.config import NodeConfig
 from pixelflow.simd.report import Report
+from tessellation.rendering.account import free_feed
 from tessellation.scenes import SceneSource, prepare_scene
 from tessellation.studies.sampling import sampling_report
 
@@ -41,7 +42,13 @@ def sampling(config: NodeConfig, scene: str, frames: Sequence[int], tell: Callab
         raise UsageError("--scene", f"{scene[:60]} has no patches with a tolerance", "give a body one")
     frames = frames_there(frames, scene, prepared.frames)
     return sampling_report(
-        config, scene, lambda frame: sampled.seen(prepared.standpoint(frame)), sampled.manager, frames, tell
+        config,
+        scene,
+        lambda frame: sampled.seen(prepared.standpoint(frame)),
+        sampled.manager,
+        frames,
+        tell,
+        lambda words: free_feed(words, 1, config),
     )
 
 

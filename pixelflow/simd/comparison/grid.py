@@ -69,14 +69,13 @@ def grid_parts(points: Sequence[GridPoint], what: str) -> Iterator[Part]:
             rows.append([point.name, side.machine, *cells, apart.colours, apart.depths])
         rows += [[point.name, machine, *[None] * (len(_CELLS) + 2)] for machine, _ in point.found.refused]
     yield Table(columns, rows)
-    yield (
-        "covered: of the lanes of what lanes work on at once those that a triangle covers; differ: pixels that "
-        "have another colour than 64-bit integers give them, depths aside; rows without figures: the machine refuses "
-        "the picture."
-    )
-    yield from (
-        f"{machine} refuses {', '.join(names)}: {reason}." for (machine, reason), names in _refused(points).items()
-    )
+    notes = [
+        "covered: of all lanes at work on a triangle, the share that it covers",
+        "differ: pixels that have another colour than 64-bit integers give them, depths aside",
+    ]
+    refused = _refused(points)
+    yield "; ".join([*notes, *(["rows without figures: the machine refuses the picture"] if refused else [])]) + "."
+    yield from (f"{machine} refuses {', '.join(names)}: {reason}." for (machine, reason), names in refused.items())
     yield from (f"{machine}, why pixels differ: {reason}." for machine, reason in _reasons(points).items())
     yield from _standings(points)
 
@@ -106,8 +105,9 @@ def _reasons(points: Sequence[GridPoint]) -> dict[str, str]:
 
 def _standings(points: Sequence[GridPoint]) -> Iterator[str]:
     """Yield what the figures of the table are to be taken for, machine by machine; it may differ by picture."""
-    drawn = ((side.machine, side) for point in points for side in point.found.sides)
-    yield from standing_lines(standings_of(drawn, {each.label: (each.key,) for each in _CELLS}))
+    drawn = [(side.machine, side) for point in points for side in point.found.sides]
+    shown = [each for each in _CELLS if not each.optional or any(each.value(side) is not None for _, side in drawn)]
+    yield from standing_lines(standings_of(drawn, {each.label: (each.key,) for each in shown}))
 
 
 def grid_object(points: Sequence[GridPoint], key: str) -> list[Json]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pixelflow.simd.comparison.fairness import fairness_object, fairness_parts
 from pixelflow.simd.comparison.quantities import QUANTITIES
 from pixelflow.simd.comparison.scorecard import marked, marks_line, scorecard_object, scorecard_parts
-from pixelflow.simd.drawing import EQUAL, Comparison, DrawnFrame, FreeWork
+from pixelflow.simd.drawing import EQUAL, Comparison, DrawnFrame, free_object, free_standing
 from pixelflow.simd.report import Column, Heading, Json, Part, Table, counted, listed, number, shares, verbatim
 
 __all__ = [
@@ -131,12 +131,8 @@ def _left_out(side: DrawnFrame) -> Iterator[str]:
     if side.free:
         yield f"{side.machine}: left out of its cycles (not executed)"
     for each in side.free:
-        size = "" if each.cycles is None else f" {each.cycles:,} cycles ({_standing(each)})"
+        size = "" if each.cycles is None else f" {each.cycles:,} cycles ({free_standing(each)})"
         yield f"  {each.what}: {each.bound.value}{size}; {each.why}."
-
-
-def _standing(free: FreeWork) -> str:
-    return "-" if free.ground is None else free.ground.standing.value
 
 
 def comparison_object(found: Comparison) -> dict[str, Json]:
@@ -173,15 +169,5 @@ def side_object(side: DrawnFrame) -> dict[str, Json]:
         "instructions": side.mix,
         "bytes": side.traffic,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
-        "left_out": [
-            {
-                "what": each.what,
-                "of": [work.value for work in each.of],
-                "bound": each.bound.value,
-                "cycles": each.cycles,
-                "standing": _standing(each),
-                "why": each.why,
-            }
-            for each in side.free
-        ],
+        "left_out": [free_object(each) for each in side.free],
     }

@@ -97,8 +97,9 @@ def marked(text: str, side: DrawnFrame, key: str, sides: Sequence[DrawnFrame] = 
 
 
 def marks_line(sides: Sequence[DrawnFrame]) -> str:
-    """Return what the letters after figures mean, of standings that there are."""
-    seen = {standing_of(side, key, sides) for side in sides for key in FIGURES}
+    """Return what the letters after the figures of the first table mean, of standings that it has."""
+    keys = [*(each.key for each in QUANTITIES), "milliseconds_at"]
+    seen = {standing_of(side, key, sides) for side in sides for key in keys}
     words = [f"{mark} {_MARKED.get(standing, standing.value)}" for standing, mark in MARKS.items() if standing in seen]
     return (
         f"After a figure stands what it is to be taken for, the weakest of all that it is made of: {', '.join(words)}."
@@ -139,6 +140,8 @@ def standing_lines(standings: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 def scorecard_parts(sides: Sequence[DrawnFrame]) -> Iterator[Part]:
     """Yield the table of standings, what its words mean, and what each machine's figures rest on."""
     found = {key: [standing_of(side, key, sides) for side in sides] for key in FIGURES}
+    if not any(found["milliseconds_at"]):
+        del found["milliseconds_at"]  # all have the same clock: there is no such figure
     rows = [(FIGURES[key], *(each or _UNCOUNTED for each in standings)) for key, standings in found.items()]
     columns = [Column("scorecard", fixed=True), *(Column(side.machine, fixed=True) for side in sides)]
     yield Table(columns, rows)

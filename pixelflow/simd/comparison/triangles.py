@@ -17,7 +17,7 @@ from pixelflow.simd.comparison.report import Beside
 from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.comparison.sizes import Drawer
 from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, covered_samples, places_of
-from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent
+from pixelflow.simd.report import Column, Json, Part, Table, counted, listed, number, percent
 
 __all__ = ["SizeRow", "Way", "by_triangle_size", "size_rows"]
 
@@ -118,12 +118,20 @@ def _parts(rows: Sequence[SizeRow], without: int, standings: Mapping[str, Mappin
         yield Table([*about, *(Column(way.name, kind) for way in ways)], cells, title)
     yield " ".join(
         [
-            "Each size is drawn alone. Lanes lit: of what lanes work on at once those that triangles cover.",
+            "Each size is drawn alone. Lanes lit: of all lanes at work, the share that triangles cover.",
             *dict.fromkeys(way.about for way in ways if way.about),
+            *_whose(ways),
             *([f"{counted(without, 'triangle')} cover no pixel and are in no row."] if without else []),
         ]
     )
     yield from standing_lines(standings)
+
+
+def _whose(ways: Sequence[Way]) -> Iterator[str]:
+    """Yield whose cycles are all there are, where others' are not."""
+    rest = [way.name for way in ways if not way.about]
+    if rest and len(rest) < len(ways):
+        yield f"The cycles of {listed(rest)} are those of all that is carried out there."
 
 
 def _standings(rows: Sequence[SizeRow]) -> dict[str, dict[str, str]]:

@@ -14,6 +14,10 @@ from pixelflow.simd.drawing.account import (
     Picture,
     PictureDifference,
     Work,
+    free_in_all,
+    free_lines,
+    free_object,
+    free_standing,
     ground_of,
 )
 from pixelflow.simd.drawing.clip_space import perspective
@@ -111,6 +115,10 @@ __all__ = [
     "draw_frame",
     "edges_of",
     "first_samples",
+    "free_in_all",
+    "free_lines",
+    "free_object",
+    "free_standing",
     "ground_of",
     "layers_of",
     "nearest",

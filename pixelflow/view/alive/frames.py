@@ -21,6 +21,7 @@ from tessellation import Method, Patch, PatchManager, PatchSamples, build_mesh
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import library_for
 from tessellation.picture import BACKGROUND, View
+from tessellation.plan.stages import without_configuration
 from tessellation.rendering import draw_on_nodes
 from tessellation.rendering.account import uncounted_pixels, uncounted_work
 from tessellation.scenes import Body, draws_of
@@ -82,16 +83,19 @@ class DrawnPatches:
     library: str
     engine: str
     seconds: Mapping[str, float]
+    configuring: int
+    """Cycles in which the node's LEE was configured, once before all pictures: in none of the others."""
 
     @property
     def milliseconds(self) -> float:
-        """Machine time: the tessellation on its node, then the picture."""
+        """Machine time: the tessellation on its node, without the configuration of the LEE, then the picture."""
         return self.tessellation.milliseconds + self.drawing.milliseconds
 
     def head(self) -> dict[str, Json]:
         """Return the account as a page shows it."""
         return {
             "steps": [self.tessellation.head(), self.drawing.head()],
+            "lee_configuration_cycles": self.configuring,
             "machine_ms": self.milliseconds,
             "host_seconds": dict(self.seconds),
             "side": self.side,
@@ -114,6 +118,8 @@ class FrameMaker:
         self._manager: PatchManager | None = None
         self._made: tuple[str, str] | None = None
         """Schedule and library of the node that is kept."""
+        self._configuring = 0
+        """Cycles in which its LEE was configured, by its first pass."""
 
     def draw(self, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
         """Tessellate all patches and draw them; ``telling`` may raise what is to end the work.
@@ -130,6 +136,9 @@ class FrameMaker:
             telling(str(step))
 
         handles = manager.tessellate(tell)
+        stages, configuring = without_configuration(stages_of(manager.runs))
+        cycles = manager.cycles - configuring
+        self._configuring = configuring or self._configuring
         tessellated = time.perf_counter()
         found: list[PatchSamples] = [each.result for each in handles if each.result is not None]
         mesh = build_mesh(found, weld=True)
@@ -146,7 +155,7 @@ class FrameMaker:
         session = manager.session
         return DrawnPatches(
             picture,
-            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages_of(manager.runs)),
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, cycles, stages),
             drawing,
             order.samples,
             sum(each.samples**2 for each in found),
@@ -155,6 +164,7 @@ class FrameMaker:
             session.library.name,
             session.node.engine,
             {"tessellation": tessellated - begin, "camera and light": ready - tessellated, "drawing": ended - ready},
+            self._configuring,
         )
 
     def _kept(self, order: FrameOrder) -> PatchManager:

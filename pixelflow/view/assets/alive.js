@@ -167,6 +167,7 @@ export class Alive {
       ["pictures a second of the machine", figure(1e3 / head.machine_ms, 1), "large"],
       [`pictures a second here, ${head.side} x ${head.side} samples (last ${this.#times.length})`, figure(1e3 / mean, 2), "large"],
       ...head.steps.map((step) => [`cycles: ${step.who}`, `${figure(step.cycles)} at ${figure(step.clock_mhz)} MHz`, ""]),
+      ["LEE configured, once before all pictures", `${figure(head.lee_configuration_cycles)} cycles, in none of the above`, ""],
       ["samples, triangles", `${figure(head.samples)}, ${figure(head.triangles)}`, ""],
       ["library, engine", `${head.library}, ${head.engine}`, ""],
       ["time of this host", host, ""],

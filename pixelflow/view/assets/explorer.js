@@ -8,10 +8,11 @@ import { Timeline } from "./timeline.js";
 
 const $ = (name) => document.getElementById(name);
 const KEYS = { s: "step", u: "back", n: "next", f: "finish", c: "continue" };
+const MOST = 1e15; // cycles that a question may name
 const EVENTS = { step: ["next", "to the next event of the trace (s)"], back: ["before", "to the event before (u)"] };
 
 export class Explorer {
-  #link; #timeline; #listing; #elements; #open = null; #goto; #trailing = 0; #moved = null; #linked = false;
+  #link; #timeline; #listing; #elements; #open = null; #goto; #trailing = 0; #moved = null; #linked = false; #end = null;
 
   constructor(link) {
     this.#link = link;
@@ -93,10 +94,9 @@ export class Explorer {
 
   /** Move the cursor of a trace: by an event, or to a cycle. */
   async #along(text) {
-    const [, cycle] = text.match(/^goto (\d{1,15})$/) ?? [];
+    const [, cycle] = text.match(/^goto (\d+)$/) ?? [];
     if (cycle !== undefined) await this.#move("run.goto", { cycle: Number(cycle) });
     else if (EVENTS[text]) await this.#move("run.step", { to: EVENTS[text][0] });
-    else if (text.startsWith("goto ")) this.#complain("a cycle is a whole number");
   }
 
   #complain(text) {
@@ -108,13 +108,23 @@ export class Explorer {
     this.#timeline.grown(state.end, state.known);
     this.#timeline.at(state.cycle);
     $("timeline").dataset.cycle = String(state.cycle);
-    if (document.activeElement !== $("cycle")) $("cycle").value = String(state.cycle);
+    this.#end = state.end;
+    if (document.activeElement !== $("cycle")) { $("cycle").value = String(state.cycle); this.#atCycle(""); }
     const names = new Map();
     for (const { row, name } of state.streams) if (row !== null) names.set(row, [...(names.get(row) ?? []), name.toUpperCase()]);
     const marks = [...names].map(([row, some]) => [row, some.length > 1 && this.#traced ? `${some.length} at` : some.join(" ")]);
     this.#listing.mark(marks, $("follow").checked);
     $("where").textContent = state.where;
     if (this.#traced) this.#parts(state); else this.#machine(state);
+  }
+
+  /** Which cycles the run can be taken to, in words. */
+  get #allowed() { return this.#end === null ? "a whole number from 0 on" : `a whole number from 0 to ${figure(this.#end)}`; }
+
+  /** Say beside the field of the cycle what is wrong with it; nothing where it is right. */
+  #atCycle(text) {
+    $("cycle-error").textContent = text;
+    if (text) $("cycle").setAttribute("aria-invalid", "true"); else $("cycle").removeAttribute("aria-invalid");
   }
 
   /** What each part of a trace does in the cycle of the cursor. */
@@ -154,11 +164,16 @@ export class Explorer {
     $("interrupt").addEventListener("click", () => this.#interrupt());
     const submit = (form, then) => $(form).addEventListener("submit", (event) => { event.preventDefault(); then(); });
     submit("goto", () => {
-      const cycle = $("cycle").value.replaceAll(/[,_\s]/g, "");
+      const given = $("cycle").value, cycle = given.replaceAll(/[,_\s]/g, "");
+      const wrong = !/^\d+$/.test(cycle) || Number(cycle) > (this.#end ?? MOST);
+      this.#atCycle(wrong ? `allowed: ${this.#allowed}` : "");
+      if (wrong) { $("cycle").focus(); return; }
       $("cycle").blur();
-      if (/^\d{1,15}$/.test(cycle)) this.#command(`goto ${cycle}`);
-      else { this.#complain("a cycle is a whole number, from 0 on"); this.#move("run.state", {}); }
+      this.#command(`goto ${Number(cycle)}`).then(() => {
+        if (this.#end !== null && Number(cycle) > this.#end) { $("cycle").value = given; this.#atCycle(`the run has ended before; allowed: ${this.#allowed}`); }
+      });
     });
+    $("cycle").addEventListener("input", () => this.#atCycle(""));
     submit("stop", () => { const place = $("place").value.trim(); if (place) { this.#command(`break ${place}`); $("place").value = ""; } });
     submit("command", () => { const text = $("text").value.trim(); if (text) { this.#command(text); $("text").value = ""; } });
     document.addEventListener("keydown", (event) => {

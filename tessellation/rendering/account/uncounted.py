@@ -1,8 +1,14 @@
-"""What of a picture by nodes nobody counts, in words: the same wherever its cycles stand."""
+"""What of pictures by nodes nobody counts: the same wherever their cycles stand, with its size where it has a bound."""
 
 from __future__ import annotations
 
-__all__ = ["PIXELS", "uncounted_pixels", "uncounted_work"]
+from pixelflow.config import NodeConfig, constants_of, named
+from pixelflow.simd.drawing import Bound, FreeWork, Work
+from pixelflow.simd.isa.encoding import WORD_BITS
+from pixelflow.simd.report import counted, number
+from tessellation.rendering.account.grounds import ENCODING
+
+__all__ = ["PIXELS", "feed_floors", "free_feed", "free_pixels", "uncounted_pixels", "uncounted_work"]
 
 PIXELS = "pixels to the frame buffer"
 """Of a node alone: with more than one the image composition network brings them, and is counted."""
@@ -29,3 +35,40 @@ def uncounted_pixels(width: int, height: int, *, composed: bool) -> str:
     if composed:
         return f"what the frame buffer does with {pixels:,} pixels, 3 bytes each"
     return f"{PIXELS}: {pixels:,} of 3 bytes each"
+
+
+def feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
+    """Return the paths that instruction words of a picture go over, and the fewest cycles in which each brings them."""
+    count, clock = words * WORD_BITS // 8, config.clock_mhz
+    paths = (
+        (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
+        (
+            f"{number(config.gni.gp_memory_mb_per_second)} MB/s of a GP's memory, for each node its own",
+            -(-count // parts),
+            config.gni.gp_memory_mb_per_second,
+        ),
+    )
+    return [(name, -(-each * clock // rate)) for name, each, rate in paths]
+
+
+def free_feed(words: int, parts: int, config: NodeConfig) -> list[FreeWork]:
+    """Return the way of instruction words to the nodes, of each path; nothing where its time is counted."""
+    if config.igc.supply:
+        return []
+    rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
+    return [
+        FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
+        for (name, cycles), rate in zip(feed_floors(words, parts, config), rates, strict=True)
+    ]
+
+
+def free_pixels(regions: int, each: int, config: NodeConfig) -> FreeWork:
+    """Return the way of the pixels of a node alone to the frame buffer, in ``each`` cycles a region."""
+    return FreeWork(
+        PIXELS,
+        Bound.ABOUT,
+        f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
+        regions * each,
+        (Work.OUTPUT,),
+        constants_of(config, named(["composition.emc_bytes_per_cycle"])),
+    )

@@ -20,7 +20,7 @@ from tessellation.host.session import Session, TakenResults
 from tessellation.host.tessellator import Tessellation
 from tessellation.host.trims import TrimAccount, together, trims_of
 from tessellation.microprogram.passes import Plan
-from tessellation.plan.stages import Stage
+from tessellation.plan.stages import Stage, without_configuration
 from tessellation.rendering.animation.returning import ReturnBeside
 from tessellation.rendering.composition.drawing import draw_on_nodes
 from tessellation.rendering.renderer import Rendering, plain_triangles, render
@@ -155,8 +155,7 @@ class _Animator:
         runs = [run for each in scene.anew for run in each.runs]
         for run in runs:
             self._count(run, self.paths)
-        stages = stages_of(runs)
-        configuring = stages.pop(Stage.LEE.value, 0)
+        stages, configuring = without_configuration(stages_of(runs))
         made = AnimatedFrame(
             number,
             scene.choice,

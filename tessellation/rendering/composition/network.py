@@ -85,6 +85,11 @@ def emc_bytes(config: NodeConfig, pixel_bytes: int) -> int:
     return config.lanes // config.array.emcs * pixel_bytes
 
 
+def pixel_cycles(config: NodeConfig) -> int:
+    """Return the cycles in which the pixels of a region leave its EMCs."""
+    return -(-emc_bytes(config, PIXEL_BYTES) // config.composition.emc_bytes_per_cycle)
+
+
 def check_room(config: NodeConfig, record_bytes: int) -> None:
     """Raise InputError where image composition memory has no room for as many records as it is to hold."""
     held, room = config.composition.regions_held, config.array.composition_bytes

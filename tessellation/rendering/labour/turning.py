@@ -12,16 +12,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, Picture, PictureDifference, draw
+from pixelflow.node import stages_of, words_of
+from pixelflow.simd.drawing import (
+    Draw,
+    DrawnFrame,
+    Frame,
+    FreeWork,
+    Picture,
+    PictureDifference,
+    draw,
+    free_in_all,
+    free_lines,
+    free_object,
+)
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number
 from tessellation.picture import View
-from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.plan.stages import without_configuration
+from tessellation.rendering.account import free_feed, free_pixels, uncounted_pixels, uncounted_work
+from tessellation.rendering.composition.network import pixel_cycles
 from tessellation.rendering.words import InstructionWords, draw_words, generate_words
 from tessellation.sampling.choice import SeenPatches, unseen_facts
 from tessellation.sampling.measured import pixel_errors, samples_alike
 
 __all__ = ["TurnedFrame", "Turning", "WordFrame", "turn", "turning_report"]
 
+_NODE = "PixelFlow"
 Drawer = Callable[[Frame], DrawnFrame]
 
 
@@ -44,6 +59,10 @@ class WordFrame:
     """Whether every pixel is that of the same triangles in 64-bit integers."""
     library: str
     """Of the tessellation."""
+    configuring: int = 0
+    """Cycles of the tessellation in which the LEE was configured: each frame is of a node of its own."""
+    free: tuple[FreeWork, ...] = ()
+    """What of its work has a bound and is in none of the cycles."""
 
     @property
     def cycles(self) -> int:
@@ -135,10 +154,14 @@ def _drawn(
     wanted = set(judged)
     results = [each for at, each in zip(kept, tessellation.patches, strict=True) if at in wanted]
     same = draw(words.triangles, view.width, view.height, background).equals(drawn.picture)
+    needed = sum(
+        words_of(run).needed for run in (*tessellation.runs, *words.runs, *(each.run for each in drawn.regions))
+    )
     made = WordFrame(
         tessellation.samples, len(tessellation.runs), tessellation.cycles, words.cycles, drawn.cycles,
         len(words.triangles), float(pixel_errors(results, here.standpoint).max()), drawn.picture, same,
-        tessellation.library,
+        tessellation.library, without_configuration(stages_of(tessellation.runs))[1],
+        (*free_feed(needed, 1, config), free_pixels(drawn.places, pixel_cycles(config), config)),
     )  # fmt: skip
     return made, words
 
@@ -179,7 +202,13 @@ def turning_report(
             *facts([*unseen_facts(unseen, len(chosen)), *_facts(frames, size, config, wrong)]),
         ],
         schema="pixelflow.study.turning/1",
-        data={"scene": turning.scene, "size": list(size), "wrong": list(wrong), "unseen": list(unseen)},
+        data={
+            "scene": turning.scene,
+            "size": list(size),
+            "wrong": list(wrong),
+            "unseen": list(unseen),
+            "left_out": {name: [free_object(each) for each in free] for name, free in _left_out(frames).items()},
+        },
         failure=f"pictures differ: {'; '.join(wrong)}" if wrong else None,
     )
 
@@ -222,8 +251,20 @@ def _facts(
         what = f"{counted(drawn[0].parts, 'part')} at {drawn[0].clock_mhz:g} MHz"
         yield name, f"{number(sum(each.cycles for each in drawn))} cycles, {milliseconds:,.3g} ms a frame, {what}"
     yield "executed", "all cycles, at rates of which some are invented: compare's scorecard names them"
-    yield "not counted", f"PixelFlow: {uncounted_work(chosen=True, words=True)}"
-    yield "", "words from there to the EIGC"
+    configured = sum(each.seen.configuring for each in frames)
+    yield "", f"among them, by view, the LEE configured for each frame: {number(configured)} cycles"
+    work = uncounted_work(chosen=True, words=True)
+    yield "not counted", f"PixelFlow: {work}; no rate of a GP is printed"
     yield "", f"{uncounted_pixels(*size, composed=False)}, of every frame"
-    for name in names[1:]:
-        yield "", f"{name}: all before the corners on the screen; its drawing's own free work is that of compare"
+    for name, free in _left_out(frames).items():
+        if name != _NODE:
+            yield "", f"{name}: camera, and all else before the corners on the screen"
+        yield from (("", f"{name}, {line}") for line in free_lines(free))
+
+
+def _left_out(frames: Sequence[TurnedFrame]) -> dict[str, list[FreeWork]]:
+    """Return what the cycles of the frames leave out, by machine: PixelFlow's of frames by view."""
+    found = {_NODE: free_in_all([each.seen.free for each in frames])}
+    for name in frames[0].others if frames else ():
+        found[name] = free_in_all([each.others[name].free for each in frames])
+    return found

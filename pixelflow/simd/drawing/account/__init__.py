@@ -11,6 +11,7 @@ from pixelflow.simd.drawing.account.drawn import (
     PictureDifference,
 )
 from pixelflow.simd.drawing.account.grounds import FigureStanding, Ground, HowCounted, Origin, Work, ground_of
+from pixelflow.simd.drawing.account.left_out import free_in_all, free_lines, free_object, free_standing
 
 __all__ = [
     "ALL_PARTS",
@@ -26,5 +27,9 @@ __all__ = [
     "Picture",
     "PictureDifference",
     "Work",
+    "free_in_all",
+    "free_lines",
+    "free_object",
+    "free_standing",
     "ground_of",
 ]

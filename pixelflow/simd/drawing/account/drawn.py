@@ -121,6 +121,10 @@ class DrawnFrame:
     """What one of its parts is called."""
     timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
     """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
+    ended: tuple[int, ...] = ()
+    """Up to which cycle each part had something to do, 0 where it never had; empty where nobody says it."""
+    twice: int = 0
+    """Cycles that ``work`` has twice, since a part did two things in one cycle."""
 
     @property
     def whole(self) -> str:
@@ -138,9 +142,32 @@ class DrawnFrame:
         return self.cycles if self.interval is None else self.interval
 
     @property
-    def idle(self) -> float:
-        """Share of the cycles of all parts in which they wait for the last of them, or for what others do first."""
-        return max(0.0, 1 - self.work / (self.parts * self.cycles)) if self.cycles else 0.0
+    def imbalance(self) -> float | None:
+        """Share of the cycles of all parts in which they have done all they have to do, and the last one has not.
+
+        A part alone loses none; None where several do not say when each of them ended.
+        """
+        return self._share(self._imbalance)
+
+    @property
+    def waiting(self) -> float | None:
+        """Share of the cycles of all parts that they are not busy, without imbalance; None as there.
+
+        They wait with work before them, or for the picture's end after the last part's. With it and imbalance, busy
+        cycles (those that count twice once) are all cycles: parts x cycles.
+        """
+        lost = self._imbalance
+        return self._share(None if lost is None else self.parts * self.cycles - (self.work - self.twice) - lost)
+
+    @property
+    def _imbalance(self) -> int | None:
+        if self.parts == 1:
+            return 0
+        return sum(max(self.ended) - each for each in self.ended) if self.ended else None
+
+    def _share(self, cycles: int | None) -> float | None:
+        """Return which share of the cycles of all parts some are; 0 of a picture that takes none."""
+        return None if cycles is None else cycles / max(1, self.parts * self.cycles)
 
     def milliseconds_at(self, clock_mhz: float) -> float:
         """Return the time for the picture at another clock."""
