@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import MESH, read_bytes
-from tessellation.picture.endings import ends_early
+from pixelflow.simd.report import counted
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 
@@ -20,6 +21,12 @@ _LARGEST = 1e30
 MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb")
 _TEXTS = (".obj", ".off")
 """Of these, those that are always text."""
+_DECLARED = {
+    ".ply": re.compile(rb"\nelement face (\d+)\s"),
+    ".off": re.compile(rb"\A\s*\w*OFF\s+(?:#.*\s+)*\d+\s+(\d+)\s"),
+}
+"""Where a file says how many faces it has: of text that is cut off the reader takes those that are there."""
+_WHOLE = "is it whole, and in the form that its name says?"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +51,6 @@ def read_model(path: str) -> Model:
     content = read_bytes(path, MESH)
     if suffix in _TEXTS:
         content = _text(content, path)
-    cut = ends_early(content, suffix, path)
-    if cut is not None:
-        raise InputError(cut)
     try:
         import trimesh
     except ImportError:
@@ -57,11 +61,18 @@ def read_model(path: str) -> Model:
         found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
         points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
     except ModuleNotFoundError as error:
+        if error.name == "charset_normalizer":  # it would guess which text it is
+            message = "neither text in UTF-8 nor a whole binary file"
+            raise InputError(Fault(f"not a mesh that can be read: {message}", Place(path), _WHOLE)) from None
         hint = f"pip install {error.name}, or convert the file to .obj or .ply"
         raise InputError(Fault(f"trimesh needs {error.name} for this file", Place(path), hint)) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
-        raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path))) from None
+        raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path), _WHOLE)) from None
     _check(path, points, corners)
+    says = _DECLARED[suffix].search(content) if suffix in _DECLARED else None
+    if says and len(corners) < int(says[1]):
+        there = f"{counted(int(says[1]), 'face')} declared, {counted(len(corners), 'triangle')} there"
+        raise InputError(Fault(f"the file is cut off: {there}", Place(path)))
     return Model(points, _normals(points, corners), corners)
 
 

@@ -105,7 +105,7 @@ TABLE = {
     # The curves are an extra.
     "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "pixelflow.node", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
-    "tessellation.picture.models": (*BASE, "tessellation", "numpy", "trimesh"),
+    "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
     # The reader of textures is an extra.
