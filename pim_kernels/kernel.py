@@ -43,7 +43,8 @@ class HostMemory:
         must_be(values, np.ndarray, f"an array uint[{lanes}, count] for {name}")
         if values.dtype.kind != "u":
             hint = "say how many bytes a number has: values.astype(np.uint16)"
-            raise InputError(Fault(f"{name}: expected uint8, uint16, uint32 or uint64, found {values.dtype}", hint=hint))
+            message = f"{name}: expected uint8, uint16, uint32 or uint64, found {values.dtype}"
+            raise InputError(Fault(message, hint=hint))
         each = values.dtype.itemsize
         count, left = divmod(found.size, each)
         if left or values.shape != (lanes, count):

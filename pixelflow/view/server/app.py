@@ -108,7 +108,7 @@ class _PageServer(uvicorn.Server):
 
 
 class _Door:
-    """Asks the guard before anything looks at the path: who is not let in hears 403, whether there is such a path or not."""
+    """Asks the guard before anything looks at the path: who is not let in hears 403, be there such a path or not."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app, self._guard = app, guard
