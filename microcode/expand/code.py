@@ -44,7 +44,7 @@ def _operation(expander: Expander, statement: s.OperationStatement, item: s.Stat
         raise suffix.complain(f"unknown suffix .{suffix.name}", hint)
     if suffix is not None and not declaration.gateable:
         raise suffix.complain(f"{word} has no .{suffix.name} form", f"usage: {declaration.synopsis}")
-    labels = target.label_positions[word]
+    labels = target.label_positions(word)
     operands = [
         _target(node, item, scope, expander) if position in labels else _operand(node, scope)
         for position, node in enumerate(statement.operands)

@@ -76,7 +76,7 @@ class Draft:
             instruction = self._make(mnemonic, operands, gated, section)
             if len(known) >= _KEPT:
                 known.clear()
-            if not self.target.label_positions[mnemonic]:
+            if not self.target.label_positions(mnemonic):
                 known[key] = instruction
         return instruction
 

@@ -32,13 +32,17 @@ ROWS = {
     "EMC_PixSwap [0], [8], 3, 4": {"memory_read": 3, "memory_write": 3, "hop": 12, "word": 3},
     # Two bytes of a linear expression, stored as they come; seven words and HALT.
     "EMC_TreeIntoMem_Li [0], 2, 1, 1, 0": {"linear": 2, "memory_write": 2, "word": 8},
+    # A sum with memory reads, adds and writes each byte.
+    "EMC_TreeAddMem_Li [0], 2, 1, 1, 0": {
+        "linear": 2, "memory_read": 2, "memory_write": 2, "operation": 2, "word": 8,
+    },
     # A compare with memory reads.
     "EMC_TreeLTMem_Li [0], 2, 1, 1, 0": {"linear": 2, "memory_read": 2, "word": 8},
     # Eight steps of a pair of registers.
     "MSTEP\nMSTEP": {"operation": 4, "word": 3},
     # Enables, marks and start-ups are nothing but their words: START, RET, CALL of 5, HALT.
     "CALL r\nroutine r()\nEMC_SetEnab\nend": {"word": 5 + 1 + 1 + 1 + 1},
-}
+}  # fmt: skip
 """Work of programs in one PE, and words at one EMC."""
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from pixelflow.config import NodeConfig, leaves, param
-from pixelflow.isa import Family, Instruction
+from pixelflow.isa import Family
+from pixelflow.isa.declaration import LaneWork, work_of
 from pixelflow.node.account.run import Run
 from pixelflow.node.run.costs.words import words_of
 from pixelflow.observe import Accessed, Bus, Event, RunBegan, RunEnded
@@ -171,7 +172,7 @@ class EnergyMeter:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
         counts: Counter[str] = Counter()
         inside: Counter[Family] = Counter()
-        works: dict[int, Counter[str]] = {}
+        works: dict[int, Mapping[LaneWork, int]] = {}
         for stream in run.streams:
             words = words_of(stream.program).each
             for instruction, times, length in zip(stream.program.instructions, stream.executed, words, strict=True):
@@ -179,10 +180,10 @@ class EnergyMeter:
                     continue
                 counts["word"] += times * length * emcs
                 if id(instruction) not in works:
-                    works[id(instruction)] = _work(instruction)
-                for name, each in works[id(instruction)].items():
-                    counts[name] += times * each * lanes
-                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, name)
+                    works[id(instruction)] = work_of(instruction.steps)
+                for work, each in works[id(instruction)].items():
+                    counts[work.value] += times * each * lanes
+                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, work.value)
         counts.update(self._accesses)
         if run.ledger is not None:
             ledger = run.ledger
@@ -191,21 +192,3 @@ class EnergyMeter:
         named = {each.name: counts[each.name] for each in fields(prices)}
         families = {family: inside[family] for family in Family if inside[family]}
         return RunEnergy(named, families, prices, run.total_cycles)
-
-
-_OPERATIONS = {"operate": 1, "fetch and operate": 1, "shift pair": 2, "fetch and add": 1}
-"""Operations on bytes of the steps that make them."""
-
-
-def _work(instruction: Instruction) -> Counter[str]:
-    """Return what an instruction does in one PE, by kind of work."""
-    found: Counter[str] = Counter()
-    for step in instruction.steps:
-        if step.memory:
-            found["memory_write" if "store" in step.name else "memory_read"] += 1
-        if "hop" in step.name:
-            found["hop"] += 1
-        if "evaluate" in step.name:
-            found["linear"] += 1
-        found["operation"] += _OPERATIONS.get(step.name, 0)
-    return +found
