@@ -13,24 +13,21 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
+from tests.documents.pages import PAGES, TUTORIALS, blocks_of, outputs_of
+from tests.documents.printed import differences
 
 ROOT = Path(__file__).parents[2]
-PAGES = ROOT / "docs" / "pages"
-TUTORIALS = ("teacher", "architect", "pim")
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
-def test_a_tutorial_runs(name: str, tmp_path: Path) -> None:
-    """In a process of its own, where an instruction may be added."""
-    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 3 and sum(block.count("assert ") for block in blocks) >= 3
-    (tmp_path / "page.py").write_text("\n".join(blocks), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    found = subprocess.run(
-        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert found.returncode == 0, found.stderr
+def test_a_tutorial_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> None:
+    """Block by block; a block that prints has what it prints below it."""
+    blocks = blocks_of(name)
+    assert len(blocks) >= 3 and sum(block.code.count("assert ") for block in blocks) >= 3
+    for block, printed in zip(blocks, outputs_of(name, tmp_path), strict=True):
+        shown = (block.printed or "").splitlines()
+        assert differences(shown, printed.splitlines()) == [], block.code
+    assert any(block.printed for block in blocks), "nothing is shown"
 
 
 def test_the_commands_of_the_course_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
