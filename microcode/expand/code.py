@@ -216,6 +216,15 @@ def _assertion(expander: Expander, statement: s.Assertion, item: s.StatementItem
         raise statement.test.complain(message)
 
 
+def _needs(expander: Expander, statement: s.NeedsStatement, item: s.StatementItem, scope: Scope) -> None:
+    value = statement.value.evaluate(scope)
+    if not isinstance(value, int | str):
+        raise statement.value.complain(f"a whole number or a text is needed here, not {shown(value)}")
+    why = _words(statement.why, scope)
+    with statement.key.blamed():
+        expander.draft.need(str(statement.key.value), value, why)
+
+
 def _message(expander: Expander, statement: s.Message, item: s.StatementItem, scope: Scope) -> None:
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
@@ -227,6 +236,7 @@ HANDLERS: dict[type[s.Statement], Handler] = {
     s.Loop: _loop,
     s.StreamStatement: _stream,
     s.Assertion: _assertion,
+    s.NeedsStatement: _needs,
     s.Message: _message,
     s.OperationStatement: _operation,
 }

@@ -67,6 +67,7 @@ PIXELFLOW = ProgramTarget(
     parameters=PARAMETERS,
     barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
     reserved=frozenset({BEFORE, END}),
+    looks_at_needs=True,
 )
 
 

@@ -64,6 +64,9 @@ class ProgramTarget(Generic[Code]):
     reserved: frozenset[str] = frozenset()
     """Names that reports use for what has none: no stage can have them."""
 
+    looks_at_needs: bool = False
+    """Whether runs refuse a configuration that lacks what a program needs; without that no program may need any."""
+
     language: SourceLanguage[Code] | None = None
     """Reads and writes sources; None where they are microcode."""
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Instruction, Program, Unit
 from pixelflow.node.parts.array.influence import influences
+from pixelflow.node.run.needs import must_have
 from pixelflow.node.run.streams.calls import WholeCalls
 from pixelflow.node.run.streams.ports import PortUse
 from pixelflow.node.run.streams.semaphores import remote_semaphores
@@ -61,7 +62,12 @@ class Analysis:
 
 
 def analysis_of(program: Program, config: NodeConfig) -> Analysis:
-    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone."""
+    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone.
+
+    Every run asks for it, so here a configuration is refused that lacks what the program needs: raises InputError.
+    """
+    if program.needs:
+        must_have(program, config)
     key = (config.igc, config.extra)
     found = program.analyses.get(key)
     if found is None:
