@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
+import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +16,12 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
+from pixelflow.course import EXERCISES
 from tests.documents.pages import PAGES, TUTORIALS, blocks_of, outputs_of
 from tests.documents.printed import differences
 
 ROOT = Path(__file__).parents[2]
+SOLUTIONS = sorted((ROOT / "tests" / "course" / "solutions").glob("*.mc"))
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
@@ -30,16 +35,42 @@ def test_a_tutorial_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> 
     assert any(block.printed for block in blocks), "nothing is shown"
 
 
-def test_the_commands_of_the_course_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exercise that nobody has solved yet does not pass."""
+def test_the_commands_of_the_course_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a class does it: an exercise that nobody has solved yet does not pass, a folder of solutions does."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "hand-ins").mkdir()
+    for path in SOLUTIONS:
+        shutil.copy(path, tmp_path / "hand-ins" / f"{path.stem}-ada.mc")
     text = (PAGES / "teacher.md").read_text(encoding="utf-8")
-    commands = [
-        line for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.M) for line in block.splitlines()
-    ]
-    assert len(commands) >= 4
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.M)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) >= 6
     for command in commands:
-        assert main(command.split()[1:]) == command.startswith("pixelflow grade"), command
+        words = [found for word in command.split()[1:] for found in sorted(glob.glob(word)) or [word]]
+        assert main(words) == (command == "pixelflow grade first.mc"), command
+        shown = capsys.readouterr().out
+        if "*" in command:
+            assert shown.count("passed") >= len(SOLUTIONS) and all(path.stem in shown for path in SOLUTIONS)
+    assert (tmp_path / "class.html").stat().st_size > 1000
+
+
+def test_what_to_show_a_class_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command of the table of lessons, with the solutions that students have by then."""
+    monkeypatch.chdir(tmp_path)
+    for path in SOLUTIONS:
+        shutil.copy(path, tmp_path)
+    text = (PAGES / "teacher.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if re.match(r"\| [123] \|", line)]
+    assert [re.findall(r"`(\w+)`", row)[0] for row in rows] == [*EXERCISES]
+    for row in rows:
+        commands = re.findall(r"`pixelflow ([^`]*)`", row)
+        assert commands, row
+        for command in commands:
+            monkeypatch.setattr(sys, "stdin", io.StringIO("step\nback\nquit\n"))
+            assert main(command.split()) == 0, command
+    assert (tmp_path / "streams.html").stat().st_size > 1000
 
 
 def test_what_the_site_includes_is_there() -> None:
