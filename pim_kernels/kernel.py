@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from microcode import assemble
 from pixelflow.config import ArrayConfig, NodeConfig
-from pixelflow.isa import Program
+from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.node.named_ranges import find_range
+from pixelflow.simd.errors import Fault, InputError, must_be
+from pixelflow.simd.isa.operands import is_whole
 from pixelflow.simd.packaged import shipped
 from pixelflow.simd.report import counted
 
@@ -27,22 +29,54 @@ class HostMemory:
 
     def __init__(self, node: Node, program: Program) -> None:
         self.node = node
-        self._ranges = {each.name: each for each in program.ranges}
+        self._program = program
         self.written = 0
         """Bytes that were put in."""
 
     def put(self, name: str, values: NDArray[np.unsignedinteger]) -> None:
-        """Put numbers of every PE, uint[lanes, count], into a range."""
-        rows = np.ascontiguousarray(values).view(np.uint8).reshape(self.node.lanes, -1).T
-        self.node.write_memory(self._ranges[name].start, np.ascontiguousarray(rows))
+        """Put numbers of every PE, uint[lanes, count], into a range, which they must fill.
+
+        Raises InputError for a name that the program does not have, for other types than uint8, uint16, uint32 and
+        uint64, another number of PEs, and for numbers that do not fill the range to its last byte.
+        """
+        found, lanes = self._range(name), self.node.lanes
+        must_be(values, np.ndarray, f"an array uint[{lanes}, count] for {name}")
+        if values.dtype.kind != "u":
+            hint = "say how many bytes a number has: values.astype(np.uint16)"
+            message = f"{name}: expected uint8, uint16, uint32 or uint64, found {values.dtype}"
+            raise InputError(Fault(message, hint=hint))
+        each = values.dtype.itemsize
+        count, left = divmod(found.size, each)
+        if left or values.shape != (lanes, count):
+            fills = f"so {count} numbers of {values.dtype} in each of {lanes} PEs fill it"
+            hint = f"{values.dtype} does not divide it" if left else f"{fills}: expected shape {(lanes, count)}"
+            message = f"{name} has {counted(found.size, 'byte')}, found {values.dtype}{list(values.shape)}"
+            raise InputError(Fault(message, hint=hint))
+        low_first = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+        rows = low_first.view(np.uint8).reshape(lanes, found.size).T
+        self.node.write_memory(found.start, np.ascontiguousarray(rows))
         self.written += rows.size
 
     def get(self, name: str, size: int) -> NDArray[np.uint64]:
-        """Return the numbers of ``size`` bytes of a range: uint64[lanes, count]."""
-        found = self._ranges[name]
-        count = found.size // size
+        """Return the numbers of ``size`` bytes of a range: uint64[lanes, count].
+
+        Raises InputError for a name that the program does not have, and for a size that is not 1 to 8 or leaves bytes
+        of the range over.
+        """
+        found = self._range(name)
+        if not is_whole(size) or not 1 <= size <= 8:
+            raise InputError(Fault(f"{name}: a number has 1 to 8 bytes, not {size!r}"))
+        count, left = divmod(found.size, size)
+        if left:
+            message = f"{name} has {counted(found.size, 'byte')}, which are no whole number of words of {size}"
+            sizes = [str(each) for each in range(1, 9) if found.size % each == 0]
+            raise InputError(Fault(message, hint=f"sizes that divide it: {', '.join(sizes)}"))
         words = [self.node.read_word(found.start + size * index, size) for index in range(count)]
         return np.stack(words, axis=1)
+
+    def _range(self, name: str) -> MemoryRange:
+        must_be(name, str, "the name of a range")
+        return find_range(f"{name}:bytes", self._program)[0]
 
 
 @dataclass(frozen=True, slots=True)

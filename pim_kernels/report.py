@@ -56,6 +56,8 @@ def _of_machine(name: str, measured: Sequence[KernelRun], *, energy: bool) -> It
         Column("bit-serial", _time_or_none), Column("how often", _ratio_or_none),
     ]  # fmt: skip
     yield Table(columns, [(*_bytes(each, energy=energy), *_beside(each)) for each in measured])
+    if energy:
+        yield f"energy {measured[0].energy.prices.text}"
 
 
 def _row(each: KernelRun) -> tuple[Json, ...]:

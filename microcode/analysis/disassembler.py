@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
-from pixelflow.simd.isa.program import AssembledProgram, Routine
+from pixelflow.simd.isa.program import AssembledProgram, Routine, quoted
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.report import counted
 
@@ -79,7 +79,8 @@ class _Disassembly:
         yield from (f"{label}:" for label in self.labels.get(end, ()))
 
     def _memory(self) -> Iterator[str]:
-        """Give the declarations of ranges and data."""
+        """Give what the program needs, and the declarations of ranges and data."""
+        yield from (f"needs {need.text}" for need in self.program.needs)
         reached = 0
         for item in self.program.ranges:
             word = "range" if item.start >= reached else "overlay"
@@ -122,7 +123,7 @@ class _Disassembly:
             case Target(), _:
                 return self.routines[operand].name if operand in self.routines else self.labels[operand][0]
             case Name(), _:
-                return _quoted(self.program.names[operand] if operand < len(self.program.names) else str(operand))
+                return quoted(self.program.names[operand] if operand < len(self.program.names) else str(operand))
         return spec.kind.text_within(operand, routine.parameters if routine else ())
 
     def _argument(self, argument: Mem, routine: Routine | None) -> str:
@@ -150,10 +151,3 @@ def _parameter(base: int, routine: Routine | None) -> str:
     if routine is not None and base < len(routine.parameters):
         return routine.parameters[base]
     return f"P{base}"
-
-
-_ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\0": "\\0"})
-
-
-def _quoted(text: str) -> str:
-    return f'"{text.translate(_ESCAPED)}"'

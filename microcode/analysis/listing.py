@@ -42,6 +42,7 @@ class _Listing:
         program = self.program
         count = len(program.instructions)
         yield f"{program.name or 'program'}: {counted(count, 'instruction')}, {counted(len(program.words), 'word')}"
+        yield from (f"needs {need.text}" for need in program.needs)
         yield f"{'addr':>6}  {'words':<17}  {'cycles':>6}  {'total':>8}  source"
         loops: list[tuple[int, int]] = []
         running: int | None = 0

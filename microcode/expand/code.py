@@ -44,7 +44,7 @@ def _operation(expander: Expander, statement: s.OperationStatement, item: s.Stat
         raise suffix.complain(f"unknown suffix .{suffix.name}", hint)
     if suffix is not None and not declaration.gateable:
         raise suffix.complain(f"{word} has no .{suffix.name} form", f"usage: {declaration.synopsis}")
-    labels = target.label_positions[word]
+    labels = target.label_positions(word)
     operands = [
         _target(node, item, scope, expander) if position in labels else _operand(node, scope)
         for position, node in enumerate(statement.operands)
@@ -216,6 +216,15 @@ def _assertion(expander: Expander, statement: s.Assertion, item: s.StatementItem
         raise statement.test.complain(message)
 
 
+def _needs(expander: Expander, statement: s.NeedsStatement, item: s.StatementItem, scope: Scope) -> None:
+    value = statement.value.evaluate(scope)
+    if not isinstance(value, int | str):
+        raise statement.value.complain(f"a whole number or a text is needed here, not {shown(value)}")
+    why = _words(statement.why, scope)
+    with statement.key.blamed():
+        expander.draft.need(str(statement.key.value), value, why)
+
+
 def _message(expander: Expander, statement: s.Message, item: s.StatementItem, scope: Scope) -> None:
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
@@ -227,6 +236,7 @@ HANDLERS: dict[type[s.Statement], Handler] = {
     s.Loop: _loop,
     s.StreamStatement: _stream,
     s.Assertion: _assertion,
+    s.NeedsStatement: _needs,
     s.Message: _message,
     s.OperationStatement: _operation,
 }

@@ -20,6 +20,7 @@ __all__ = [
     "Loop",
     "Macro",
     "Message",
+    "NeedsStatement",
     "OperationStatement",
     "Otherwise",
     "RangeDef",
@@ -151,6 +152,15 @@ class Assertion(Statement):
 
     test: ExpressionNode
     message: tuple[ExpressionNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsStatement(Statement):
+    """``needs "key" = value, why``: a value that the configuration of the machine must have"""
+
+    key: Literal
+    value: ExpressionNode
+    why: tuple[ExpressionNode, ...]
 
 
 @dataclass(frozen=True, slots=True)

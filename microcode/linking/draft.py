@@ -21,8 +21,8 @@ from microcode.linking.rounds import Rounds, RoundsDraft
 from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
-from pixelflow.simd.isa.operands import Imm, Mem
-from pixelflow.simd.isa.program import AssembledProgram, RangeForm
+from pixelflow.simd.isa.operands import Imm, Mem, is_whole
+from pixelflow.simd.isa.program import AssembledProgram, Need, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
@@ -43,6 +43,7 @@ class Draft:
         self.streams = {stream: Section(stream) for stream in target.streams}
         self.routines: list[Section] = []
         self.names: dict[str, int] = {}
+        self.needs: dict[str, Need] = {}
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple[object, ...], Scope] = {}
         """Names of the files that were included already, by path and parameters."""
@@ -76,7 +77,7 @@ class Draft:
             instruction = self._make(mnemonic, operands, gated, section)
             if len(known) >= _KEPT:
                 known.clear()
-            if not self.target.label_positions[mnemonic]:
+            if not self.target.label_positions(mnemonic):
                 known[key] = instruction
         return instruction
 
@@ -109,6 +110,21 @@ class Draft:
 
     def _name_index(self, name: str) -> int:
         return self.names.setdefault(name, len(self.names))
+
+    def need(self, key: str, value: int | str, why: str = "") -> None:
+        """Say which value a run's configuration must have; InputError for a second one, and where no run looks at it.
+
+        ``key`` is as in a configuration file: ``array.emcs_per_module``.
+        """
+        if not self.target.looks_at_needs:
+            raise InputError("programs of this machine need nothing: its runs do not look at what a configuration has")
+        if not re.fullmatch(r"\w+(\.\w+)*", key):
+            raise InputError(Fault(f"{key!r} is not the name of a value", hint='needs "array.emcs_per_module" = 8'))
+        if not isinstance(value, str) and not is_whole(value):
+            raise InputError(Fault(f"{key}: expected a whole number or a text, found {value!r}"))
+        known = self.needs.setdefault(key, Need(key, value, why))
+        if known.value != value:
+            raise InputError(Fault(f"{key} cannot be {known.value} and {value}", hint=f"first needed: {known.text}"))
 
     # --- control -------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,7 @@ def link(draft: Draft) -> AssembledProgram:
         data=draft.layout.blocks,
         lines=tuple(SourceLine(line.file, line.number, line.text) for line in draft.lines),
         line_of=tuple(line_of),
+        needs=tuple(draft.needs.values()),
     )
 
 

@@ -303,6 +303,12 @@ class _Reader(Tokens):
     def assertion(self) -> s.Assertion:
         return s.Assertion(self.expression(), self.expressions() if self.has(",") else ())
 
+    def needs(self) -> s.NeedsStatement:
+        key = self.literal(self.take("STRING"))
+        self.must("=")
+        value = self.expression()
+        return s.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
+
 
 _STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
     "include": _Reader.include,
@@ -321,6 +327,7 @@ _STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
     "loop": lambda line: s.Loop(line.expression()),
     "stream": lambda line: s.StreamStatement(line.plain(line.take("NAME"))),
     "assert": _Reader.assertion,
+    "needs": _Reader.needs,
     "error": lambda line: s.Message(line.expressions()),
 }
 """Words with which statements begin; anywhere else they are names, as all words of the language are where no statement

@@ -4,8 +4,8 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
-from pixelflow.isa.control import BEFORE, END, SEMAPHORES, takes_control
-from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
+from pixelflow.isa.control import SEMAPHORES, takes_control
+from pixelflow.isa.declaration import BEFORE, END, Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
 from pixelflow.isa.program import PIXELFLOW, Program, target_of

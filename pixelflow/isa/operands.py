@@ -33,6 +33,8 @@ ARGUMENT_OFFSET_BITS = 13
 _BASE_BITS = 3
 _OFFSET_BITS = 10
 _PLACE = (("base", _BASE_BITS, False), ("offset", _OFFSET_BITS, True))
+_APART = 64
+"""Bytes between the examples of two positions, more than an instruction moves."""
 _SOURCE_REGISTER, _SOURCE_MEMORY, _SOURCE_IMMEDIATE = 0, 1, 2
 
 
@@ -140,6 +142,9 @@ class _SourceKind(OperandKind):
                 raise NotThisKind(f"write #{value} for the number, [{value}] for memory")
         raise NotThisKind
 
+    def examples(self, position: int) -> Sequence[Register | Mem | Imm]:
+        return (Register.R, Register.S, Mem(_APART * position), Imm(3))
+
 
 class _MemoryKind(OperandKind):
     value = "memory"
@@ -162,6 +167,9 @@ class _MemoryKind(OperandKind):
             case int():
                 raise NotThisKind(f"write [{value}] for the memory byte")
         raise NotThisKind
+
+    def examples(self, position: int) -> Sequence[Mem]:
+        return (Mem(_APART * position),)
 
 
 class _ByteKind(OperandKind):
@@ -204,6 +212,9 @@ class _CoefficientKind(Number):
     def operand(self, values: Sequence[int]) -> int:
         number = values[0] << 32 | values[1]
         return number - (1 << COEFFICIENT_BITS) if number >> COEFFICIENT_BITS - 1 else number
+
+    def examples(self, position: int) -> Sequence[int]:
+        return (3,)
 
 
 class _ArgumentsKind(OperandKind):

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from pixelflow.isa.control import BEFORE, END
-from pixelflow.isa.declaration import NodeDeclaration, Unit
+from pixelflow.isa.declaration import BEFORE, END, NodeDeclaration, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK, MAIN_BYTES, MEMORY_BYTES
@@ -68,6 +67,7 @@ PIXELFLOW = ProgramTarget(
     parameters=PARAMETERS,
     barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
     reserved=frozenset({BEFORE, END}),
+    looks_at_needs=True,
 )
 
 

@@ -67,7 +67,7 @@ def tree_into_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: i
 
 
 def _add_steps(first: Mem, count: int, a: int, b: int, c: int) -> tuple[Step, ...]:
-    return (_START, *[Step("fetch and add", memory=True), Step("store", memory=True)] * count)
+    return (_START, *[Step("evaluate, fetch and add", memory=True), Step("store", memory=True)] * count)
 
 
 @INSTRUCTIONS.instruction(

@@ -301,8 +301,8 @@ def _bytes(seen: _Seen) -> Values:
 
 @_statistic("energy.<work>", "fJ", Accessed, RunEnded)
 def _energies(seen: _Seen) -> Values:
-    """Energy of the work done by its kind, where it was asked for; prices are invented. Null where something stopped
-    the run, or it goes on from a checkpoint."""
+    """Energy of the work done by its kind, where it was asked for; prices are invented, and stand beside it
+    as price.<work>. Null where something stopped the run, or it goes on from a checkpoint."""
     return {(work,): spent if seen.ended and seen.whole else None for work, spent in seen.energies.items()}
 
 

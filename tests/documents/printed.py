@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pixelflow.cli.main import main
+from tests.documents.pages import PAGES, TUTORIALS, renewed
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "GUIDE.md", "TUTORIAL.md", *(
@@ -88,6 +89,11 @@ def renew() -> None:
         if new != text:
             path.write_text(new, encoding="utf-8")
             print(f"{document}: written anew", file=sys.stderr)
+    for name in TUTORIALS:
+        path = PAGES / f"{name}.md"
+        if (new := renewed(name)) != path.read_text(encoding="utf-8"):
+            path.write_text(new, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: written anew", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
+import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,36 +16,61 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
+from pixelflow.course import EXERCISES
+from tests.documents.pages import PAGES, TUTORIALS, blocks_of, outputs_of
+from tests.documents.printed import differences
 
 ROOT = Path(__file__).parents[2]
-PAGES = ROOT / "docs" / "pages"
-TUTORIALS = ("teacher", "architect", "pim")
+SOLUTIONS = sorted((ROOT / "tests" / "course" / "solutions").glob("*.mc"))
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
-def test_a_tutorial_runs(name: str, tmp_path: Path) -> None:
-    """In a process of its own, where an instruction may be added."""
-    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 3 and sum(block.count("assert ") for block in blocks) >= 3
-    (tmp_path / "page.py").write_text("\n".join(blocks), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    found = subprocess.run(
-        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert found.returncode == 0, found.stderr
+def test_a_tutorial_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> None:
+    """Block by block; a block that prints has what it prints below it."""
+    blocks = blocks_of(name)
+    assert len(blocks) >= 3 and sum(block.code.count("assert ") for block in blocks) >= 3
+    for block, printed in zip(blocks, outputs_of(name, tmp_path), strict=True):
+        shown = (block.printed or "").splitlines()
+        assert differences(shown, printed.splitlines()) == [], block.code
+    assert any(block.printed for block in blocks), "nothing is shown"
 
 
-def test_the_commands_of_the_course_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exercise that nobody has solved yet does not pass."""
+def test_the_commands_of_the_course_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a class does it: an exercise that nobody has solved yet does not pass, a folder of solutions does."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "hand-ins").mkdir()
+    for path in SOLUTIONS:
+        shutil.copy(path, tmp_path / "hand-ins" / f"{path.stem}-ada.mc")
     text = (PAGES / "teacher.md").read_text(encoding="utf-8")
-    commands = [
-        line for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.M) for line in block.splitlines()
-    ]
-    assert len(commands) >= 4
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.M)
+    commands = [line for block in blocks for line in block.splitlines()]
+    assert len(commands) >= 6
     for command in commands:
-        assert main(command.split()[1:]) == command.startswith("pixelflow grade"), command
+        words = [found for word in command.split()[1:] for found in sorted(glob.glob(word)) or [word]]
+        assert main(words) == (command == "pixelflow grade first.mc"), command
+        shown = capsys.readouterr().out
+        if "*" in command:
+            assert shown.count("passed") >= len(SOLUTIONS) and all(path.stem in shown for path in SOLUTIONS)
+    assert (tmp_path / "class.html").stat().st_size > 1000
+
+
+def test_what_to_show_a_class_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command of the table of lessons, with the solutions that students have by then."""
+    monkeypatch.chdir(tmp_path)
+    for path in SOLUTIONS:
+        shutil.copy(path, tmp_path)
+    text = (PAGES / "teacher.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if re.match(r"\| [123] \|", line)]
+    assert [re.findall(r"`(\w+)`", row)[0] for row in rows] == [*EXERCISES]
+    for row in rows:
+        commands = re.findall(r"`pixelflow ([^`]*)`", row)
+        assert commands, row
+        for command in commands:
+            monkeypatch.setattr(sys, "stdin", io.StringIO("step\nback\nquit\n"))
+            assert main(command.split()) == 0, command
+    assert (tmp_path / "streams.html").stat().st_size > 1000
 
 
 def test_what_the_site_includes_is_there() -> None:

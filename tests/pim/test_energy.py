@@ -32,13 +32,17 @@ ROWS = {
     "EMC_PixSwap [0], [8], 3, 4": {"memory_read": 3, "memory_write": 3, "hop": 12, "word": 3},
     # Two bytes of a linear expression, stored as they come; seven words and HALT.
     "EMC_TreeIntoMem_Li [0], 2, 1, 1, 0": {"linear": 2, "memory_write": 2, "word": 8},
+    # A sum with memory reads, adds and writes each byte.
+    "EMC_TreeAddMem_Li [0], 2, 1, 1, 0": {
+        "linear": 2, "memory_read": 2, "memory_write": 2, "operation": 2, "word": 8,
+    },
     # A compare with memory reads.
     "EMC_TreeLTMem_Li [0], 2, 1, 1, 0": {"linear": 2, "memory_read": 2, "word": 8},
     # Eight steps of a pair of registers.
     "MSTEP\nMSTEP": {"operation": 4, "word": 3},
     # Enables, marks and start-ups are nothing but their words: START, RET, CALL of 5, HALT.
     "CALL r\nroutine r()\nEMC_SetEnab\nend": {"word": 5 + 1 + 1 + 1 + 1},
-}
+}  # fmt: skip
 """Work of programs in one PE, and words at one EMC."""
 
 
@@ -114,12 +118,35 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert spent["fj"]["operation"] == 0 and spent["counts"]["operation"] == 256 * 8
     values = json.loads(stats.read_text())["runs"][0]["statistics"]
     assert {f"energy.{name}": spent["fj"][name] for name in spent["fj"]}.items() <= values.items()
+    assert {f"energy.price.{name}": price for name, price in spent["prices_fj"].items()}.items() <= values.items()
+    assert spent["prices_given"] == {"operation": 0} and spent["prices_fj"]["operation"] == 0
     assert main(words) == 0
-    assert "energy of the work done; prices invented" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "energy of the work done; prices invented" in shown
+    assert "(fJ each), invented, but for those given: operation (0 fJ, invented: 60)" in shown
+    assert "an operation of a PE on a byte 2,048 0 0.0 given" in shown and "400 819.2 invented" in shown
+    assert main([*words[:4], "--energy"]) == 0
+    shown = capsys.readouterr().out
+    assert "prices are those of the table (fJ each), invented\n" in shown and "given" not in shown
     assert main(["run", program, "--price", "word=1"]) == 2
     assert main(["run", program, "--energy", "--price", "wrd=1"]) == 3
     assert "did you mean word?" in capsys.readouterr().err
     assert main(["run", program, "--energy", "--function-only"]) == 2
+
+
+def test_a_table_of_kernels_names_its_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the figures, all of them, and which were given; nothing where no energy is shown."""
+    words = ["--width", "200", "kernels", "vector_add", "--preset", "tiny"]
+    assert main([*words, "--energy", "--price", "hop=7"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "energy at prices in fJ: memory_read 400, memory_write 500, operation 60, linear 60, hop 7, " in shown
+    assert "network_byte 80,000; invented, but for those given: hop (7 fJ, invented: 100)" in shown
+    assert main([*words, "--energy"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "network_byte 80,000; invented" in shown and "given" not in shown
+    assert main(words) == 0
+    assert "invented" not in capsys.readouterr().out
+    assert repr(energy("LD R, #1")) == "RunEnergy(25.4 pJ at invented prices, 1 cycles)"
 
 
 @pytest.mark.parametrize(

@@ -155,3 +155,56 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", "gemv", "-D", "array.panels_per_emc=2"]) == 3
     assert "allowed: 8 (kernels know 3 bits of x and y for the panel)" in capsys.readouterr().err
     assert main(["kernels", "gemv", "--price", "word=1"]) == 2
+
+
+def test_host_memory_refuses_what_does_not_fit() -> None:
+    """Names, types, shapes and sizes: each says what was found and what is allowed, and nothing is written."""
+    node, program = Node(TINY, "rows"), assemble("range x[16]\nrange y[7]\nLD R, x\n")
+    memory, lanes = HostMemory(node, program), node.lanes
+    good = np.arange(8 * lanes, dtype=np.uint16).reshape(lanes, 8)
+    before = node.digest()
+    refused = [
+        ("X", good, "no memory range 'X'.*\n.*did you mean x"),
+        ("zz", good, "no memory range 'zz'.*\n.*ranges: x, y"),
+        ("x:word", good, "is not a form"),
+        (7, good, "the name of a range"),
+        ("x", good.astype(np.int64), r"x: expected uint8, .*found int64"),
+        ("x", good.astype(np.float32), r"found float32"),
+        ("x", good > 3, r"found bool"),
+        ("x", good.tolist(), r"expected an array uint\[256, count\] for x, found list"),
+        ("x", good.ravel(), r"x has 16 bytes, found uint16\[2048\]"),
+        ("x", good[:, 0], r"found uint16\[256\].*\n.*expected shape \(256, 8\)"),
+        ("x", good[:1], r"found uint16\[1, 8\]"),
+        ("x", good[:-1], r"found uint16\[255, 8\]"),
+        ("x", good.T, r"found uint16\[8, 256\]"),
+        ("x", good[:, :7], r"found uint16\[256, 7\]"),
+        ("x", np.hstack([good, good]), r"found uint16\[256, 16\]"),
+        ("x", good.reshape(lanes, 4, 2), r"found uint16\[256, 4, 2\]"),
+        ("x", good.astype(np.uint8), r"so 16 numbers of uint8"),
+        ("y", good[:, :3], r"y has 7 bytes.*\n.*uint16 does not divide it"),
+    ]
+    assert lanes == 256
+    for name, values, message in refused:
+        with pytest.raises(InputError, match=message):
+            memory.put(name, values)
+    assert node.digest() == before and memory.written == 0
+    for name, size, message in (
+        ("z", 2, "no memory range 'z'"),
+        ("x", 3, r"x has 16 bytes, which are no whole number of words of 3.*\n.*divide it: 1, 2, 4, 8"),
+        ("y", 2, "y has 7 bytes.*\n.*divide it: 1, 7"),
+        *(("x", size, "a number has 1 to 8 bytes") for size in (0, -2, 9, 16, 2.0, "2", True, None)),
+    ):
+        with pytest.raises(InputError, match=message):
+            memory.get(name, size)
+
+
+def test_host_memory_keeps_numbers_whatever_their_order_in_the_host() -> None:
+    node, program = Node(TINY, "rows"), assemble("range x[16]\nLD R, x\n")
+    memory = HostMemory(node, program)
+    numbers = np.random.default_rng(2).integers(0, 1 << 16, (node.lanes, 8))
+    for kind, order in (("<u2", "C"), (">u2", "C"), ("<u2", "F")):
+        memory.put("x", np.zeros((node.lanes, 8), np.uint16))
+        memory.put("x", np.asarray(numbers.astype(kind), order=order))
+        assert np.array_equal(memory.get("x", 2), numbers)
+        assert np.array_equal(node.read_memory(0, 2), [numbers[:, 0] & 255, numbers[:, 0] >> 8])
+    assert memory.written == 6 * 16 * node.lanes

@@ -22,11 +22,11 @@ from tests.view.conftest import ROOT, served
 NAME = "a" * 32
 
 
-def fetched(address: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+def fetched(address: str, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
     """Ask for a path as it is written, with these headers."""
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
-    connection.putrequest("GET", path, skip_host="Host" in headers)
+    connection.putrequest(method, path, skip_host="Host" in headers)
     for name, value in headers.items():
         connection.putheader(name, value)
     connection.endheaders()
@@ -71,10 +71,25 @@ def test_files_come_with_the_token_alone(page_of_run: str) -> None:
     assert status == 200 and b"<title>pixelflow view" in content
     assert "default-src 'none'" in headers["content-security-policy"] and headers["x-content-type-options"] == "nosniff"
     assert fetched(page_of_run, path + "main.js")[1]["content-type"].startswith("text/javascript")
-    assert fetched(page_of_run, "/")[0] == 404
-    wrong = path[:-2] + ("a" if path[-2] != "a" else "b") + "/"
-    assert fetched(page_of_run, wrong)[0] == 403
-    assert fetched(page_of_run, wrong + "main.js")[0] == 403
+    assert fetched(page_of_run, path + "no-such-file")[0] == 404
+
+
+def test_without_the_token_every_path_is_refused_alike(page_of_run: str) -> None:
+    """What is there and what is not cannot be told apart: status, headers and text are the same."""
+    path = urlsplit(page_of_run).path
+    wrong = path[:-2] + ("a" if path[-2] != "a" else "b")
+    answers = set()
+    for start in ("", "/", wrong[:-1], wrong, path[:-2], path[:-1] + "x", path[:-1].upper(), "/%ff", "//", "/" + path):
+        for name in ("", "/", "/main.js", "/no-such-file", "/socket", "/socket/", "/a/b/c", "/favicon.ico", "/../x"):
+            for method in ("GET", "POST", "OPTIONS"):
+                status, headers, content = fetched(page_of_run, start + name or "/", method)
+                answers.add((status, headers["content-type"], headers["content-security-policy"], content))
+    assert len(answers) == 1
+    ((status, _, _, content),) = answers
+    assert status == 403 and b"token" in content
+    assert {fetched(page_of_run, each, "HEAD")[0] for each in ("/", wrong + "/main.js", "/no-such-file")} == {403}
+    for each in (path, path[:-1], path + "main.js", path + "no-such-file", path + "a/b", "/"):
+        assert fetched(page_of_run, each, Host="evil.example")[0] == 403, each
 
 
 @pytest.mark.parametrize(
@@ -109,6 +124,8 @@ def test_a_socket_wants_token_origin_and_name(page_of_run: str, connect) -> None
     parts = urlsplit(page_of_run)
     for address, origin in (
         (f"{parts.scheme}://{parts.netloc}/wrong/", None),
+        (f"{parts.scheme}://{parts.netloc}/wrong/no/such/path/", None),
+        (f"{parts.scheme}://{parts.netloc}/", None),
         (page_of_run, "http://evil.example"),
         (page_of_run, "null"),
     ):

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from pixelflow.config import NodeConfig, leaves, param
-from pixelflow.isa import Family, Instruction
+from pixelflow.isa import Family
+from pixelflow.isa.declaration import LaneWork, work_of
 from pixelflow.node.account.run import Run
 from pixelflow.node.run.costs.words import words_of
 from pixelflow.observe import Accessed, Bus, Event, RunBegan, RunEnded
@@ -62,6 +63,24 @@ class EnergyConfig:
     def __post_init__(self) -> None:
         check_values(self)
 
+    @property
+    def changed(self) -> dict[str, int]:
+        """The invented prices, by name, in the place of which others were given."""
+        all_ = leaves(self)
+        return {key: default for key, _, value, default in all_ if value != default and isinstance(default, int)}
+
+    @property
+    def text(self) -> str:
+        """All prices, and which are not the invented ones: for where an energy stands."""
+        all_ = ", ".join(f"{key} {value:,}" for key, _, value, _ in leaves(self))
+        return f"at prices in fJ: {all_}; invented{self.changes}"
+
+    @property
+    def changes(self) -> str:
+        """Which prices were given, in words that follow `invented`; empty where none was."""
+        given = (f"{key} ({getattr(self, key):,} fJ, invented: {default:,})" for key, default in self.changed.items())
+        return f", but for those given: {', '.join(given)}" if self.changed else ""
+
 
 @dataclass(frozen=True, repr=False)
 class RunEnergy(Shown):
@@ -75,7 +94,8 @@ class RunEnergy(Shown):
     cycles: int
 
     def __repr__(self) -> str:
-        return f"RunEnergy({energy_text(self.total)}, {self.cycles} cycles)"
+        prices = f"at invented prices{self.prices.changes}"
+        return f"RunEnergy({energy_text(self.total)} {prices}, {self.cycles} cycles)"
 
     @property
     def energies(self) -> dict[str, int]:
@@ -88,21 +108,26 @@ class RunEnergy(Shown):
         return sum(self.energies.values())
 
     def parts(self) -> Iterator[Part]:
-        """Yield the total, a table by kind of work and one by family, with the standing of the prices."""
+        """Yield the total, a table by kind of work and one by family, with the prices and their standing."""
         yield Fact(energy_text(self.total), "energy of the work done; prices invented", "energy.total_fj", self.total)
-        known = {key: about for key, about, _, _ in leaves(self.prices)}
+        yield f"prices are those of the table (fJ each), invented{self.prices.changes}"
+        known, changed = {key: about for key, about, _, _ in leaves(self.prices)}, self.prices.changed
+
+        def standing(name: str) -> str:
+            return "given" if name in changed else known[name].standing.value
+
         columns = [
             Column("work", key="name"), Column("times", number, "times"), Column("fJ each", number, "fj_each"),
             Column("pJ", fixed(1), "pj"), Column("standing", key="standing"),
         ]  # fmt: skip
         rows = [
-            (known[name].text, self.counts[name], getattr(self.prices, name), spent / 1000, known[name].standing.value)
+            (known[name].text, self.counts[name], getattr(self.prices, name), spent / 1000, standing(name))
             for name, spent in self.energies.items()
             if self.counts[name]
         ]
         yield Table(columns, rows, key="energy.work")
         inside = [(family.value, spent / 1000) for family, spent in self.families.items() if spent]
-        columns = [Column("instructions in the PEs", key="family"), Column("pJ", fixed(1), "pj")]
+        columns = [Column("instructions in the PEs, at these prices", key="family"), Column("pJ", fixed(1), "pj")]
         yield Table(columns, inside, key="energy.families")
 
     def as_object(self) -> dict[str, Json]:
@@ -113,6 +138,7 @@ class RunEnergy(Shown):
             "fj": dict(self.energies),
             "families_fj": {family.value: spent for family, spent in self.families.items()},
             "prices_fj": {each.name: getattr(self.prices, each.name) for each in fields(self.prices)},
+            "prices_given": {name: getattr(self.prices, name) for name in self.prices.changed},
             "standing": "invented",
         }
 
@@ -155,8 +181,9 @@ class EnergyMeter:
                 self.runs.append(self._of(run))
 
     def values(self) -> dict[str, int]:
-        """Return the femtojoules of the last run by kind of work."""
-        return self.runs[-1].energies
+        """Return the femtojoules of the last run by kind of work, and the price of each as ``price.WORK``."""
+        run = self.runs[-1]
+        return run.energies | {f"price.{name}": getattr(run.prices, name) for name in run.energies}
 
     def together(self) -> RunEnergy:
         """Return the energy of all runs so far, one at least."""
@@ -171,7 +198,7 @@ class EnergyMeter:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
         counts: Counter[str] = Counter()
         inside: Counter[Family] = Counter()
-        works: dict[int, Counter[str]] = {}
+        works: dict[int, Mapping[LaneWork, int]] = {}
         for stream in run.streams:
             words = words_of(stream.program).each
             for instruction, times, length in zip(stream.program.instructions, stream.executed, words, strict=True):
@@ -179,10 +206,10 @@ class EnergyMeter:
                     continue
                 counts["word"] += times * length * emcs
                 if id(instruction) not in works:
-                    works[id(instruction)] = _work(instruction)
-                for name, each in works[id(instruction)].items():
-                    counts[name] += times * each * lanes
-                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, name)
+                    works[id(instruction)] = work_of(instruction.steps)
+                for work, each in works[id(instruction)].items():
+                    counts[work.value] += times * each * lanes
+                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, work.value)
         counts.update(self._accesses)
         if run.ledger is not None:
             ledger = run.ledger
@@ -191,21 +218,3 @@ class EnergyMeter:
         named = {each.name: counts[each.name] for each in fields(prices)}
         families = {family: inside[family] for family in Family if inside[family]}
         return RunEnergy(named, families, prices, run.total_cycles)
-
-
-_OPERATIONS = {"operate": 1, "fetch and operate": 1, "shift pair": 2, "fetch and add": 1}
-"""Operations on bytes of the steps that make them."""
-
-
-def _work(instruction: Instruction) -> Counter[str]:
-    """Return what an instruction does in one PE, by kind of work."""
-    found: Counter[str] = Counter()
-    for step in instruction.steps:
-        if step.memory:
-            found["memory_write" if "store" in step.name else "memory_read"] += 1
-        if "hop" in step.name:
-            found["hop"] += 1
-        if "evaluate" in step.name:
-            found["linear"] += 1
-        found["operation"] += _OPERATIONS.get(step.name, 0)
-    return +found

@@ -27,6 +27,14 @@ class Effects:
         """What is written, and what its new value is made from."""
         self.kept: set[State] = set()
         """What is written in some lanes only, so that its old value counts in the others."""
+        self.everywhere: set[State] = set()
+        """What is written in all lanes."""
+        self.loads: list[int] = []
+        """The rows that are read, once for each time."""
+        self.stores: list[int] = []
+        """The rows that are written, once for each time."""
+        self.evaluated = 0
+        """Words of linear expressions."""
         self.memory = False
         """Whether memory beyond the rows is touched, by addresses in lanes."""
         self.values: dict[State, Sources] = {}
@@ -45,7 +53,11 @@ class Effects:
         self.reads.add(name)
         return self.writes.get(name, frozenset((name,)))
 
-    load = flag = read
+    flag = read
+
+    def load(self, row: int) -> Sources:
+        self.loads.append(row)
+        return self.read(row)
 
     def write(self, name: State, value: Sources, where: Sources | None = None) -> None:
         self.values[name] = value | (self.values.get(name, _NOTHING) if where is not None else _NOTHING)
@@ -53,9 +65,15 @@ class Effects:
             self.kept.add(name)
             self.where[name] = where | self.where.get(name, _NOTHING)
             value = value | where | self.writes.get(name, frozenset((name,)))
+        else:
+            self.everywhere.add(name)
         self.writes[name] = value
 
-    store = set_flag = write
+    set_flag = write
+
+    def store(self, row: int, value: Sources, where: Sources | None = None) -> None:
+        self.stores.append(row)
+        self.write(row, value, where)
 
     def fetch(self, address: Sources, size: int, where: Sources | None = None) -> Sources:
         self.memory = True
@@ -65,6 +83,7 @@ class Effects:
         self.memory = True
 
     def affine(self, a: int, b: int, c: int, words: int) -> list[Sources]:
+        self.evaluated += words
         return [_NOTHING] * words
 
     def pattern(self, bits: Sequence[bool]) -> Sources:

@@ -28,6 +28,11 @@ def _text(value: object, where: str) -> None:
         raise _wrong(where, "text", value)
 
 
+def _whole_or_text(value: object, where: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise _wrong(where, "a whole number or a text", value)
+
+
 def _word(value: object, where: str) -> None:
     if not isinstance(value, str) or len(value) != _WORD_DIGITS or not value.isalnum():
         raise _wrong(where, f"{_WORD_DIGITS} hexadecimal digits", value)
@@ -109,6 +114,7 @@ _ROUTINE = {
 _CONTRACT = {"entire": _list(_text), "apart": _list(_text)}
 _DATA = {"start": _NATURAL, "values": _list(_whole(0, 255)), "lanes": _whole(0, 8)}
 _LINE = {"file": _text, "line": _NATURAL, "text": _text}
+_NEED = {"key": _text, "value": _whole_or_text, "why": _text}
 _OBJECT = _fields(
     {
         "schema": _text,
@@ -123,5 +129,6 @@ _OBJECT = _fields(
         "data": _list(_fields(_DATA)),
         "lines": _list(_fields(_LINE)),
         "line_of": _list(_whole(-1)),
-    }
+    },
+    later={"needs": _list(_fields(_NEED))},
 )

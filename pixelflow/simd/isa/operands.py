@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
@@ -26,6 +27,10 @@ __all__ = [
     "Target",
     "is_whole",
 ]
+
+
+_MOST_TRIED = 3
+"""Fields of which all combinations are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,22 @@ class OperandKind(ABC):
         """Return the operand as it is written in a routine with these parameters."""
         return self.text(operand)
 
+    def examples(self, position: int) -> Sequence[Operand]:
+        """Return a few operands of every sort without parameters, to try a meaning on; memory lies apart by position.
+
+        Here those whose fields are 0, 1 or full, as far as they mean anything.
+        """
+        full = [(0, 1, -1 if signed else (1 << bits) - 1) for _, bits, signed in self.parts]
+        found: list[Operand] = []
+        for values in product(*full) if len(full) <= _MOST_TRIED else zip(*full, strict=True):
+            try:
+                operand = self.operand(values)
+            except ValueError:
+                continue
+            if operand not in found and getattr(operand, "base", None) is None:
+                found.append(operand)
+        return found
+
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer and no truth value."""
@@ -178,6 +199,10 @@ class Count(Number):
     def holds(self, number: int) -> bool:
         """Return whether an integer is allowed."""
         return number in self.choices if self.choices else self.low <= number <= self.high
+
+    def examples(self, position: int) -> Sequence[int]:
+        numbers = self.choices or (self.low, self.low + 1, self.high)
+        return [number for number in dict.fromkeys(numbers) if self.holds(number)]
 
 
 class Delta(Number):

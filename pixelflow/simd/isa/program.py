@@ -22,10 +22,18 @@ from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.object_schema import WrongField, check_object
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "RangeForm", "Routine", "SourceLine"]
+__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "Need", "RangeForm", "Routine", "SourceLine", "quoted"]
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
+
+
+_ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\0": "\\0"})
+
+
+def quoted(text: str) -> str:
+    """Return a text as the language writes it."""
+    return f'"{text.translate(_ESCAPED)}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,21 @@ class DataBlock:
     lanes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A value that the configuration of a run must have: its key as in a configuration file, and why, or nothing."""
+
+    key: str
+    value: int | str
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is needed, as it is written in the language."""
+        value = quoted(self.value) if isinstance(self.value, str) else self.value
+        return f"{quoted(self.key)} = {value}" + (f", {quoted(self.why)}" if self.why else "")
+
+
 @dataclass(frozen=True, repr=False)
 class AssembledProgram(Shown):
     """An assembled program: frozen, savable, comparable by :attr:`sha256`.
@@ -133,6 +156,8 @@ class AssembledProgram(Shown):
     lines: tuple[SourceLine, ...] = ()
     line_of: tuple[int, ...] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
+    needs: tuple[Need, ...] = ()
+    """What the configuration must have for the program to be right; a run with another one is refused."""
 
     def __post_init__(self) -> None:
         if not self.entries:
@@ -163,6 +188,7 @@ class AssembledProgram(Shown):
         facts = (
             ("sha256", self.sha256),
             ("instructions", f"{len(self.instructions):,} in {len(self.words):,} words"),
+            *(("needs", need.text) for need in self.needs),
             ("streams", ", ".join(f"{stream} from word {at}" for stream, at in self.entries.items())),
         )
         return overview(f"program {self.name or '(without a name)'}", facts, tables)
@@ -247,6 +273,8 @@ class AssembledProgram(Shown):
         body["words"] = [f"{word:08x}" for word in self.words]
         # Only what is said, so that programs without it stay readable by earlier releases.
         body["ranges"] = [{k: v for k, v in asdict(each).items() if k != "declared" or v} for each in self.ranges]
+        if not self.needs:
+            del body["needs"]
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -276,6 +304,7 @@ class AssembledProgram(Shown):
                 data=tuple(DataBlock(i["start"], tuple(i["values"]), i["lanes"]) for i in body["data"]),
                 lines=tuple(SourceLine(**item) for item in body["lines"]),
                 line_of=tuple(body["line_of"]),
+                needs=tuple(Need(**item) for item in body.get("needs", ())),
             )
             damaged = program.sha256 != body["sha256"] or not all(0 <= word < 1 << 32 for word in program.words)
             damaged = damaged or any(not -1 <= index < len(program.lines) for index in program.line_of)

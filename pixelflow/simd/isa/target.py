@@ -64,6 +64,9 @@ class ProgramTarget(Generic[Code]):
     reserved: frozenset[str] = frozenset()
     """Names that reports use for what has none: no stage can have them."""
 
+    looks_at_needs: bool = False
+    """Whether runs refuse a configuration that lacks what a program needs; without that no program may need any."""
+
     language: SourceLanguage[Code] | None = None
     """Reads and writes sources; None where they are microcode."""
 
@@ -72,13 +75,18 @@ class ProgramTarget(Generic[Code]):
         """The suffix that asks for the gated form of an instruction; None where there are no gated forms."""
         return self.instructions.gate
 
+    def label_positions(self, mnemonic: str) -> frozenset[int]:
+        """Return the positions of an instruction's operands that are labels."""
+        found = self._labels.get(mnemonic)
+        if found is None:  # not asked for before, or declared since
+            operands = self.instructions[mnemonic].operands
+            positions = frozenset(at for at, spec in enumerate(operands) if isinstance(spec.kind, Target))
+            found = self._labels[mnemonic] = positions
+        return found
+
     @cached_property
-    def label_positions(self) -> dict[str, frozenset[int]]:
-        """For each mnemonic the positions of the operands that are labels."""
-        return {
-            each.mnemonic: frozenset(at for at, spec in enumerate(each.operands) if isinstance(spec.kind, Target))
-            for each in self.instructions.values()
-        }
+    def _labels(self) -> dict[str, frozenset[int]]:
+        return {}
 
     @cached_property
     def in_every_program(self) -> frozenset[str]:

@@ -10,10 +10,13 @@ from contextlib import asynccontextmanager, suppress
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketClose, WebSocketDisconnect
 
 from pixelflow.view.server.assets import START, Asset, page_assets
 from pixelflow.view.server.desks import Desk, Desks
@@ -52,10 +55,10 @@ def page_application(guard: Guard, desks: Desks) -> Starlette:
     assets = page_assets()
 
     async def file(request: Request) -> Response:
-        return _file(request, guard, assets)
+        return _file(request, assets)
 
     async def socket(socket: WebSocket) -> None:
-        await _converse(socket, guard, desks)
+        await _converse(socket, desks)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -67,7 +70,8 @@ def page_application(guard: Guard, desks: Desks) -> Starlette:
         Route("/{token}/{name}", file, methods=["GET"]),
         Route("/{token}/", file, methods=["GET"]),
     ]
-    return Starlette(routes=routes, lifespan=lifespan)
+    door = Middleware(_Door, guard=guard)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[door])
 
 
 def run_application(guard: Guard, desks: Desks, listener: sockets.socket, ready: Callable[[], None]) -> None:
@@ -103,22 +107,36 @@ class _PageServer(uvicorn.Server):
             self._ready()
 
 
-def _file(request: Request, guard: Guard, assets: Mapping[str, Asset]) -> Response:
-    refused = guard.refusal(request.headers, request.path_params["token"], from_page=False)
-    if refused is not None:
-        return PlainTextResponse(f"{refused}\n", 403, _HEADERS)
+class _Door:
+    """Asks the guard before anything looks at the path: who is not let in hears 403, be there such a path or not."""
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app, self._guard = app, guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        token = scope["path"].removeprefix("/").partition("/")[0]
+        refused = self._guard.refusal(Headers(scope=scope), token, from_page=scope["type"] == "websocket")
+        if refused is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)  # before it is accepted: the answer is 403
+        else:
+            await PlainTextResponse(f"{refused}\n", 403, _HEADERS)(scope, receive, send)
+
+
+def _file(request: Request, assets: Mapping[str, Asset]) -> Response:
     found = assets.get(request.path_params.get("name", START))
     if found is None:
         return PlainTextResponse("there is no such file\n", 404, _HEADERS)
     return Response(found.content, 200, _HEADERS, found.media_type)
 
 
-async def _converse(socket: WebSocket, guard: Guard, desks: Desks) -> None:
+async def _converse(socket: WebSocket, desks: Desks) -> None:
     """Take the messages of a page to its desk, and answers back, until one of both ends."""
     page = socket.query_params.get("page", "")
-    if guard.refusal(socket.headers, socket.path_params["token"], from_page=True) is not None:
-        await socket.close()  # before it is accepted: the answer is 403
-        return
     await socket.accept()
     if not _PAGE_NAME.fullmatch(page):
         await socket.close(_BAD_PAGE, "a page has a name of 16 letters and digits or more")

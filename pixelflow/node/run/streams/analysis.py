@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from pixelflow.config import NodeConfig
@@ -12,6 +13,8 @@ from pixelflow.node.run.streams.ports import PortUse
 from pixelflow.node.run.streams.semaphores import remote_semaphores
 from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import StraightCode, StraightCodes
+from pixelflow.simd.config.param import Value
+from pixelflow.simd.errors import Fault, InputError, nearest
 
 __all__ = ["Analysis", "analysis_of"]
 
@@ -61,7 +64,12 @@ class Analysis:
 
 
 def analysis_of(program: Program, config: NodeConfig) -> Analysis:
-    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone."""
+    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone.
+
+    Every run asks for it, so here a configuration is refused that lacks what the program needs: raises InputError.
+    """
+    if program.needs:
+        _must_have(program, config)
     key = (config.igc, config.extra)
     found = program.analyses.get(key)
     if found is None:
@@ -71,3 +79,28 @@ def analysis_of(program: Program, config: NodeConfig) -> Analysis:
 
 def _writes_enables(instruction: Instruction) -> bool:
     return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))
+
+
+def _must_have(program: Program, config: NodeConfig) -> None:
+    """Raise InputError where a configuration lacks what a program needs, with a fault for each value."""
+    faults = list(_unmet(program, config))
+    if faults:
+        raise InputError(faults)
+
+
+def _unmet(program: Program, config: NodeConfig) -> Iterator[Fault]:
+    values, name = config.values, program.name or "the program"
+    for need in program.needs:
+        if need.key not in values:
+            near = nearest(need.key, values)
+            hint = f"did you mean {near}?" if near else "pixelflow config show lists all"
+            yield Fault(f"{name} needs {need.key} = {need.value}, which no configuration has", hint=hint)
+        elif values[need.key] != need.value:
+            has, why = values[need.key], f": {need.why}" if need.why else ""
+            wanted = bool(need.value) if isinstance(has, bool) and need.value in (0, 1) else need.value
+            message = f"{name} needs {need.key} = {_shown(wanted)}{why}; the configuration has {_shown(has)}"
+            yield Fault(message, hint=f"-D {need.key}={_shown(wanted)}, or a program for this machine")
+
+
+def _shown(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
