@@ -27,9 +27,9 @@ def test_a_wait_of_each_stream():
     )
     arrival, back = run.cycles, run.beside.cycles
     assert timeline(run) == (
-        StageSpan("a", "eigc", 0, arrival, 1, arrival - 1),
-        StageSpan("c", "tigc", 0, 1, 1, 0),
-        StageSpan("d", "tigc", 1, back, 0, back - 1),
+        StageSpan("a", "eigc", 0, arrival, 1, 0, arrival - 1),
+        StageSpan("c", "tigc", 0, 1, 1, 0, 0),
+        StageSpan("d", "tigc", 1, back, 0, 0, back - 1),
     )
     assert back - arrival == arrival - 1 > 0, "both signals take as long on their wires"
 
@@ -42,11 +42,17 @@ def test_spans_follow_each_other_and_sum_to_the_account(schedule):
         own = [span for span in spans if span.stream == account.stream]
         assert [own[0].start, own[-1].end] == [0, account.cycles]
         assert all(one.end == other.start for one, other in pairwise(own))
-        assert all(span.busy + span.wait == span.cycles > 0 for span in own)
-        waited = sum(cycles for reason, cycles in account.waits.items() if reason != "transfer")
-        assert sum(span.wait for span in own) == waited
+        assert all(span.busy + span.transfer + span.wait == span.cycles > 0 for span in own)
+        assert sum(span.busy for span in own) == account.busy
+        assert sum(span.transfer for span in own) == account.waits.get("transfer", 0)
+        assert sum(span.transfer + span.wait for span in own) == sum(account.waits.values())
         for name, cycles in account.by_stage.items():
-            assert sum(span.cycles for span in own if span.name == name) == cycles
+            named = [span for span in own if span.name == name]
+            assert sum(span.cycles for span in named) == cycles
+            waits = account.waits_by_stage.get(name, {})
+            assert sum(span.transfer for span in named) == waits.get("transfer", 0)
+            assert sum(span.transfer + span.wait for span in named) == sum(waits.values())
+        assert any(span.transfer for span in own) == (account.stream == "tigc")
 
 
 def test_the_emcs_wait_once_and_the_transfers_wait_for_them(bench):
@@ -57,5 +63,6 @@ def test_the_emcs_wait_once_and_the_transfers_wait_for_them(bench):
     reads = [span for span in spans if span.stream == "tigc" and span.name.startswith("read")]
     assert [span.name for span in reads] == [Stage.read(number) for number in range(1, 16)]
     assert {span.wait for span in reads} == {0}, "a read that has begun waits for nobody"
+    assert all(span.transfer == span.cycles - span.busy > 0 for span in reads)
     waits = [span for span in spans if span.name == Stage.PORTS.value]
     assert len(waits) == 15 and all(span.wait >= span.cycles - 8 for span in waits)

@@ -21,10 +21,11 @@ _TRANSFER = "transfer"
 
 @dataclass(frozen=True, slots=True)
 class StageSpan:
-    """A stage of one stream, from cycle ``start`` up to, but not including, ``end``; ``busy`` + ``wait`` fill it.
+    """A stage of one stream, from cycle ``start`` up to, but not including, ``end``.
 
-    ``busy`` are the cycles of the stream's instructions, of the texture stream those of its transfers as well. ``wait``
-    are those in which it waited for the other stream.
+    It is filled by ``busy``, the cycles of the stream's instructions, ``transfer``, those in which the texture stream
+    waited for its own transfer, and ``wait``, those in which it waited for anything else, as the other stream. The last
+    two are the waits of the account.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StageSpan:
     start: int
     end: int
     busy: int
+    transfer: int
     wait: int
 
     @property
@@ -72,13 +74,14 @@ def timeline(run: _Account) -> tuple[StageSpan, ...]:
 
 
 def _spans(run: _Staged) -> Iterator[StageSpan]:
-    waits = dict.fromkeys(range(-1, len(run.stages)), 0)
+    waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
     for (stage, reason), cycles in run.stage_waits.items():
-        waits[stage] += cycles if reason != _TRANSFER else 0
+        waits[stage][reason != _TRANSFER] += cycles
     marks = [(BEFORE, 0), *run.stages, (END, run.cycles)]
     for stage, ((name, start), (_, end)) in enumerate(pairwise(marks), start=-1):
         if end > start:
-            yield StageSpan(name, run.stream, start, end, end - start - waits[stage], waits[stage])
+            transfer, wait = waits[stage]
+            yield StageSpan(name, run.stream, start, end, end - start - transfer - wait, transfer, wait)
 
 
 def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
@@ -91,9 +94,9 @@ def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
     for run in runs:
         for each in timeline(run):
             lane = lanes.setdefault(each.stream.upper(), [])
-            lane.append(TimeSpan(each.name, begin + each.start, begin + each.end, each.wait))
+            lane.append(TimeSpan(each.name, begin + each.start, begin + each.end, each.wait, each.transfer))
         begin += run.total_cycles
     if sum(map(len, lanes.values())) < 2:
         return ()
     several = f", {len(runs)} passes one after the other" if len(runs) > 1 else ""
-    return (Timeline(f"stages in time{several}", tuple(lanes.items())),)
+    return (Timeline(f"stages in time{several}", tuple(lanes.items()), own="its own transfer"),)
