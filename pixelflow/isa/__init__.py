@@ -4,7 +4,7 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
-from pixelflow.isa.control import BEFORE, END, SEMAPHORES, takes_control
+from pixelflow.isa.control import ALL, BEFORE, END, SEMAPHORES, takes_control
 from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
@@ -17,6 +17,7 @@ from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind, OperandS
 from pixelflow.simd.isa.program import DataBlock, MemoryRange, RangeForm, Routine, SourceLine
 
 __all__ = [
+    "ALL",
     "BEFORE",
     "END",
     "INPUT_PORT",

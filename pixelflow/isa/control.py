@@ -15,6 +15,7 @@ from pixelflow.simd.isa.declare import Declaration, Declares, Flow
 from pixelflow.simd.isa.operands import Count, Delta, Imm, Mem, Name, OperandSpec, Target
 
 __all__ = [
+    "ALL",
     "BEFORE",
     "CALL",
     "END",
@@ -34,8 +35,9 @@ __all__ = [
 SEMAPHORES = 16
 """Counting semaphores shared by the two streams of a node (number invented)."""
 
-BEFORE, END = "(before)", "(end)"
-"""What reports call the time before the first stage, and the end of the last: no stage can have these names."""
+ALL, BEFORE, END = "(all)", "(before)", "(end)"
+"""What reports call the time of a stream that begins no stage, the time before the first one, and the end of the last:
+no stage can have these names."""
 
 _SYNCHRONIZED = "1, 2.2.1: streams are synchronized through semaphores; counting is invented"
 

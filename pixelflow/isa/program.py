@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from pixelflow.isa.control import BEFORE, END
+from pixelflow.isa.control import ALL, BEFORE, END
 from pixelflow.isa.declaration import NodeDeclaration, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
@@ -67,7 +67,7 @@ PIXELFLOW = ProgramTarget(
     manual="pixelflow isa",
     parameters=PARAMETERS,
     barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
-    reserved=frozenset({BEFORE, END}),
+    reserved=frozenset({ALL, BEFORE, END}),
 )
 
 

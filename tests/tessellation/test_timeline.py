@@ -9,6 +9,7 @@ import pytest
 from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.node import Node, StageSpan, timeline
+from pixelflow.simd.errors import InputError
 from tessellation.plan.stages import Stage
 from tessellation.reproduction import ThesisBench
 
@@ -32,6 +33,26 @@ def test_a_wait_of_each_stream():
         StageSpan("d", "tigc", 1, back, 0, 0, back - 1),
     )
     assert back - arrival == arrival - 1 > 0, "both signals take as long on their wires"
+
+
+def test_a_stream_without_a_mark_is_one_span_of_its_own_name():
+    """The TIGC, with a mark, has what precedes it; names that reports give are no stages' names."""
+    run = Node(TINY).run(
+        assemble(
+            'LD R, [0]\nADD R, #1\nHALT\nstream tigc\nTAS_SetCounter 0\nMARK "c"\nTAS_SetCounter 0\nTAS_SetCounter 0\n'
+        )
+    )
+    assert [(span.name, span.stream, span.start, span.end) for span in timeline(run)] == [
+        ("(all)", "eigc", 0, run.cycles),
+        ("(before)", "tigc", 0, 1),
+        ("c", "tigc", 1, run.beside.cycles),
+    ]
+    assert run.by_stage == {"(all)": run.cycles} and run.beside.by_stage == {"(before)": 1, "c": run.beside.cycles - 1}
+    waiting = Node(TINY).run(assemble("WAIT 0\nHALT\nstream tigc\nSIGNAL 0\nHALT\n"))
+    assert waiting.waits_by_stage == {"(all)": {"sem 0": waiting.waits["sem 0"]}}
+    for name in ("(all)", "(before)", "(end)"):
+        with pytest.raises(InputError, match=r"name"):
+            assemble(f'MARK "{name}"\nHALT\n')
 
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])

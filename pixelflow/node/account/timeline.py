@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from pixelflow.isa import BEFORE, END
+from pixelflow.isa import ALL, BEFORE, END
 from pixelflow.simd.report import Timeline, TimeSpan
 
-__all__ = ["StageSpan", "stage_figures", "timeline"]
+__all__ = ["StageSpan", "stage_figures", "stage_marks", "timeline"]
 
 _TRANSFER = "transfer"
 """The reason under which the texture stream counts the cycles in which its own transfer is under way."""
@@ -64,11 +64,16 @@ class _Account(Protocol):
     def total_cycles(self) -> int: ...
 
 
+def stage_marks(stages: Sequence[tuple[str, int]], cycles: int) -> list[tuple[str, int]]:
+    """Return (name, first cycle) of what a stream's time falls into: what precedes its stages, these, and its end."""
+    return [(BEFORE if stages else ALL, 0), *stages, (END, cycles)]
+
+
 def timeline(run: _Account) -> tuple[StageSpan, ...]:
     """Return the stages of both streams that took any cycles, stream by stream, each in the order of time.
 
     The spans of a stream follow each other without a gap from cycle 0 to its end; what precedes the first MARK is named
-    ``(before)``.
+    ``(before)``, and all of a stream without MARK ``(all)``.
     """
     return tuple(span for each in run.streams for span in _spans(each))
 
@@ -77,7 +82,7 @@ def _spans(run: _Staged) -> Iterator[StageSpan]:
     waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
     for (stage, reason), cycles in run.stage_waits.items():
         waits[stage][reason != _TRANSFER] += cycles
-    marks = [(BEFORE, 0), *run.stages, (END, run.cycles)]
+    marks = stage_marks(run.stages, run.cycles)
     for stage, ((name, start), (_, end)) in enumerate(pairwise(marks), start=-1):
         if end > start:
             transfer, wait = waits[stage]
