@@ -60,7 +60,7 @@ def _doing(session: DebugSession, name: str, stream: StreamView) -> str:
     program, replay = session.program, session.replay
     if stream.halted:
         return f"has ended at cycle {stream.cycle:,}"
-    waits_for = replay.waits_for(name)
+    waits_for = replay.runner.waits_for(name, replay.position)
     if waits_for is not None:
         index = stream.index - (waits_for == "its transfer")
         return f"{place(program, index):<22} waits for {waits_for} since cycle {stream.cycle:,}"

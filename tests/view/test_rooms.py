@@ -74,7 +74,7 @@ def test_a_cycle_shows_the_state_of_that_cycle(ask: Asking, replay, cycle: int) 
     head, shades = ask("run.map", what="enable")
     assert shades.count(255) == node.flag("E").sum() and shades.count(0) == 8192 - node.flag("E").sum()
     waits = {each["name"]: each["waits"] for each in state["streams"]}
-    assert waits == {name: replay.waits_for(name) for name in replay.streams}
+    assert waits == {name: replay.runner.waits_for(name, cycle) for name in replay.streams}
     for name, reason in waits.items():
         (line,) = (each for each in state["where"].splitlines() if each.strip().startswith(name.upper()))
         assert ("waits for" in line) == (reason is not None) and f"{reason or ''}" in line

@@ -134,12 +134,6 @@ class Replay:
             return None
         return upcoming(running)
 
-    def waits_for(self, stream: str) -> str | None:
-        """Return what a stream waits for: ``sem 3``, ``its transfer``, ``its instructions``; None where it goes on."""
-        box = next(each for each in self._runner.sequencers if each.name == stream)
-        reason = None if box.stream.halted or box.stream.cycle > self.position else box.waits_for
-        return reason if reason is None or reason.startswith("sem") else f"its {reason}"
-
     def digest(self) -> str:
         """Return a hash of all state at this position: PEs, texture and GP memory, TASICs, streams, boxes, wires."""
         return state_hash(self.node, self._runner)
