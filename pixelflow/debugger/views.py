@@ -49,21 +49,21 @@ def position(width: int, session: DebugSession) -> Iterator[Part]:
     replay = session.replay
     yield f"cycle {replay.position:,}" + (", the end" if replay.ended and replay.stopped is None else "")
     for name, stream in replay.streams.items():
-        yield line(f"  {name.upper()}  {_doing(session, stream)}", width)
+        yield line(f"  {name.upper()}  {_doing(session, name, stream)}", width)
         ahead = replay.ahead(name)
         if ahead is not None and ahead.control:
             where = place(session.program, ahead.index)
             yield line(f"    ->  {where:<22} {source_text(session.program, ahead.index)}", width)
 
 
-def _doing(session: DebugSession, stream: StreamView) -> str:
+def _doing(session: DebugSession, name: str, stream: StreamView) -> str:
     program, replay = session.program, session.replay
     if stream.halted:
         return f"has ended at cycle {stream.cycle:,}"
-    if stream.waiting is not None:
-        return f"{place(program, stream.index):<22} waits for sem {stream.waiting} since cycle {stream.cycle:,}"
-    if stream.cycle < replay.position and stream.index:
-        return f"{place(program, stream.index - 1):<22} waits for its transfer since cycle {stream.cycle:,}"
+    waits_for = replay.runner.waits_for(name, replay.position)
+    if waits_for is not None:
+        index = stream.index - (waits_for == "its transfer")
+        return f"{place(program, index):<22} waits for {waits_for} since cycle {stream.cycle:,}"
     if stream.index >= len(program.instructions):
         return "runs past the end of the program"
     when = f"   (from cycle {stream.cycle:,})" if stream.cycle > replay.position else ""

@@ -5,7 +5,7 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
 from pixelflow.isa.control import SEMAPHORES, takes_control
-from pixelflow.isa.declaration import BEFORE, END, Family, NodeDeclaration, Transfers, Unit
+from pixelflow.isa.declaration import ALL, BEFORE, END, Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
 from pixelflow.isa.program import PIXELFLOW, Program, target_of
@@ -17,6 +17,7 @@ from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind, OperandS
 from pixelflow.simd.isa.program import DataBlock, MemoryRange, RangeForm, Routine, SourceLine
 
 __all__ = [
+    "ALL",
     "BEFORE",
     "END",
     "INPUT_PORT",

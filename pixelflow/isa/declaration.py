@@ -13,10 +13,11 @@ from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
 from pixelflow.simd.isa.effects import Effects, State
 from pixelflow.simd.report import counted
 
-__all__ = ["BEFORE", "END", "Family", "LaneWork", "NodeDeclaration", "Transfers", "Unit", "work_of"]
+__all__ = ["ALL", "BEFORE", "END", "Family", "LaneWork", "NodeDeclaration", "Transfers", "Unit", "work_of"]
 
-BEFORE, END = "(before)", "(end)"
-"""What reports call the time before the first stage, and the end of the last: no stage can have these names."""
+ALL, BEFORE, END = "(all)", "(before)", "(end)"
+"""What reports call the time of a stream that begins no stage, the time before the first one, and the end of the last:
+no stage can have these names."""
 
 
 class Family(Enum):

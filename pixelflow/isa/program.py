@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from pixelflow.isa.declaration import BEFORE, END, NodeDeclaration, Unit
+from pixelflow.isa.declaration import ALL, BEFORE, END, NodeDeclaration, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK, MAIN_BYTES, MEMORY_BYTES
@@ -66,7 +66,7 @@ PIXELFLOW = ProgramTarget(
     manual="pixelflow isa",
     parameters=PARAMETERS,
     barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
-    reserved=frozenset({BEFORE, END}),
+    reserved=frozenset({ALL, BEFORE, END}),
     looks_at_needs=True,
 )
 

@@ -97,6 +97,8 @@ class Machine:
                 each.join(netlist)
                 continue
             node = self.node(number)
+            if function:
+                node.load_once(programs[number])
             performance = node.performance(programs[number], None, node.bus, function=function)
             running[number] = Clocked(
                 programs[number],

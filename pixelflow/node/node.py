@@ -105,6 +105,8 @@ class Node(NodeState):
     ) -> Run | UntimedRun:
         """Run a program to its end and return the account of its EMC stream (the texture stream's is ``beside``).
 
+        The program's data (``data x: float 1.5``) are loaded first, where this node has not had them: see `load`.
+
         ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, nothing in the node
         changes, TASIC registers included, and InputError where the time depends on PE data. Such a run refuses what
         follows from the program; it does not look at texture addresses that PEs give (explicit or base addresses, and
@@ -128,6 +130,8 @@ class Node(NodeState):
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
+        if function:
+            self.load_once(program)
         is_plain = function and save_at is None and max_cycles is None and shuffle_seed is None
         if is_plain and self.array.repeats is not None and not self.bus.watched:
             return self._run_again(program, entry)
@@ -164,6 +168,7 @@ class Node(NodeState):
             raise InputError("a function-only run simulates no time, so there is no cycle to save the state at")
         if self.bus.watched:
             raise InputError("a function-only run simulates no time, so there is nothing to tell those who listen")
+        self.load_once(program)
         scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
         effects, key = AtOnce(self.array, self.texture, program), ("untimed", entry)
         if max_cycles is None and key in scores:
@@ -230,12 +235,13 @@ class Node(NodeState):
             runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
             checkpoint.check_state(Node(self.config, "rows").snapshot(), runner.snapshot())
             self.restore(checkpoint.state)
+            self.note_loaded(program)
             runner.restore(checkpoint.state["run"])
             return self._finish(runner, saving, resumed=True)
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
-        self.program = program_of(program)
+        self.load_once(program)
         runner = self.runner(program, entry, max_cycles, None)
         with self.watched(runner):
             yield from runner.steps()

@@ -13,6 +13,7 @@ from pixelflow.isa import Program
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.node.named_ranges import Numbers, bytes_of, find_range, numbers_of
 from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
+from pixelflow.node.parts.array.loaded import hashes_of, loaded_rows
 from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.memory import TextureMemory
@@ -104,6 +105,8 @@ class NodeState(Shown):
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
         self.program: Program | None = None
         """The last program that was loaded or run: where names of ranges come from."""
+        self._with_data: set[str] = set()
+        """The hashes of the programs whose data were loaded."""
         self.bus = Bus()
         """Where the runs of the node tell what happens; subscribe before a run."""
 
@@ -130,8 +133,9 @@ class NodeState(Shown):
     # --- as a whole ----------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs."""
+        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs, and whose data were loaded."""
         return {
+            "loaded": loaded_rows(self._with_data),
             "array": self.array.snapshot(),
             "texture_memory": [memory.snapshot() for memory in self.texture_memory],
             "gp_memory": [memory.snapshot() for memory in self.gp_memory],
@@ -146,9 +150,14 @@ class NodeState(Shown):
         for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
             memory.restore(used)
         self.texture.restore(state["texture"])
+        self._with_data = hashes_of(state["loaded"])
 
     def load(self, program: Program) -> None:
-        """Write the program's data sections into PE memory; raises InputError where they leave the PE."""
+        """Write the program's data into PE memory, without running it; raises InputError where they leave the PE.
+
+        A run does this first where it was not done before (`load_once`), so this is for whoever changes the data
+        before the run, or wants them anew after it.
+        """
         self.program = program_of(program)
         for block in program.data:
             size = block.lanes or len(block.values)
@@ -161,6 +170,21 @@ class NodeState(Shown):
             else:
                 values = np.repeat(np.array(block.values, np.uint8)[:, None], self.lanes, axis=1)
             self.write_memory(block.start, values)
+        self.note_loaded(program)
+
+    def load_once(self, program: Program) -> None:
+        """Load a program unless that was done since the node was made or reset: every run with PE data begins so.
+
+        What users, the run before and other programs have written since then stays. Equal programs are one.
+        """
+        self.program = program_of(program)
+        if program.data and program.sha256 not in self._with_data:
+            self.load(program)
+
+    def note_loaded(self, program: Program) -> None:
+        """Take a program's data for loaded, as they are where a run of it goes on."""
+        if program.data:
+            self._with_data.add(program.sha256)
 
     # --- by name --------------------------------------------------------------------------------------------
 
@@ -202,8 +226,9 @@ class NodeState(Shown):
     # --- PEs ----------------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Clear all PE state and enable all PEs; the LEE keeps its registers."""
+        """Clear all PE state and enable all PEs; the LEE keeps its registers. The next run loads its data anew."""
         self.array.reset()
+        self._with_data.clear()
 
     @property
     def memory(self) -> NDArray[np.uint8]:

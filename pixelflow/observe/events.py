@@ -59,11 +59,13 @@ class Accessed(Event):
     """The direction of the transfer, in words."""
     rounds: int
     accesses: int
-    """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
+    """Accesses to each of the module's SDRAMs."""
     devices: int = 8
     """SDRAMs that take part in each of them."""
     size: int = 4
     """Bytes of one access to one SDRAM."""
+    slots: int = 0
+    """Places for an access, one of each EMC in each round: an EMC that has no PE left does not use its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,7 @@ class _Seen:
         self.whole = not began.resumed
         """Whether everything was seen; what was told before a checkpoint was not."""
         self.accesses: Counter[int] = Counter()
+        self.slots: Counter[int] = Counter()
         self.path_bytes: Counter[str] = Counter()
         self.sent: Counter[int] = Counter()
         self.taken: Counter[int] = Counter()
@@ -266,9 +267,14 @@ def _tasics(seen: _Seen) -> Values:
 
 @_statistic("tasic<module>.accesses", "accesses", Accessed)
 def _accesses(seen: _Seen) -> Values:
-    """Places for an access to each SDRAM of a module, those included that an EMC leaves unused in a last round; null
-    where something stopped the run, or it goes on from a checkpoint."""
+    """Accesses to each SDRAM of a module; null where something stopped the run, or it goes on from a checkpoint."""
     return {(str(m),): seen.accesses[m] if seen.ended and seen.whole else None for m in seen.modules}
+
+
+@_statistic("tasic<module>.slots", "slots", Accessed)
+def _slots(seen: _Seen) -> Values:
+    """Places for an access, those included that an EMC without a PE left does not use; null as the accesses are."""
+    return {(str(m),): seen.slots[m] if seen.ended and seen.whole else None for m in seen.modules}
 
 
 @_statistic("gni.<path>.busy_cycles", "cycles", PathUsed)
@@ -287,9 +293,10 @@ def _path_bytes(seen: _Seen) -> Values:
 
 @_statistic("bytes.<way>.<kind>", "bytes", Carried)
 def _bytes(seen: _Seen) -> Values:
-    """Bytes of each way as they were asked for, as wires carried them, as boxes counted them, and the data among it;
-    null where something stopped the run before its ledger was closed."""
-    kinds = ("asked", "carried", "counted", "moved")
+    """Bytes of each way for which there are slots, as they were asked for, as wires carried them, as boxes counted
+    them; those that used them, and the data among these; null where something stopped the run before its ledger was
+    closed."""
+    kinds = ("asked", "carried", "counted", "used", "moved")
     ways = ("to_tasics", "to_emcs", "to_gps", "from_gps")
     if not seen.two_streams:
         return {}
@@ -350,6 +357,7 @@ class Collector:
         match event:
             case Accessed():
                 seen.accesses[event.module] += event.accesses
+                seen.slots[event.module] += event.slots
             case PathUsed():
                 seen.path_bytes[event.path] += event.amount
             case Signalled():

@@ -168,7 +168,7 @@ def figure_13(bench: ThesisBench) -> list[Row]:
             # The reads of batches are one line: there are fifteen, of a length.
             name = span.name if span.stream == run.stream else "reads"
             key = f"{schedule}: {span.stream.upper()} {name}"
-            totals[key] = totals.get(key, 0) + span.busy
+            totals[key] = totals.get(key, 0) + span.busy + span.transfer
             if span.wait:
                 wait = f"{schedule}: {span.stream.upper()} waits"
                 totals[wait] = totals.get(wait, 0) + span.wait

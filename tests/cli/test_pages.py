@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -110,6 +111,27 @@ def test_a_run_of_two_streams_has_both_in_time(tmp_path: Path, monkeypatch) -> N
     assert {"EIGC", "TIGC"} <= {each.text for each in page.iter("text")}
 
 
+def test_waits_of_the_figure_are_those_of_the_table(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "texture_copy", "--html", "page.html", "-q"]) == 0
+    page = page_of(tmp_path / "page.html")
+    rows = [[" ".join(cell.itertext()).strip() for cell in row.iter("td")] for row in page.iter("tr")]
+    waits = {(row[2], int(row[0].replace(",", ""))) for row in rows if len(row) == 3 and ": wait " in row[2]}
+    told = " ".join(each.text or "" for each in page.iter("title"))
+    found = re.findall(r"(\w+): [\d,]+ cycles, from [\d,]+, ([\d,]+) of them waiting(?:, ([\d,]+) of these for)?", told)
+    drawn: Counter[str] = Counter()
+    for name, *numbers in found:
+        total, own = (int(each.replace(",", "") or 0) for each in numbers)
+        drawn[name] += total - own
+        drawn[f"{name}: wait transfer"] += own
+    listed: Counter[str] = Counter()
+    for name, cycles in waits:
+        listed[name if name.endswith("transfer") else name.partition(":")[0]] += cycles
+    assert listed == drawn and listed["read: wait transfer"] > 14_000
+    texts = {each.text for each in page.iter("text")}
+    assert {"waiting for others", "waiting for its own transfer"} <= texts
+
+
 def test_spans_that_nobody_could_see_are_drawn_as_one() -> None:
     many = [TimeSpan(f"stage {at}", at, at + 1) for at in range(100_000)]
     drawn = Timeline("all", [("one", many), ("two", [TimeSpan("<long> & wide", 0, 100_000, 25_000)])]).html()
@@ -118,6 +140,8 @@ def test_spans_that_nobody_could_see_are_drawn_as_one() -> None:
     assert "<long> & wide: 100,000 cycles, from 0, 25,000 of them waiting" in [
         each.text for each in found.iter("title")
     ]
+    both = Timeline("all", [("one", [TimeSpan("a", 0, 9, 2, 3), TimeSpan("b", 9, 10, 1)])], own="a fetch").html()
+    assert "a: 9 cycles, from 0, 5 of them waiting, 3 of these for a fetch" in both
 
 
 def test_curves_stand_over_their_axes() -> None:

@@ -266,3 +266,24 @@ def test_bad_positions_and_streams_are_refused() -> None:
         replay.step("tigc")
     with pytest.raises(ValueError, match="every 0 cycles"):
         Replay(replay.node, replay.program, every=0)
+
+
+@pytest.mark.parametrize("name", ["texture_copy", "exchange"])
+def test_a_stream_waits_for_what_the_run_says_it_waited_for(name: str) -> None:
+    replay, waits = programs.saved(name).replay(), []
+    with replay.hearing(waits.append, Waited):
+        end = replay.goto(1 << 40)
+    within: dict[int, list[tuple[str, str]]] = {}
+    for each in waits:
+        for cycle in {each.cycle + 1, (each.cycle + each.end) // 2, each.end - 1}:
+            if each.cycle < cycle < each.end:
+                within.setdefault(cycle, []).append((each.stream, each.reason))
+    assert {reason for found in within.values() for _, reason in found} >= {"sem 1", "transfer"}
+    for cycle, found in sorted(within.items()):
+        assert replay.goto(cycle) == cycle
+        for stream, reason in found:
+            assert replay.runner.waits_for(stream, cycle) == ("its transfer" if reason == "transfer" else reason)
+    touched = {cycle for each in waits for cycle in range(each.cycle, each.end + 1) if each.stream == "tigc"}
+    for cycle in sorted(set(range(end)) - touched)[:50]:
+        replay.goto(cycle)
+        assert replay.runner.waits_for("tigc", cycle) is None

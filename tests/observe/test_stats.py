@@ -189,7 +189,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_does_not_guess_what_was_before() -
     for name, value in after.items():
         assert value in (before[name], None)
     unknown = {name for name, value in after.items() if value is None}
-    assert unknown == {"array.enabled_pe_cycles", "tasic0.accesses", "gni.from_gni0.bytes"}
+    assert unknown == {"array.enabled_pe_cycles", "tasic0.accesses", "tasic0.slots", "gni.from_gni0.bytes"}
 
 
 def test_a_run_that_never_began_leaves_no_file(tmp_path: Path) -> None:

@@ -196,9 +196,9 @@ def test_what_moved_is_part_of_what_the_wires_carried() -> None:
     for _ in range(2):
         for function in (True, False):
             ledger = node.run(program, function=function).ledger
-            assert 0 < ledger.outbound.moved < ledger.outbound.carried
-            assert ledger.to_gps == LedgerFlow(*[ledger.outbound.moved // 32 * 5] * 4)
-            assert ledger.from_gps == LedgerFlow(*[7 * 32] * 4)
+            assert 0 < ledger.outbound.moved == ledger.outbound.used < ledger.outbound.carried
+            assert ledger.to_gps == LedgerFlow(*[ledger.outbound.moved // 32 * 5] * 5)
+            assert ledger.from_gps == LedgerFlow(*[7 * 32] * 5)
 
 
 def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

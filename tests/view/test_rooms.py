@@ -74,12 +74,23 @@ def test_a_cycle_shows_the_state_of_that_cycle(ask: Asking, replay, cycle: int) 
         assert (np.frombuffer(shades, np.uint8).reshape(plane.shape) == expected).all()
     head, shades = ask("run.map", what="enable")
     assert shades.count(255) == node.flag("E").sum() and shades.count(0) == 8192 - node.flag("E").sum()
+    waits = {each["name"]: each["waits"] for each in state["streams"]}
+    assert waits == {name: replay.runner.waits_for(name, cycle) for name in replay.streams}
+    for name, reason in waits.items():
+        (line,) = (each for each in state["where"].splitlines() if each.strip().startswith(name.upper()))
+        assert ("waits for" in line) == (reason is not None) and f"{reason or ''}" in line
     head, memory = ask("run.element", x=77, y=33)
     assert memory == node.memory[:, head["lane"]].tobytes()
     assert head["registers"]["R"] == node.register("R")[head["lane"]]
     assert head["flags"]["E"] == node.flag("E")[head["lane"]]
     at = [int(each[head["lane"]]) for each in node.coordinates()]
     assert at == [77, 33]
+
+
+def test_a_stream_that_waits_for_its_transfer_says_so(ask: Asking) -> None:
+    """`texture_copy` reads until cycle 17,205 or so: the EIGC waits for the signal, the TIGC for the transfer."""
+    state, _ = ask("run.goto", cycle=10_000)
+    assert {each["name"]: each["waits"] for each in state["streams"]} == {"eigc": "sem 1", "tigc": "its transfer"}
 
 
 def test_the_buttons_are_the_debugger_s_commands(ask: Asking, replay) -> None:

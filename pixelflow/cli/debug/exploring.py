@@ -42,9 +42,7 @@ def explore(
         return run_explorer(lambda tell: (TraceRoom(traced),), height)
     if isinstance(run, Program):
         beginning = Node() if node is None else Node(node.config)
-        if node is None:
-            beginning.load(run)
-        else:
+        if node is not None:
             beginning.restore(node.snapshot())
         saved = SavedRun.of(Replay(beginning, run), "pf.explore")
     elif isinstance(run, SavedRun):

@@ -1,7 +1,8 @@
 """Energy of runs: what was executed, counted by kind of work, at a price each. No time of a machine depends on it.
 
 Counts follow from the account of a run (how often each instruction was executed, and the steps that it declares), from
-the ledger (bytes on the local ports, and of the GPs) and from the accesses that the TASICs tell of. All PEs take part
+the ledger (bytes on the local ports, and of the GPs) and from the accesses that the TASICs tell of. The slot of an EMC
+that has no PE left in a round takes time and no energy: nothing moves in it. All PEs take part
 in every instruction, enabled or not: a disabled PE works and does not store. So energy is the same with data and
 without. Prices are invented; those of operations and of SDRAMs keep the proportions of a published table, which is of
 another time and technology (45 nm, where the machine's is of 1992), so that only comparisons mean anything.
@@ -213,8 +214,8 @@ class EnergyMeter:
         counts.update(self._accesses)
         if run.ledger is not None:
             ledger = run.ledger
-            counts["port_byte"] += ledger.inbound.counted + ledger.outbound.counted
-            counts["network_byte"] += ledger.to_gps.counted + ledger.from_gps.counted
+            counts["port_byte"] += ledger.inbound.used + ledger.outbound.used
+            counts["network_byte"] += ledger.to_gps.used + ledger.from_gps.used
         named = {each.name: counts[each.name] for each in fields(prices)}
         families = {family: inside[family] for family in Family if inside[family]}
         return RunEnergy(named, families, prices, run.total_cycles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pixelflow.isa.control import SIGNAL
@@ -33,17 +33,20 @@ class SignalFlow:
 class LedgerFlow:
     """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
 
-    ``moved`` are those that the meaning of the transfers moved: data alone, without addresses and idle places.
+    On the local ports these are the bytes for which the rounds have slots, of EMCs without a PE left too. ``used`` are
+    the bytes that go over the pins, addresses among them, ``moved`` those of data, as the meaning of the transfers has
+    moved them.
     """
 
     asked: int = 0
     carried: int = 0
     counted: int = 0
+    used: int = 0
     moved: int = 0
 
     @property
     def balanced(self) -> bool:
-        return self.asked == self.carried == self.counted >= self.moved
+        return self.asked == self.carried == self.counted >= self.used >= self.moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,10 @@ class Ledger:
     """Bytes from the TASICs to the GNI, for GPs of this node or of others: every one of them is data that moved."""
     from_gps: LedgerFlow = LedgerFlow()
     """Bytes of loads from the own GPs to the GNI: every one of them is data that moved."""
+    slots: int = 0
+    """Slots of transfers with PEs: one of each EMC of a module in each round."""
+    slots_used: int = 0
+    """Those in which the EMC has a PE left. The others take their time, and nothing moves in them."""
 
     def check(self) -> None:
         """Raise InternalError where something was lost or appeared from nowhere."""
@@ -68,6 +75,8 @@ class Ledger:
         if self.commands != self.dones:
             wrong.append(f"{self.commands} commands, {self.dones} done")
         wrong += [f"{name}: {flow}" for name, flow in self._flows() if not flow.balanced]
+        if self.slots_used > self.slots:
+            wrong.append(f"{self.slots} slots, {self.slots_used} used")
         if wrong:
             raise InternalError("the ledger of the run does not balance: " + "; ".join(wrong))
 
@@ -88,8 +97,10 @@ class Ledger:
             },
             "commands": self.commands,
             "dones": self.dones,
+            "slots": self.slots,
+            "slots_used": self.slots_used,
             "bytes": {
-                name: {"asked": flow.asked, "carried": flow.carried, "counted": flow.counted, "moved": flow.moved}
+                name: {each.name: getattr(flow, each.name) for each in fields(flow)}
                 for name, flow in (
                     ("to_tasics", self.inbound),
                     ("to_emcs", self.outbound),
@@ -126,12 +137,16 @@ def ledger_of(run: Clocked) -> Ledger:
     for_gps = sum(box.state.sent_bytes for box in boxes.ports)
     from_gps = sum(box.state.given_bytes for box in boxes.gps)
     to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
+    given = (totals["inbound asked"], totals["inbound"], sent, totals["inbound used"])
+    taken = (totals["outbound asked"], totals["outbound"], received, totals["outbound used"])
     return Ledger(
         signal_flows(run.streams.values(), run.counts.signals),
         totals["commands"],
         totals["dones"],
-        LedgerFlow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
-        LedgerFlow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
-        LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
-        LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads),
+        LedgerFlow(*given, moved["PEs to TASICs"] + looped),
+        LedgerFlow(*taken, moved["TASICs to PEs"] + looped),
+        LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps, to_gps),
+        LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads, loads),
+        totals["slots"],
+        totals["slots used"],
     )

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
-from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
+from pixelflow.isa import ALL, BEFORE, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
-from pixelflow.node.account.timeline import stage_figures
+from pixelflow.node.account.timeline import stage_figures, stage_marks
 from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.simd.report import Report, Shown, Table, counted, overview, plain_table
 
@@ -174,11 +174,13 @@ class Run(Shown):
 
     @cached_property
     def by_stage(self) -> dict[str, int]:
-        """Cycles from each MARK to the next; a name that comes again adds up; ``(before)`` precedes the first."""
+        """Cycles from each MARK to the next; a name that comes again adds up.
+
+        What precedes the first is named ``(before)``, and all cycles of a stream without MARK ``(all)``.
+        """
         totals: dict[str, int] = {}
-        marks = [(BEFORE, 0), *self.stages, (END, self.cycles)]
-        for (name, start), (_, end) in pairwise(marks):
-            if name != BEFORE or end > start:
+        for (name, start), (_, end) in pairwise(stage_marks(self.stages, self.cycles)):
+            if name not in (ALL, BEFORE) or end > start:
                 totals[name] = totals.get(name, 0) + end - start
         return totals
 
@@ -186,9 +188,10 @@ class Run(Shown):
     def waits_by_stage(self) -> dict[str, dict[str, int]]:
         """Of the cycles of `by_stage`, those spent waiting, by reason; only stages that waited."""
         totals: dict[str, dict[str, int]] = {}
+        names = [name for name, _ in stage_marks(self.stages, self.cycles)]
         for (stage, reason), cycles in sorted(self.stage_waits.items()):
             if cycles:
-                waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else BEFORE, {})
+                waits = totals.setdefault(names[stage + 1], {})
                 waits[reason] = waits.get(reason, 0) + cycles
         return totals
 

@@ -62,8 +62,9 @@ def _streams(account: Run) -> Iterator[Part]:
     yield f"TASICs busy: {', '.join(number(cycles) for cycles in account.tasic_cycles)} cycles (each module)"
     moved = account.ledger
     if moved is not None and moved.commands:
-        into, out = moved.outbound.counted, moved.inbound.counted
-        yield f"on the local ports: {number(out)} bytes out of PEs, {number(into)} into PEs"
+        into, out, idle = moved.outbound.used, moved.inbound.used, moved.slots - moved.slots_used
+        slots = f"; {counted(moved.slots, 'slot')}, {number(idle)} of them idle"
+        yield f"on the local ports: {number(out)} bytes out of PEs, {number(into)} into PEs{slots}"
 
 
 def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:

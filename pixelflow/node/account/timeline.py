@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from pixelflow.isa import BEFORE, END
+from pixelflow.isa import ALL, BEFORE, END
 from pixelflow.simd.report import Timeline, TimeSpan
 
-__all__ = ["StageSpan", "stage_figures", "timeline"]
+__all__ = ["StageSpan", "stage_figures", "stage_marks", "timeline"]
 
 _TRANSFER = "transfer"
 """The reason under which the texture stream counts the cycles in which its own transfer is under way."""
@@ -21,10 +21,11 @@ _TRANSFER = "transfer"
 
 @dataclass(frozen=True, slots=True)
 class StageSpan:
-    """A stage of one stream, from cycle ``start`` up to, but not including, ``end``; ``busy`` + ``wait`` fill it.
+    """A stage of one stream, from cycle ``start`` up to, but not including, ``end``.
 
-    ``busy`` are the cycles of the stream's instructions, of the texture stream those of its transfers as well. ``wait``
-    are those in which it waited for the other stream.
+    It is filled by ``busy``, the cycles of the stream's instructions, ``transfer``, those in which the texture stream
+    waited for its own transfer, and ``wait``, those in which it waited for anything else, as the other stream. The last
+    two are the waits of the account.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StageSpan:
     start: int
     end: int
     busy: int
+    transfer: int
     wait: int
 
     @property
@@ -62,23 +64,29 @@ class _Account(Protocol):
     def total_cycles(self) -> int: ...
 
 
+def stage_marks(stages: Sequence[tuple[str, int]], cycles: int) -> list[tuple[str, int]]:
+    """Return (name, first cycle) of what a stream's time falls into: what precedes its stages, these, and its end."""
+    return [(BEFORE if stages else ALL, 0), *stages, (END, cycles)]
+
+
 def timeline(run: _Account) -> tuple[StageSpan, ...]:
     """Return the stages of both streams that took any cycles, stream by stream, each in the order of time.
 
     The spans of a stream follow each other without a gap from cycle 0 to its end; what precedes the first MARK is named
-    ``(before)``.
+    ``(before)``, and all of a stream without MARK ``(all)``.
     """
     return tuple(span for each in run.streams for span in _spans(each))
 
 
 def _spans(run: _Staged) -> Iterator[StageSpan]:
-    waits = dict.fromkeys(range(-1, len(run.stages)), 0)
+    waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
     for (stage, reason), cycles in run.stage_waits.items():
-        waits[stage] += cycles if reason != _TRANSFER else 0
-    marks = [(BEFORE, 0), *run.stages, (END, run.cycles)]
+        waits[stage][reason != _TRANSFER] += cycles
+    marks = stage_marks(run.stages, run.cycles)
     for stage, ((name, start), (_, end)) in enumerate(pairwise(marks), start=-1):
         if end > start:
-            yield StageSpan(name, run.stream, start, end, end - start - waits[stage], waits[stage])
+            transfer, wait = waits[stage]
+            yield StageSpan(name, run.stream, start, end, end - start - transfer - wait, transfer, wait)
 
 
 def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
@@ -91,9 +99,9 @@ def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
     for run in runs:
         for each in timeline(run):
             lane = lanes.setdefault(each.stream.upper(), [])
-            lane.append(TimeSpan(each.name, begin + each.start, begin + each.end, each.wait))
+            lane.append(TimeSpan(each.name, begin + each.start, begin + each.end, each.wait, each.transfer))
         begin += run.total_cycles
     if sum(map(len, lanes.values())) < 2:
         return ()
     several = f", {len(runs)} passes one after the other" if len(runs) > 1 else ""
-    return (Timeline(f"stages in time{several}", tuple(lanes.items())),)
+    return (Timeline(f"stages in time{several}", tuple(lanes.items()), own="its own transfer"),)

@@ -30,7 +30,7 @@ _FAILURES = (MachineFault, DeadlockError, CycleLimitError)
 
 
 class Replay:
-    """A run of a program on a node, from the state that the node is in.
+    """A run of a program on a node, from the state that the node is in; its data are loaded as `Node.run` does.
 
     ``position`` is a cycle c: everything that begins before cycle c has been done, and nothing else has been looked
     at. The node holds the data as they are at that position; others may look at it, and change it by `poke` alone,
@@ -59,6 +59,7 @@ class Replay:
         if every < 1 or keep < 2:
             raise ValueError(f"every {every} cycles, {keep} states: there must be a cycle between them, and two")
         self.node = node
+        node.load_once(program)
         node.array.exact = True  # every position has one state, however it was reached
         self.program = program
         self.position = 0

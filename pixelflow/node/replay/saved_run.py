@@ -15,6 +15,7 @@ from typing import Any
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node.node import Node
+from pixelflow.node.parts.array.loaded import with_loaded
 from pixelflow.node.replay.pokes import Poke
 from pixelflow.node.replay.replay import Replay
 from pixelflow.node.run.streams.semaphores import STREAMS
@@ -154,6 +155,7 @@ class SavedRun:
             end = None if header["end"] is None else RunEnd(**header["end"])
             pokes = tuple(Poke.from_object(each, config.array) for each in header.get("pokes", []))
             entry, limit = header["entry"], header["max_cycles"]
+            state = with_loaded(state, [program.sha256] if program.data else [])
             return cls(program, config, header["command"], entry, limit, state, end, pokes, file)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise refuse(DAMAGED) from None

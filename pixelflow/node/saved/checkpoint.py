@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
+from pixelflow.node.parts.array.loaded import with_loaded
 from pixelflow.node.run.streams.semaphores import STREAMS
 from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
 from pixelflow.node.saved.kinds import is_like
@@ -123,7 +124,7 @@ class Checkpoint:
         config = header.get("config")
         known = config if isinstance(config, dict) else {}
         of = header["program_sha256"], header["config_sha256"]
-        return cls(*of, header["cycle"], header["entry"], state, file, known)
+        return cls(*of, header["cycle"], header["entry"], with_loaded(state, ()), file, known)
 
     def save(self, path: str | Path) -> None:
         """Write the file: beside its place first, so that no half of it ever has its name."""

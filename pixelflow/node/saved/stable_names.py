@@ -12,7 +12,7 @@ from pixelflow.node.run.order.gni_items import Grant, LoadPart, LoadRequest, Par
 from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.simd.boxes import Sent
 
-__all__ = ["CLASS_OF", "NAME_OF"]
+__all__ = ["ADDED", "CLASS_OF", "NAME_OF"]
 
 CLASS_OF: Mapping[str, type] = {
     "stream.Issue": Issue,
@@ -36,5 +36,8 @@ CLASS_OF: Mapping[str, type] = {
     "wire.Sent": Sent,
 }
 """Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never given anew."""
+
+ADDED: Mapping[str, Mapping[str, int]] = {"transfer.Command": {"used": 0, "given": 0, "taken": 0}}
+"""Fields that files of before do not have, and what they are then: no run goes another way by them."""
 
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node.saved.kinds import has_fields
-from pixelflow.node.saved.stable_names import CLASS_OF, NAME_OF
+from pixelflow.node.saved.stable_names import ADDED, CLASS_OF, NAME_OF
 from pixelflow.simd.errors import InternalError
 
 __all__ = ["pack", "unpack"]
@@ -68,7 +68,7 @@ def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping
         case {"enum": str(name), "name": str(member)}:
             return names[name][member]
         case {"class": str(name), "fields": dict(values)}:
-            found = {key: unpack(each, arrays, names) for key, each in values.items()}
+            found = {**ADDED.get(name, {}), **{key: unpack(each, arrays, names) for key, each in values.items()}}
             if names is CLASS_OF and not has_fields(names[name], found):
                 raise ValueError(f"no {name}")
             return names[name](**found)

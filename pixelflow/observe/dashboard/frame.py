@@ -201,7 +201,8 @@ def _text_fields(state: DashboardState) -> list[tuple[str, list[str]]]:
         parts = [f"{count(module.enabled)} PEs enabled"]
         if state.texture_missing is None:
             parts += [f"TASICs busy {count(module.busy)}", f"{count(module.accesses)} accesses"]
-            parts += [f"{count(module.from_emcs)} bytes from EMCs", f"{count(module.to_emcs)} bytes to EMCs"]
+            slots = f"slots for {count(module.from_emcs)} bytes from EMCs"
+            parts += [slots, f"slots for {count(module.to_emcs)} bytes to EMCs"]
         found.append((f"module {module.module}", parts))
     found += [("GNI", [f"{path} {count(cycles)}" for path, cycles in state.gni])] if state.gni else []
     found += [(f"sem {each.number}", [f"count {count(each.count)}"]) for each in state.semaphores]

@@ -155,7 +155,7 @@ def texture(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return what went between the EMCs and texture memory, by module."""
     rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
     equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
-    top = [CellField("texture", _NAME), CellField(f"EMC bytes{', each module' * equal}", "dim")]
+    top = [CellField("texture", _NAME), CellField(f"slot bytes{', each module' * equal}", "dim")]
     if state.texture_missing is not None or lines < 2:
         return []
     if equal:

@@ -61,7 +61,7 @@ class Look:
     enabled: tuple[int, ...] | None = None
     """Enabled PEs of each module; None in a run without data."""
     from_emcs: tuple[int, ...] | None = None
-    """Bytes from the EMCs of each module to its TASICs."""
+    """Bytes for which there were slots from the EMCs of each module to its TASICs."""
     to_emcs: tuple[int, ...] | None = None
     open_rows: tuple[tuple[int | None, ...], ...] | None = None
     """For each module the open row of each bank."""

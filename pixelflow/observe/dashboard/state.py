@@ -75,7 +75,7 @@ class ModuleState:
     accesses: int | None
     """Accesses to each of its SDRAMs."""
     from_emcs: int | None
-    """Bytes that went from its EMCs to its TASICs."""
+    """Bytes for which there were slots from its EMCs to its TASICs, those of EMCs without a PE left among them."""
     to_emcs: int | None
     open_rows: tuple[int | None, ...] | None = None
     """For each bank the row that is open, None in it for a closed bank."""

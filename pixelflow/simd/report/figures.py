@@ -29,6 +29,7 @@ _LEAST_WIDTH = 3
 _CURVES_HEIGHT = 260
 _LETTER = 6.6
 """About how wide a letter of a figure is."""
+_STRIP = 3
 _GREY = "#8a8f98"
 _SHORT = "(short stages)"
 _PATTERNS = (("", 0.0), ("2 4", 1.0), ("", 0.35), ("1 7", 1.0))
@@ -60,12 +61,15 @@ _MARKS = tuple(_Mark(colour, pattern) for pattern in range(len(_PATTERNS) - 1) f
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """Something that lasts from ``start`` up to, but not including, ``end``, in ``wait`` of which it waited."""
+    """Something that lasts from ``start`` up to, but not including, ``end``."""
 
     name: str
     start: int
     end: int
     wait: int = 0
+    """In how much of it it waited for others."""
+    own: int = 0
+    """In how much of it besides it waited for what it had begun itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class Timeline:
     title: str
     lanes: Sequence[tuple[str, Sequence[TimeSpan]]]
     unit: str = "cycles"
+    own: str = "what it began itself"
+    """What that is for which a span waits in its cycles of `TimeSpan.own`."""
 
     def html(self) -> str:
         """Return the lanes below each other on one scale; spans that are too short to be seen are drawn as one."""
@@ -90,20 +96,24 @@ class Timeline:
             drawn.append(_text(_LEFT - 8, top + 15, name, anchor="end"))
             drawn += (self._bar(span, top, scale, marks[span.name]) for span in spans)
         below = _LANE * len(lanes) + _TICKS
+        every = [span for _, spans in lanes for span in spans]
+        keys += [(f"waiting for {self.own}", _strip(0, -5, 0, 10))] if any(span.own for span in every) else []
+        keys += [("waiting for others", _strip(0, -5, 10, 0))] if any(span.wait for span in every) else []
         legend, height = _legend(keys, below + 14)
-        waits = any(span.wait for _, spans in lanes for span in spans)
+        waits = any(span.wait or span.own for span in every)
         caption = f"{self.title}; the strip below a stage: which share of it is waiting" if waits else self.title
         return _figure(caption, below + height, [*drawn, *legend])
 
     def _bar(self, span: TimeSpan, top: float, scale: float, mark: _Mark) -> str:
         left, width = _LEFT + span.start * scale, max(0.5, (span.end - span.start) * scale)
         length = span.end - span.start
-        waiting = f", {number(span.wait)} of them waiting" if span.wait else ""
-        told = f"{span.name}: {number(length)} {self.unit}, from {number(span.start)}{waiting}"
+        waits = f", {number(span.wait + span.own)} of them waiting" if span.wait or span.own else ""
+        waits += f", {number(span.own)} of these for {self.own}" if span.own else ""
+        told = f"{span.name}: {number(length)} {self.unit}, from {number(span.start)}{waits}"
         inside = ""
         if len(span.name) * _LETTER + 6 < width:
             inside = _text(left + width / 2, top + 14, span.name, anchor="middle", fill="#ffffff")
-        strip = _box(left, top + _BAR - 3, width * span.wait / length, 3, _GREY) if span.wait else ""
+        strip = _strip(left, top + _BAR - _STRIP, width * span.wait / length, width * span.own / length)
         return mark.drawn(left, top, width, _BAR - 4, told) + strip + inside
 
 
@@ -171,7 +181,8 @@ def _joined(spans: Sequence[TimeSpan], least: float) -> Iterator[TimeSpan]:
     def together() -> Iterator[TimeSpan]:
         if short:
             name = short[0].name if len(short) == 1 else _SHORT
-            yield TimeSpan(name, short[0].start, short[-1].end, sum(span.wait for span in short))
+            waits = (sum(span.wait for span in short), sum(span.own for span in short))
+            yield TimeSpan(name, short[0].start, short[-1].end, *waits)
             short.clear()
 
     for span in spans:
@@ -249,6 +260,15 @@ def _box(left: float, top: float, width: float, height: float, colour: str, told
     place = f'x="{_short(left)}" y="{_short(top)}" width="{_short(width)}" height="{_short(height)}"'
     title = f"<title>{_safe(told)}</title>" if told else ""
     return f'<rect {place} fill="{colour}">{title}</rect>'
+
+
+def _strip(left: float, top: float, wait: float, own: float) -> str:
+    """Return what lies below a span: a line as wide as it waited for others, then dashes for what it had begun."""
+    drawn = _box(left, top, wait, _STRIP, _GREY) if wait else ""
+    if own:
+        place = f"M{_short(left + wait)} {_short(top + _STRIP / 2)}h{_short(own)}"
+        drawn += f'<path d="{place}" stroke="{_GREY}" stroke-width="{_STRIP}" stroke-dasharray="4 3"/>'
+    return drawn
 
 
 def _line(left: float, top: float, right: float, bottom: float) -> str:

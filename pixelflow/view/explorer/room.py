@@ -255,7 +255,12 @@ class ExplorerRoom:
             row = None if stream.halted else run.listing.row_at(index)
             counts = {str(number): count for number, count in enumerate(stream.semaphores.counts) if count}
             stage = stream.stages[-1][0] if stream.stages else None
-            about: dict[str, Json] = {"name": name, "row": row, "waits": stream.waiting, "stage": stage}
+            about: dict[str, Json] = {
+                "name": name,
+                "row": row,
+                "waits": replay.runner.waits_for(name, replay.position),
+                "stage": stage,
+            }
             streams.append({**about, "halted": stream.halted, "semaphores": counts})
         head: dict[str, Json] = {
             "cycle": replay.position,

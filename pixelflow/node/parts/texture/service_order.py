@@ -59,6 +59,14 @@ def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) 
     return tuple(transfer.rounds(int(count)) for count in most)
 
 
+def _slots(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[tuple[int, int, int], ...]:
+    """Return for each module the slots that EMCs use, and the bytes that they give and take in these."""
+    marked = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).tolist()
+    moves = (transfer.rounds, transfer.given_bytes, transfer.taken_bytes)
+    used, given, taken = ([sum(map(of, counts)) for counts in marked] for of in moves)
+    return tuple(zip(used, given, taken, strict=True))
+
+
 def commands_of(
     transfer: Transfer,
     marks: Callable[[str], NDArray[np.bool_]],
@@ -67,9 +75,9 @@ def commands_of(
     addresses: Sequence[tuple[RoundAddresses, ...]] | None = None,
 ) -> tuple[TransferCommand, ...]:
     """Return what the TASICs of each module are told; ``marks`` gives the marks MR or MW: bool[lanes]."""
-    rounds = (0,) * array.modules
+    rounds, slots = (0,) * array.modules, ((0, 0, 0),) * array.modules
     if transfer.accesses or transfer.direction is Direction.LOOP_BACK:
-        rounds = rounds_of(transfer, marks(transfer.mark), array)
+        rounds, slots = rounds_of(transfer, marks(transfer.mark), array), _slots(transfer, marks(transfer.mark), array)
     parcels: list[tuple[int, ...]] = [()] * array.modules
     if transfer.returned is not None:
         counts = marks("MW").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
@@ -80,7 +88,12 @@ def commands_of(
                 parcels[module] = tuple(transfer.returned.size * emcs for emcs in there)
     return tuple(
         TransferCommand(
-            transfer, rounds[module], parcels[module], destinations[module], addresses and addresses[module]
+            transfer,
+            rounds[module],
+            parcels[module],
+            destinations[module],
+            addresses and addresses[module],
+            *slots[module],
         )
         for module in range(array.modules)
     )

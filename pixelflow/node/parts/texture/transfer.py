@@ -149,6 +149,27 @@ class Transfer:
             return sum(self.inbound_bytes(index) for index in range(rounds))
         return rounds * self.inbound_bytes(0)
 
+    def given_bytes(self, marked: int) -> int:
+        """Return the bytes that an EMC with so many marked PEs gives in all its rounds: addresses, data."""
+        if not self.group:
+            return self._given_in(self.rounds(marked), marked)
+        rounds = self.rounds(marked)
+        bases = -(-rounds // self.group)
+        return PORT_BYTES * (marked - -(-marked // self.pes_per_group)) + BASE_BYTES * bases
+
+    def _given_in(self, rounds: int, marked: int) -> int:
+        """Return the same where all rounds of the transfer are alike: what is no data comes once a round."""
+        if self.direction in (Direction.RETURN, Direction.LOAD):
+            return 0
+        if self.direction is Direction.LOOP_BACK or self.half is not None:
+            return rounds * PORT_BYTES
+        data = 0 if self.direction is Direction.READ or self.held else PORT_BYTES
+        return rounds * (self.inbound_bytes(0) - data * self.pes_per_round) + marked * data
+
+    def taken_bytes(self, marked: int) -> int:
+        """Return the bytes that an EMC with so many marked PEs takes in all its rounds: data."""
+        return PORT_BYTES * marked if self.outbound_bytes else 0
+
     @property
     def outbound_bytes(self) -> int:
         """Bytes that the TASICs send to each EMC in a round."""
@@ -178,15 +199,21 @@ class TransferCommand:
     destination: Destination = Destination()
     addresses: tuple[RoundAddresses, ...] | None = None
     """Round by round, where a run must schedule every access; None where equal slots need none."""
+    used: int = 0
+    """Slots, one of each EMC in each round, in which the EMC has a PE left; the others pass, and nothing moves."""
+    given: int = 0
+    """Bytes that go from the EMCs to the TASICs in these, addresses and data."""
+    taken: int = 0
+    """Bytes that go from the TASICs to PEs in these."""
 
     @property
     def inbound_bytes(self) -> int:
-        """Bytes that each EMC sends to the TASICs in all rounds."""
+        """Bytes for which each EMC has slots on the way to the TASICs in all rounds."""
         return self.transfer.inbound_total(self.rounds)
 
     @property
     def outbound_bytes(self) -> int:
-        """Bytes that the TASICs send to each EMC in all rounds."""
+        """Bytes for which each EMC has slots on the way from the TASICs in all rounds."""
         return self.transfer.outbound_bytes * self.rounds
 
 

@@ -222,6 +222,15 @@ class Clocked:
         waiting = [box for box in self.sequencers if box.waits_for is not None]
         return {box.stream.name: OpenWait(box.waits_for, max(0, end - box.stream.cycle)) for box in waiting}
 
+    def waits_for(self, stream: str, cycle: int) -> str | None:
+        """Return what a stream waits for in a cycle that the run was taken to; None where it goes on.
+
+        ``sem 3``, ``its transfer`` or ``its instructions``.
+        """
+        box = next(each for each in self.sequencers if each.name == stream)
+        reason = None if box.stream.halted or box.stream.cycle > cycle else box.waits_for
+        return reason if reason is None or reason.startswith("sem") else f"its {reason}"
+
     # --- state -------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:

@@ -171,6 +171,10 @@ class WireCounts:
         self.totals["commands"] += 1
         self.totals["inbound asked"] += command.inbound_bytes * self._emcs
         self.totals["outbound asked"] += command.outbound_bytes * self._emcs
+        self.totals["slots"] += command.rounds * self._emcs
+        self.totals["slots used"] += command.used
+        self.totals["inbound used"] += command.given
+        self.totals["outbound used"] += command.taken
 
     def _done(self, transfer: Sent) -> None:
         self.totals["dones"] += 1
@@ -186,3 +190,6 @@ class WireCounts:
 
     def restore(self, snapshot: Snapshot) -> None:
         self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])
+        if self.totals["commands"] and "slots" not in self.totals:  # a file of before: all slots count as used
+            for way in ("inbound", "outbound"):
+                self.totals[f"{way} used"] = self.totals[f"{way} asked"]

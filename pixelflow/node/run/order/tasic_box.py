@@ -183,7 +183,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         if self.sdrams is not None and command.transfer.accesses:
             end = self._schedule(begin, end)
         state.busy_cycles += end - begin
-        self._tell(begin, end, command.transfer, command.rounds, self.spec.emcs * command.rounds)
+        self._tell(begin, end, command.transfer, command.rounds, command.used, self.spec.emcs * command.rounds)
         state.end_at = end
         if command.transfer.accesses:
             self._leave(command.transfer, end - _port_cycles(self.spec, command.transfer.outbound_bytes))
@@ -198,12 +198,13 @@ class TasicBox(Box[TasicSpec, TasicState]):
                 state.outbound_at = None
                 self._send_outbound(cycle)
 
-    def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int) -> None:
-        accesses = 0 if transfer.direction is Direction.LOOP_BACK else accesses
+    def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int, slots: int) -> None:
+        if transfer.direction is Direction.LOOP_BACK:
+            accesses = slots = 0
         all_devices = self.spec.sdram.devices_per_module
         devices = all_devices if transfer.half is None else all_devices // 2
         what = transfer.direction.value
-        self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size)
+        self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size, slots)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
         """Note when another kind of access may follow the last one, which has its slot before ``end``."""
@@ -262,7 +263,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
             end = self._round(begin, addresses, transfer)
         self._leave(transfer, end)
         state.busy_cycles += end - begin
-        self._tell(begin, end, transfer, 1, part.blocks)
+        self._tell(begin, end, transfer, 1, part.blocks, part.blocks)
         state.loaded_bytes += part.size
         state.loads.append((end, part))
 
