@@ -14,9 +14,14 @@ from pixelflow.simd.errors import InputError, MachineFault
 THESIS = SdramConfig()
 FORMS = pytest.mark.parametrize("form", AddressForm, ids=[form.value for form in AddressForm])
 MAPS = {form: AddressMap(THESIS, form) for form in AddressForm}
-PARTS = [np.arange(start, start + (1 << 20), dtype=np.int64) for start in range(0, 1 << 24, 1 << 20)]
-"""Every byte of a module, a megabyte at a time."""
+STARTS = range(0, 1 << 24, 1 << 20)
+"""Where the megabytes of a module begin."""
 WORDS = np.arange(0, 1 << 24, 4, dtype=np.int64)
+
+
+def megabyte(start: int) -> np.ndarray:
+    """The address of every byte of a megabyte."""
+    return np.arange(start, start + (1 << 20), dtype=np.int64)
 
 
 @cache
@@ -29,7 +34,7 @@ def spaces(form: AddressForm) -> tuple[Texel, Physical]:
 def test_every_byte_has_one_address_in_each_space(form: AddressForm) -> None:
     """All 2^24 bytes of a module, both ways, through every space."""
     addresses = MAPS[form]
-    for linear in PARTS:
+    for linear in map(megabyte, STARTS):
         physical, texel = addresses.to_physical(linear), addresses.to_texture(linear)
         # There are as many addresses in one space as in the other, so what comes back from each is one to one.
         assert np.array_equal(addresses.from_physical(physical), linear)
@@ -57,7 +62,7 @@ def test_the_words_from_address_0_on_are_in_sdrams_0_to_7(form: AddressForm) -> 
 
 @FORMS
 def test_the_bytes_of_a_texel_are_columns_of_one_sdram(form: AddressForm) -> None:
-    for linear in PARTS[::5]:
+    for linear in map(megabyte, STARTS[::5]):
         texel, physical = MAPS[form].to_texture(linear), MAPS[form].to_physical(linear)
         assert np.array_equal(texel.byte, physical.column & 3)
         same = [each.reshape(-1, 4) for each in (physical.device, physical.bank, physical.row, physical.column >> 2)]
