@@ -36,7 +36,7 @@ def check(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("clipping", "setup")))
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("bilinear", "clipping", "setup", "streamer")))
         for name in sorted(set(CLAIMS) - LONG - NOT_MODELLED)
     ],
 )

@@ -33,7 +33,7 @@ def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) 
     [
         ("timing", "round 1 of 2", "round 2 of 2"),
         ("transfers", "TAS_MemRdBlock4 1: round 1 of 2", "round 2 of 2"),
-        ("larrabee", "round 1 of 2", "round 2 of 2"),
+        pytest.param("larrabee", "round 1 of 2", "round 2 of 2", marks=pytest.mark.slow),
     ],
 )
 def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:

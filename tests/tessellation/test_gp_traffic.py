@@ -32,7 +32,7 @@ def digests(one: Session) -> list[str]:
 
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
-@pytest.mark.parametrize("replication", [1, 2])
+@pytest.mark.parametrize("replication", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_loaded_database_is_the_one_that_is_written_at_once(schedule, replication, teapot):
     odd = [Patch(np.random.default_rng(n).normal(size=(n, 4, 3))) for n in (3, 5, 8)]
     found = []
@@ -98,7 +98,7 @@ def test_fine_grain_overlap_hides_the_points(teapot):
     assert fine.cycles - stages[Stage.LEE.value] == 151_895, "the README says so"
 
 
-@pytest.mark.parametrize(("sends", "modules"), [(16, 2), (1, 8)])
+@pytest.mark.parametrize(("sends", "modules"), [pytest.param(16, 2, marks=pytest.mark.slow), (1, 8)])
 def test_fine_grain_results_have_the_bits_of_the_direct_way(sends, modules, teapot):
     """With 8 modules there are more coordinates than reads; the rest leaves before the normals."""
     config = NodeConfig(array=ArrayConfig(modules=modules, emcs_per_module=2))

@@ -116,7 +116,10 @@ def test_while_it_turns_it_is_drawn_with_fewer_samples_and_says_so(page_of_patch
     assert page.evaluate("window.sides.slice(-2)") == ["2", "5"], "it is drawn once when it stands still"
 
 
-@pytest.mark.parametrize(("milliseconds", "side"), [(500, "2"), (0.01, "5")], ids=["slow", "quick"])
+@pytest.mark.parametrize(
+    ("milliseconds", "side"),
+    [pytest.param(500, "2", id="slow"), pytest.param(0.01, "5", id="quick", marks=pytest.mark.slow)],
+)
 def test_nobody_chose_the_samples_while_it_turns_so_the_pace_does(
     milliseconds: float, side: str, page_of_patches: str, opened
 ) -> None:
