@@ -26,15 +26,15 @@ class TileRow:
     """Cycles of the picture."""
     interval: int
     """Cycles to the next one, where pictures overlap."""
-    imbalance: float
+    imbalance: float | None
     """Share of the cores' cycles after a core's last work and before the last core's."""
-    waiting: float
-    """Share in which cores wait before that."""
+    waiting: float | None
+    """Share in which they are not busy besides."""
 
     @classmethod
     def of(cls, tile: int, side: DrawnFrame) -> TileRow:
         """Return the row of a picture that was drawn."""
-        return cls(tile, side.cycles, side.next_after, side.imbalance or 0.0, side.waiting or 0.0)
+        return cls(tile, side.cycles, side.next_after, side.imbalance, side.waiting)
 
 
 def in_every_tile(

@@ -13,7 +13,7 @@ from pixelflow.debugger.values.expression import PeExpression
 from pixelflow.isa import Program
 from pixelflow.node import Poke
 from pixelflow.node.pe_report import pe_columns
-from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, StreamView, Taken
+from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, StreamView, Taken
 from pixelflow.simd.isa.places import Code, instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
@@ -62,8 +62,9 @@ def _doing(session: DebugSession, name: str, stream: StreamView) -> str:
         return f"has ended at cycle {stream.cycle:,}"
     waits_for = replay.runner.waits_for(name, replay.position)
     if waits_for is not None:
-        index = stream.index - (waits_for == "its transfer")
-        return f"{place(program, index):<22} waits for {waits_for} since cycle {stream.cycle:,}"
+        index = stream.index - (waits_for == TRANSFER)
+        own = "" if waits_for.startswith("sem") else "its "
+        return f"{place(program, index):<22} waits for {own}{waits_for} since cycle {stream.cycle:,}"
     if stream.index >= len(program.instructions):
         return "runs past the end of the program"
     when = f"   (from cycle {stream.cycle:,})" if stream.cycle > replay.position else ""

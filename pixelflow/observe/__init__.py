@@ -1,6 +1,7 @@
 """Watching a node: the events of its runs, and those who subscribe to them."""
 
 from pixelflow.observe.events import (
+    TRANSFER,
     Accessed,
     Blocked,
     EnablesChanged,
@@ -28,6 +29,7 @@ from pixelflow.simd.observe import (
 )
 
 __all__ = [
+    "TRANSFER",
     "Accessed",
     "Blocked",
     "Bus",

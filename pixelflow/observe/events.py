@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from pixelflow.simd.observe.events import Event
 
 __all__ = [
+    "TRANSFER",
     "Accessed",
     "Blocked",
     "EnablesChanged",
@@ -17,6 +18,9 @@ __all__ = [
     "Taken",
     "TransferBegan",
 ]
+
+TRANSFER = "transfer"
+"""The reason of `Waited` while a stream's own transfer is under way."""
 
 Access = TypeVar("Access")
 """What a machine knows of the blocks that a transfer reads or writes."""

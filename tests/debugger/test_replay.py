@@ -282,7 +282,7 @@ def test_a_stream_waits_for_what_the_run_says_it_waited_for(name: str) -> None:
     for cycle, found in sorted(within.items()):
         assert replay.goto(cycle) == cycle
         for stream, reason in found:
-            assert replay.runner.waits_for(stream, cycle) == ("its transfer" if reason == "transfer" else reason)
+            assert replay.runner.waits_for(stream, cycle) == reason
     touched = {cycle for each in waits for cycle in range(each.cycle, each.end + 1) if each.stream == "tigc"}
     for cycle in sorted(set(range(end)) - touched)[:50]:
         replay.goto(cycle)

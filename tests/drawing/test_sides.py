@@ -68,6 +68,9 @@ def test_what_pictures_leave_out_together_is_added_up() -> None:
     ]  # fmt: skip
     assert [each["why"] for each in map(free_object, found)] == ["over one path", "over two", "", "no rate"]
     assert free_in_all([]) == [] and list(free_lines([])) == []
+    bounded, unbounded = FreeWork("light", Bound.OPEN, "by formula", 8), FreeWork("light", Bound.OPEN, "no rate")
+    apart = free_in_all([[bounded], [unbounded], [bounded]])
+    assert [each.cycles for each in apart] == [16, None], "cycles are kept where a picture has none to add"
 
 
 def test_pictures_that_overlap_follow_sooner_than_one_takes() -> None:

@@ -173,13 +173,16 @@ def test_the_command_writes_every_frame(by_way, scene: str, tmp_path: Path, caps
                 assert np.array_equal(np.asarray(opened.convert("RGB")), picture.colours)
 
 
-DEFERRED = """
+TURNED = """
 size = [32, 24]
 frames = 2
-samples = 4
 [[camera.at]]
 frame = 1
 azimuth = 40.0
+"""
+DEFERRED = f"""
+samples = 4
+{TURNED}
 [[body]]
 patches = "enneper"
 samples = 3
@@ -217,12 +220,8 @@ def test_textures_glass_and_four_samples_are_drawn_where_nothing_is_tessellated_
     assert "textures, stencil or other tests; 4 samples a pixel" in capsys.readouterr().err
 
 
-ONCE = """
-size = [32, 24]
-frames = 2
-[[camera.at]]
-frame = 1
-azimuth = 40.0
+ONCE = f"""
+{TURNED}
 [[body]]
 patches = "enneper"
 samples = 3

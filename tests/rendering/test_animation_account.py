@@ -15,14 +15,10 @@ from tessellation.microprogram.method import SCHEDULES
 from tessellation.plan.stages import Stage
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
 from tessellation.scenes import SceneSource, prepare_scene
-from tests.rendering.test_animation import ONCE, animated, method
+from tests.rendering.test_animation import ONCE, TURNED, animated, method
 
-ROSETTE = """
-size = [32, 24]
-frames = 2
-[[camera.at]]
-frame = 1
-azimuth = 40.0
+ROSETTE = f"""
+{TURNED}
 [[body]]
 patches = "rosette"
 tolerance = 9.0

@@ -20,6 +20,7 @@ import pytest
 from pixelflow.cli.main import main
 from tests.attila.recorded import drawn, quad, scene_body
 from tests.view.conftest import ROOT, served
+from tests.view.test_traces import LOOP
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +30,7 @@ LEAST = 100_000
 """Cycles of a run, at least."""
 SUM = 104_000
 """Cycles of a bicubic pass of 512 patches, as tests/tessellation counts them."""
-GEN6_LOOP = """\
-.data g10 D 8000, 8001, 8002, 8003, 8004, 8005, 8006, 8007
-mov (8) g20<1>D 0D
-TOP:
-add (8) g20<1>D g20<8,8,1>D 1D
-cmp.l.f0.0 (8) null<1>D g20<8,8,1>D g10<8,8,1>D
-(+f0.0) while (8) TOP
-nop
-"""
+GEN6_LOOP = LOOP.replace("1, 2, 3, 4, 5, 6, 7, 8", "8000, 8001, 8002, 8003, 8004, 8005, 8006, 8007")
 
 
 def of_pixelflow(folder: Path) -> list[str]:

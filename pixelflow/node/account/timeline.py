@@ -11,12 +11,10 @@ from itertools import pairwise
 from typing import Protocol
 
 from pixelflow.isa import ALL, BEFORE, END
+from pixelflow.observe import TRANSFER
 from pixelflow.simd.report import Timeline, TimeSpan
 
 __all__ = ["StageSpan", "stage_figures", "stage_marks", "timeline"]
-
-_TRANSFER = "transfer"
-"""The reason under which the texture stream counts the cycles in which its own transfer is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def timeline(run: _Account) -> tuple[StageSpan, ...]:
 def _spans(run: _Staged) -> Iterator[StageSpan]:
     waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
     for (stage, reason), cycles in run.stage_waits.items():
-        waits[stage][reason != _TRANSFER] += cycles
+        waits[stage][reason != TRANSFER] += cycles
     marks = stage_marks(run.stages, run.cycles)
     for stage, ((name, start), (_, end)) in enumerate(pairwise(marks), start=-1):
         if end > start:

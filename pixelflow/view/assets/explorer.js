@@ -138,7 +138,7 @@ export class Explorer {
     $("calls").textContent = state.calls;
     $("stops").textContent = state.stops;
     const rows = state.streams.map(({ name, stage, waits, halted, semaphores }) => made("tr", {}, made("th", { scope: "row" }, name.toUpperCase()),
-      made("td", {}, halted ? "ended" : stage ?? "no stage yet"), made("td", {}, waits === null ? "" : `waits for ${waits}`),
+      made("td", {}, halted ? "ended" : stage ?? "no stage yet"), made("td", {}, waits === null ? "" : `waits for ${waits.startsWith("sem") ? "" : "its "}${waits}`),
       made("td", {}, Object.entries(semaphores).map(([number, count]) => `sem ${number}: ${count}`).join(", "))));
     $("streams").replaceChildren(made("table", {}, made("caption", {}, "streams: stage, wait, signals to take"), made("tbody", {}, ...rows)));
     if (state.said.trim()) this.#say(state.said.trimEnd());

@@ -225,11 +225,10 @@ class Clocked:
     def waits_for(self, stream: str, cycle: int) -> str | None:
         """Return what a stream waits for in a cycle that the run was taken to; None where it goes on.
 
-        ``sem 3``, ``its transfer`` or ``its instructions``.
+        ``sem 3``, ``transfer`` or ``instructions``: the reason under which the account counts it.
         """
         box = next(each for each in self.sequencers if each.name == stream)
-        reason = None if box.stream.halted or box.stream.cycle > cycle else box.waits_for
-        return reason if reason is None or reason.startswith("sem") else f"its {reason}"
+        return None if box.stream.halted or box.stream.cycle > cycle else box.waits_for
 
     # --- state -------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from pixelflow.node.run.order.emc_ports_box import PortTimes
 from pixelflow.node.run.perform.performance import Performance
 from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.node.run.streams.stream import Stream
-from pixelflow.observe import Progressed, TransferBegan
+from pixelflow.observe import TRANSFER, Progressed, TransferBegan
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import CycleLimitError, MachineFault, SimulatorError
 from pixelflow.simd.units import Cycle
@@ -70,7 +70,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
     def waits_for(self) -> str | None:
         """Why the stream does nothing of its own, as in `Run.waits`; None where it does not wait."""
         if self.state.transfer is not None:
-            return "transfer"
+            return TRANSFER
         if self.state.pending is not None and self.state.pending.kind is IssueKind.STARVED:
             return "instructions"
         return f"sem {self.stream.waiting}" if self._is_blocked else None

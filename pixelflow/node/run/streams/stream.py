@@ -20,7 +20,7 @@ from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, STALLED, STARVE
 from pixelflow.node.run.streams.semaphores import Semaphores
 from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import CallFrame, StraightCode, StraightCodes
-from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, Signalled, Taken, Waited
+from pixelflow.observe import TRANSFER, Blocked, Bus, Executed, RoutineEntered, Signalled, Taken, Waited
 from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.simd.snapshot import Snapshot
 
@@ -255,7 +255,7 @@ class Stream(ControlFlow):
 
     def resume(self, cycle: int) -> None:
         """Let time pass until ``cycle`` while the stream waits for its semaphore or for a transfer."""
-        reason = "transfer" if self.waiting is None else f"sem {self.waiting}"
+        reason = TRANSFER if self.waiting is None else f"sem {self.waiting}"
         self._wait_until(cycle, reason, self.index - (self.waiting is None))
 
     def _wait_until(self, cycle: int, reason: str, index: int) -> None:

@@ -33,14 +33,15 @@ def free_in_all(pictures: Sequence[Sequence[FreeWork]]) -> list[FreeWork]:
     """Return what several pictures, one after the other, leave out together: cycles of the same work added up.
 
     Work is the same where name and bound are, and the path where it has several: the first of a picture's is the first
-    of another's.
+    of another's. What one picture bounds with cycles and another does not is there twice, with cycles and without.
     """
-    found: dict[tuple[str, Bound, int], FreeWork] = {}
+    found: dict[tuple[str, Bound, bool, int], FreeWork] = {}
     for picture in pictures:
-        seen: Counter[tuple[str, Bound]] = Counter()
+        seen: Counter[tuple[str, Bound, bool]] = Counter()
         for each in picture:
-            key = (each.what, each.bound, seen[each.what, each.bound])
-            seen[each.what, each.bound] += 1
+            same = (each.what, each.bound, each.cycles is None)
+            key = (*same, seen[same])
+            seen[same] += 1
             before = found.get(key)
             if before is not None and before.cycles is not None and each.cycles is not None:
                 why = each.why if each.why == before.why else ""
