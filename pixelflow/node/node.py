@@ -229,9 +229,11 @@ class Node(NodeState):
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
+        from pixelflow.node.saved.archive import trusted
+
         self.array.exact = True
         saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
-        with checkpoint.trusted():
+        with trusted(checkpoint.file):
             runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
             checkpoint.check_state(Node(self.config, "rows").snapshot(), runner.snapshot())
             self.restore(checkpoint.state)

@@ -37,6 +37,7 @@ def outcome(line: BadLine, folder: Path) -> Outcome:
     """
     folder.mkdir()
     for name, data in line.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
     (folder / "loop").symlink_to("loop")
     before = set(os.listdir(folder))

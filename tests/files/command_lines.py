@@ -1,15 +1,14 @@
-"""Bad command lines of 20 kinds, each with the files that it names."""
+"""Bad command lines of seven kinds, each with the files that it names."""
 
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from microcode.read.files import EXAMPLES, LIBRARY
 from tests.files.damage import damaged
-from tests.files.kinds_of_files import KINDS
+from tests.files.kinds_of_files import KINDS, PAGE, beside, good
 
 __all__ = ["LINES", "BadLine", "bad_line"]
 
@@ -157,28 +156,11 @@ class BadLine:
     stdin: bytes = b""
 
 
-def _file(kind: str, words: Callable[[str], tuple[str, ...]]) -> Callable[[random.Random], BadLine]:
-    def make(rng: random.Random) -> BadLine:
-        about = KINDS[kind]
-        name = f"input{about.suffix}"
-        return BadLine(words(name), {name: about.damage(about.good(), rng)})
-
-    return make
-
-
-def _of(kinds: tuple[str, ...], *choices: Callable[[str], tuple[str, ...]]) -> Callable[[random.Random], BadLine]:
-    def make(rng: random.Random) -> BadLine:
-        return _file(rng.choice(kinds), rng.choice(choices))(rng)
-
-    return make
-
-
-def _source(rng: random.Random) -> BadLine:
-    good = rng.choice([*sorted(EXAMPLES.glob("*.mc")), *sorted(LIBRARY.rglob("*.mc"))]).read_bytes()
-    words = rng.choice(
-        (("run", "input.mc", "--max-cycles", "2000"), ("asm", "input.mc"), ("asm", "input.mc", "--check", "--listing"))
-    )
-    return BadLine(words, {"input.mc": damaged(good, rng)})
+def _damaged(rng: random.Random) -> BadLine:
+    kind = rng.choice([each for each in KINDS.values() if each.lines != (PAGE,)])
+    name, whole = kind.name, good(kind.name)
+    line = shlex.split(rng.choice(kind.lines).format(name, name))
+    return BadLine(tuple(line), {**beside(), f"whole-{name}": whole, name: damaged(whole, rng)})
 
 
 def _runaway(rng: random.Random) -> BadLine:
@@ -313,80 +295,14 @@ def _script(rng: random.Random) -> BadLine:
     return BadLine(("debug", "vector_add"), {}, text)
 
 
-def _machine(name: str, source: Callable[[], bytes], suffix: str) -> Callable[[random.Random], BadLine]:
-    def make(rng: random.Random) -> BadLine:
-        file = f"input{suffix}"
-        words = rng.choice((("run", file, "--machine", name), ("asm", file, "--machine", name, "--check")))
-        return BadLine(words, {file: damaged(source(), rng)})
-
-    return make
-
-
-def _larrabee() -> bytes:
-    import larrabee_bridge
-
-    return (Path(larrabee_bridge.__file__).parent / "programs" / "blocks.mc").read_bytes()
-
-
-GEN6 = b"add (8) g4<1>F g2<8,8,1>F g3<8,8,1>F { align1 };\nmov (8) g5<1>F 1.0F { align1 };\n"
-ATTILA = b'{"name": "x", "width": 64, "height": 48, "draws": [{"program": "MOV o0, v0;", "vertices": [[0, 0, 0, 1]]}]}'
-
 LINES: dict[str, Callable[[random.Random], BadLine]] = {
-    "damaged source": _source,
+    "damaged file": _damaged,
     "source that asks for too much": _runaway,
-    "object file": _of(("object file",), lambda f: ("dis", f), lambda f: ("run", f, "--max-cycles", "2000")),
-    "patches": _of(
-        ("patch file",),
-        lambda f: ("tessellate", f, "--samples", "2", "-o", "m.obj"),
-        lambda f: ("render", f, "-o", "p.png", "--size", "32x24"),
-    ),
-    "configuration": _of(
-        ("configuration",), lambda f: ("config", "check", f), lambda f: ("run", "vector_add", "--config", f)
-    ),
-    "scene": _of(
-        ("scene",),
-        lambda f: ("render", f, "-o", "p.png", "--size", "32x24"),
-        lambda f: ("compare", f, "--size", "32x24"),
-    ),
-    "mesh": _of(
-        ("OBJ mesh", "PLY mesh", "OFF mesh", "STL mesh"), lambda f: ("render", f, "-o", "p.png", "--size", "32x24")
-    ),
-    "memory": _of(
-        ("memory of PEs", "arrays of PEs"),
-        lambda f: ("run", "vector_add", "--preset", "tiny", "--memory", f, "--output", "o.npz"),
-    ),
-    "state": _of(
-        ("state of PEs", "state of PEs in JSON", "statistics"),
-        lambda f: ("diff", f, f),
-        lambda f: ("diff", f, "vector_add"),
-    ),
-    "checkpoint": _of(
-        ("checkpoint", "forged checkpoint"), lambda f: ("run", "vector_add", "--preset", "tiny", "--load", f)
-    ),
-    "saved run": _of(
-        ("saved run", "forged saved run"),
-        lambda f: ("dash", f),
-        lambda f: ("diff", f, f),
-        lambda f: ("dash", f, "--svg", "f.svg"),
-    ),
-    "trace": _of(
-        ("Perfetto trace", "VCD trace", "Kanata trace", "zipped trace"),
-        lambda f: ("trace", "check", f),
-        lambda f: ("trace", "convert", f, "--to", "vcd", "-o", "t.vcd"),
-    ),
-    "table of a sweep": _of(
-        ("CSV table of a sweep", "JSON table of a sweep"),
-        lambda f: ("sweep", "run", "vector_add", "--set", "sdram.trcd_cycles=2,3", "--timing-only", "--out", f),
-    ),
     "option": _option,
     "words": _words,
     "configuration keys": _keys,
     "places": _place,
     "script of the debugger": _script,
-    "program of Larrabee": _machine("larrabee", _larrabee, ".mc"),
-    "program of Gen6, scene of ATTILA": lambda rng: (
-        _machine("gen6", lambda: GEN6, ".asm") if rng.random() < 0.5 else _machine("attila", lambda: ATTILA, ".json")
-    )(rng),
 }
 
 

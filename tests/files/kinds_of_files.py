@@ -1,258 +1,362 @@
-"""Kinds of files that commands read: a good one of each, and what reads it as its command does."""
+"""Every kind of file and message that is read: a good one of each, and the command lines that read it."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import random
+import shlex
 from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
-from gen6_bridge.records.files import judged, read_json, read_table, registers_of
-from microcode import assemble, disassemble, listing
-from pixelflow.cli.debug import diff_files
-from pixelflow.cli.run.pe_files import read_memory_file, write_state
-from pixelflow.cli.sweep.table import SweepTable
-from pixelflow.cli.watch.trace_files import reading
-from pixelflow.config import NodeConfig, load_config
-from pixelflow.isa import Program
-from pixelflow.node import Checkpoint, Node, Recorder, SavedRun
-from tessellation.picture import read_model
-from tessellation.scenes.file import read_scene
-from tessellation.surface.bpt import BUILT_IN, read_bpt
-from tests.files.damage import arrays_changed, damaged, forged, replace_value
+from pixelflow.cli.main import main
+from tessellation import format_bpt, load
+from tests.attila.recorded import TEXTURED, drawn, quad, scene_body
+from tests.gen6.test_records import KERNEL
+from tests.scenes.test_unreadable import FORMS
 from tests.streams import exchanges
-from tests.trace.runs import PING_PONG, traced, written
+from tests.trace.runs import PING_PONG
 
-__all__ = ["KINDS", "FileKind"]
+__all__ = ["KINDS", "PAGE", "FileKind", "beside", "furnish", "good"]
 
-SIZES = ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"]
-MOST_CYCLES = 20_000
-DATA = Path(__file__).resolve().parents[2] / "tessellation"
-
-Damage = Callable[[bytes, random.Random], bytes]
+ROOT = Path(__file__).resolve().parents[2]
+NODE = "--preset tiny -D array.modules=2 -D array.emcs_per_module=2 -D array.panels_per_emc=2"
+"""A small machine."""
+SMALL = f"{NODE} --max-cycles 20000"
+DRAWN = "-o p.png --size 32x24 --machine larrabee"
+"""How pictures are drawn fastest."""
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: its suffix, a good one, what reads it, and how it is damaged."""
+    """A kind of file. In its lines ``{}`` is its name."""
 
-    suffix: str
-    good: Callable[[], bytes]
-    read: Callable[[Path], object]
-    damage: Damage = damaged
-    cost: int = 1
-    """By how much fewer inputs are tried."""
-
-
-@cache
-def small() -> NodeConfig:
-    return load_config(None, SIZES, "tiny")
+    name: str
+    base: str | Callable[[], bytes]
+    """A good one, or the command line that writes one."""
+    lines: tuple[str, ...]
+    """Command lines that read it, or a request of the page."""
 
 
-@cache
-def program() -> Program:
-    return assemble("range x[4]\ndata x: lane\nrange y[1]\nLD R, #1\nCALL f\nroutine f()\nADD R, #2\nend\n")
-
-
-@cache
-def exchange() -> Program:
-    return assemble(exchanges.program(7))
-
-
-def _written(write: Callable[[str], object], suffix: str) -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"good{suffix}"
-        write(str(path))
-        return path.read_bytes()
-
-
-@cache
-def state(suffix: str) -> bytes:
-    node = Node(small())
-    node.load(program())
-    node.run(program())
-    return _written(lambda path: write_state(path, node, list(range(8)), {"program": "p"}), suffix)
-
-
-@cache
-def memory() -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, x=np.zeros((4, 256), np.uint8), y=np.ones(256, np.uint8))
-    return buffer.getvalue()
-
-
-def read_memory(path: Path) -> None:
-    read_memory_file(str(path), Node(small(), "rows"), program())
-
-
-@cache
-def checkpoint() -> bytes:
-    found: list[Checkpoint] = []
-    node = Node(small())
-    node.load(exchange())
-    node.run(exchange(), save_at=700, save=found.append)
-    return found[0].to_bytes()
-
-
-def resume(path: Path) -> None:
-    Node(small(), "rows").resume(exchange(), Checkpoint.load(path), max_cycles=MOST_CYCLES)
-
-
-@cache
-def saved_run() -> bytes:
-    node = Node(small())
-    node.load(program())
-    recorder = Recorder(node, "pixelflow run p")
-    recorder.attach(node.bus)
-    node.run(program())
-    return recorder.saved.to_bytes()
-
-
-def replayed(path: Path) -> None:
-    found = diff_files.read(str(path))
-    if isinstance(found, SavedRun):
-        found.replay("rows").goto(MOST_CYCLES)
-
-
-@cache
-def trace(name: str) -> bytes:
-    return written(traced(PING_PONG).trace, name)
-
-
-def check_trace(path: Path) -> None:
-    with reading(str(path)) as (format, stream):
-        format.check(stream, str(path))
-
-
-@cache
-def object_file() -> bytes:
-    return exchange().to_json().encode()
-
-
-def disassembled(path: Path) -> None:
-    found = Program.load(path)
-    disassemble(found)
-    listing(found)
-    found.report()
-    node = Node(small(), "rows")
-    node.load(found)
-
-
-OBJECT_PARTS = ("ranges", "lines", "data", "routines", "entries", "labels", "names", "line_of")
-
-
-def object_changed(data: bytes, rng: random.Random) -> bytes:
-    """Forge a field that the checksum does not cover, or damage the text."""
-    if rng.random() < 0.4:
-        return damaged(data, rng)
-    body = json.loads(data)
-    name = rng.choice(OBJECT_PARTS)
-    part = {name: body[name]}
-    replace_value(part, rng)
-    return json.dumps({**{key: value for key, value in body.items() if key != name}, **part}).encode()
-
-
-@cache
-def statistics() -> bytes:
-    run = {"program": "p", "engine": "rows", "reason": "halt", "statistics": {"cycles": 3, "by": [1, 2, {"x": None}]}}
-    return json.dumps({"schema": "pixelflow.stats/1", "runs": [run, run]}).encode()
-
-
-CONFIG = b'preset = "tiny"\n[array]\nmodules = 2\n[sdram]\ntrp_cycles = 3\n[lee]\narrangement = "zero"\n'
-SCENE = b"""size = [64, 48]
+MICROCODE = """\
+const BYTES = 4
+param STEP = 1 << 2
+range x[4] at 0
+range y[BYTES]: float
+overlay half[2] at x + 2
+data x: lane
+data y: float 1.5
+macro clear(r, bytes, n)
+    LD r, #0
+    repeat i in 0 .. n - 1
+        STA bytes[i], r
+    end
+end
+if size(x) == BYTES && STEP > 1
+    clear S, half, 2
+else
+    error "x is too large:", size(x)
+end
+assert addr(x) == 0, "x must come first"
+needs "array.modules" = 2, "an example"
+MARK "twice"
+CALL twice, x, #3
+SIGNAL 0
+WAIT 1
+HALT
+routine twice(d, k) whole d uses 152, 4
+    LD R, d[1]
+    ADD.E R, #k
+    STA [152], R
+    loop 2
+        SHL R
+    end
+end
+stream tigc
+WAIT 0
+TAS_SetStep 1
+SIGNAL 1
+"""
+RANGES = "range x[4]\ndata x: lane\nrange y[1]\nLD R, #1\nCALL f\nroutine f()\nADD R, #2\nend\n"
+LARRABEE = (ROOT / "larrabee_bridge" / "programs" / "blocks.mc").read_text("utf-8")
+GEN6 = """\
+.data g10 F 1.0, 2.0, 3.0, -4.0
+.declare pixel Base=g20 ElementSize=4 SrcRegion=<8,8,1> DstRegion=<1> Type=F
+    mov (8) pixel<1>F g10<8,8,1>F {align1}
+    cmp.g.f0.0 (8) null<1>F g20<8,8,1>F 2.5F {align1}
+    (+f0.0) if (8) END
+    mul (8) g20<1>F g20<8,8,1>F -0.5F {align1}
+    add (8) g21<1>D g10.1<0,1,0>D 0x10D {align1}
+END:
+    endif (8) DONE
+DONE:
+    nop
+"""
+ARB = TEXTURED.replace(
+    "TEX", "TEMP a;\nPARAM half = { 0.5, 1e-2, 0, 1 };\nPARAM tint = program.env[0];\nMUL a, half, 2.0;\nTEX"
+)
+ATTILA = json.dumps(
+    scene_body(
+        drawn(
+            quad(0, 0, 8, 8),
+            state={
+                "depth": {"func": "less", "write": True},
+                "blend": {"src": "one", "dst": "zero"},
+                "scissor": [0, 0, 16, 16],
+                "stencil": {"func": "always", "ref": 1, "fail": "keep", "zfail": "keep", "zpass": "incr"},
+                "cull": "back",
+                "color_mask": [True] * 4,
+            },
+            fragment=TEXTURED,
+        ),
+        clear={"color": [0, 0, 0, 1], "depth": 1.0, "stencil": 0},
+        textures={
+            "t": {
+                "size": [16, 16], "format": "rgba8", "pattern": "noise", "seed": 1, "levels": 5, "mag": "linear",
+                "min": "linear_mipmap_linear", "wrap": "repeat", "anisotropy": 1,
+            }
+        },
+    )
+)  # fmt: skip
+CONFIG = 'preset = "tiny"\n[array]\nmodules = 2\n[sdram]\ntrp_cycles = 3\n[lee]\narrangement = "zero"\n'
+SCENE = """\
+size = [64, 48]
 background = [1, 2, 3]
+samples = 4
+frames = 3
+interpolation = "perspective"
 [camera]
 azimuth = 30
+elevation = 24.5
+field_of_view = 28.0
+zoom = 1.0
+[[camera.at]]
+frame = 2
+azimuth = 60.0
 [[body]]
-mesh = "nut"
+mesh = "mesh.obj"
 place = [0, 0, 0]
 grid = [2, 2]
 spacing = [1.0, 1.0]
+up = "y"
+size = 1.0
+turn = 30.0
+turns = 12.0
+colour = [0.66, 0.37, 0.21]
+blend = "over"
+alpha = 110
+depth_test = "less"
+[[body]]
+mesh = "mesh.obj"
+texture = "checker"
+repeats = 2
+mipmaps = true
+flat = false
 [[generated]]
 family = "sized"
 count = 10
 pixels = 20
+seed = 1
 """
-OBJ = b"mtllib other.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\n"
-PLY = (
-    b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
-    b"element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+FRAMES = """\
+size = [32, 24]
+frames = 2
+[camera]
+azimuth = 30
+zoom = 1.5
+[[camera.at]]
+frame = 1
+azimuth = 60.0
+[[body]]
+patches = "enneper"
+samples = 2
+"""
+SCRIPT = """\
+break 4 if any(R == 1)
+step 2
+back
+watch x[2] pe 0-3
+print R pe 0-7
+print x[0] + 1
+poke R = 3 pe 0
+list f
+map R
+info stops
+delete 1
+goto 1
+continue
+end
+"""
+REQUESTS = (
+    {"id": 1, "do": "run.open"},
+    {"id": 2, "do": "run.goto", "cycle": 30},
+    {"id": 3, "do": "run.command", "text": "step 2"},
+    {"id": 4, "do": "run.map", "what": "R"},
+    {"id": 5, "do": "run.element", "x": 1, "y": 1},
+    {"id": 6, "do": "draw.frame", "model": "enneper", "samples": 2, "machine": "larrabee", "size": "160x120"},
+    {"id": 7, "do": "draw.patches", "name": "a.bpt", "text": "1\n2 2\n" + "0 1 2\n" * 9},
 )
-OFF = b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
-STL = bytes(80) + (1).to_bytes(4, "little") + np.zeros(12, "<f4").tobytes() + b"\0\0"
-RECORDS = json.dumps(
-    {"about": "x", "records": [{"name": "a", "r10": "00ff", "regs": {"r1": "0011" * 16}}] * 3}
-).encode()
-CSV = b"point,run.cycles,exit_code\n1,5,0\n2,6,0\n"
-JSONL = b'{"point": 1, "run.cycles": 5, "exit_code": 0}\n{"point": 2, "run.cycles": 6, "exit_code": 0}\n'
+ATTILA_RUNS = """\
+run,scene,group,machine,overrides,frame,cycles,cycles_drawing,Triangles_PA
+own@paper,own,own,paper,"{""MEMORYCONTROLLER.ReadLatency"": 20}",,1391,283,3
+"""
+ATTILA_STATISTICS = "run,Vertices_PA\nown@paper,6\n"
+
+
+def _patch(model: str) -> Callable[[], bytes]:
+    return lambda: format_bpt(load(model).patches[:1]).encode()
+
+
+def _picture(form: str) -> Callable[[], bytes]:
+    def made() -> bytes:
+        from PIL import Image
+
+        buffer = io.BytesIO()
+        Image.new("RGB", (8, 8), (1, 2, 3)).save(buffer, form)
+        return buffer.getvalue()
+
+    return made
+
+
+def _text(text: str) -> Callable[[], bytes]:
+    return text.encode
+
+
+_TRACED = f"run pings.mc {SMALL} --trace {{}}:{{{{}}}}"
+_CHECKED = ("trace check {}",)
+_STATE = ("diff {} {}", "diff {} whole-{}")
+_SWEEP = "sweep run ranges.mc --preset tiny --set sdram.trcd_cycles=2,3 --timing-only --out {}"
+_GEN6 = ("verify gen6 --data .",)
+_ATTILA = ("verify attila --data .",)
+PAGE = ""
+"""What stands for the page in place of a command line."""
+_TEXTURED = (f"render {{}}.toml {DRAWN}",)
+
+_KINDS = (
+    FileKind(
+        "program.mc",
+        _text(MICROCODE),
+        (
+            f"run {{}} {SMALL}",
+            "asm {} -o o.mco --listing o.txt --symbols o.json",
+            "asm {} --check",
+            "dis {} -o o.mc",
+            f"debug {{}} --cmd short.look {NODE}",
+        ),
+    ),
+    FileKind("program.mco", "asm exchange.mc -o {}", ("dis {} -o o.mc", f"run {{}} {SMALL}")),
+    FileKind("ranges.mco", "asm ranges.mc -o {}", ("dis {}", f"run {{}} {SMALL} --range x --profile")),
+    FileKind("carries.mc", (ROOT / "tests/course/solutions/carries.mc").read_bytes, ("grade {}",)),
+    FileKind("script.look", _text(SCRIPT), (f"debug ranges.mc --cmd {{}} {NODE}",)),
+    FileKind(
+        "larrabee.mc",
+        _text(LARRABEE),
+        ("run {} --machine larrabee", "asm {} --machine larrabee -o o.mco", "asm {} --machine larrabee --check"),
+    ),
+    FileKind(
+        "larrabee.mco",
+        "asm blocks.mc --machine larrabee -o {}",
+        ("run {} --machine larrabee", "dis {} --machine larrabee -o o.mc"),
+    ),
+    FileKind(
+        "gen6.g4a",
+        _text(GEN6),
+        ("run {} --machine gen6", "asm {} --machine gen6 -o o.mco", "asm {} --machine gen6 --check"),
+    ),
+    FileKind(
+        "gen6.mco", "asm other.g4a --machine gen6 -o {}", ("run {} --machine gen6", "dis {} --machine gen6 -o o.g4a")
+    ),
+    FileKind("arb.fp", _text(ARB), ("asm {} --machine attila -o o.mco", "asm {} --machine attila --check")),
+    FileKind("arb.mco", "asm other.fp --machine attila -o {}", ("dis {} --machine attila -o o.fp",)),
+    FileKind("attila.json", _text(ATTILA), ("run {} --machine attila",)),
+    FileKind(
+        "patches.bpt",
+        _patch("enneper"),
+        ("tessellate {} --samples 2 -o m.obj", "serve {} --samples 2 -o m.ply", f"render {{}} {DRAWN}"),
+    ),
+    FileKind("trims.bpt", _patch("rosette"), ("tessellate {} --samples 2 -o m.obj",)),
+    FileKind(
+        "machine.toml", _text(CONFIG), ("config check {}", "run ranges.mc --config {}", "config show --config {}")
+    ),
+    FileKind("scene.toml", _text(SCENE), (f"render {{}} {DRAWN}",)),
+    FileKind("frames.toml", _text(FRAMES), ("animate {} -o a.gif",)),
+    *(FileKind(name, make, (f"render {{}} {DRAWN}",)) for name, make in FORMS.items()),
+    *(FileKind(f"picture.{each.lower()}", _picture(each), _TEXTURED) for each in ("PNG", "JPEG", "GIF")),
+    FileKind(
+        "memory.npz",
+        "run ranges.mc --preset tiny --output {}",
+        (f"run ranges.mc {NODE} --memory {{}} --output o.npz", *_STATE),
+    ),
+    FileKind("state.json", f"run ranges.mc {NODE} --output {{}} --pe 0-7", _STATE),
+    FileKind("stats.json", f"run exchange.mc {SMALL} --stats {{}}", _STATE),
+    FileKind(
+        "checkpoint.npz", f"run exchange.mc {SMALL} --save-at 700 {{}}", (f"run exchange.mc {SMALL} --load {{}}",)
+    ),
+    FileKind(
+        "run.npz",
+        f"run exchange.mc {SMALL} --record {{}}",
+        ("dash {} --at 700", "diff {} {}", "dash {} --svg f.svg", "debug {} --cmd short.look"),
+    ),
+    FileKind(
+        "trace.pftrace",
+        _TRACED.format("perfetto"),
+        (*_CHECKED, *(f"trace convert {{}} --to {each} -o t.{each}" for each in ("vcd", "kanata"))),
+    ),
+    *(
+        FileKind(f"trace.{each}", _TRACED.format(each.partition(".")[0]), _CHECKED)
+        for each in ("vcd", "kanata", "kanata.gz", "vcd.gz")
+    ),
+    FileKind("sweep.csv", _SWEEP, (_SWEEP,)),
+    FileKind("sweep.jsonl", _SWEEP, (_SWEEP,)),
+    FileKind("kernels.json", _text(json.dumps({"about": {}, "records": [KERNEL]})), _GEN6),
+    FileKind("kernels.json.gz", lambda: gzip.compress(good("kernels.json")), _GEN6),
+    FileKind("runs.csv", _text(ATTILA_RUNS), _ATTILA),
+    FileKind("statistics_paper.csv", _text(ATTILA_STATISTICS), _ATTILA),
+    *(FileKind(f"{each['do']}.message", _text(json.dumps(each)), (PAGE,)) for each in REQUESTS),
+)
+KINDS = {each.name: each for each in _KINDS}
+"""Every kind by the name of its file."""
+
+BESIDE: dict[str, Callable[[], bytes]] = {
+    "ranges.mc": _text(RANGES),
+    "exchange.mc": _text(exchanges.program(7)),
+    "pings.mc": _text(PING_PONG),
+    "other.g4a": _text(GEN6),
+    "other.fp": _text(ARB),
+    "short.look": _text("print R\nstep\nlist\n"),
+    "mesh.obj": FORMS["t.obj"],
+    "runs.csv": _text(ATTILA_RUNS),
+    "scenes/own.json": _text(ATTILA),
+}
+"""Files that command lines name beside the one that is damaged."""
 
 
 @cache
-def png() -> bytes:
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.new("RGBA", (8, 8), (1, 2, 3, 4)).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def textured(path: Path) -> None:
-    from tessellation.scenes.load import SceneFile, _texture
-
-    _texture(path.name, SceneFile(folder=path.parent), mipmaps=False)
+def good(name: str) -> bytes:
+    """Return a file of a kind that nobody has damaged."""
+    base = KINDS[name].base
+    if not isinstance(base, str):
+        return base()
+    with TemporaryDirectory() as folder, chdir(folder):
+        furnish()
+        assert main([*shlex.split(base.format(name)), "-q"]) == 0, base
+        return Path(name).read_bytes()
 
 
-def sweep_table(path: Path) -> None:
-    with SweepTable(str(path), ("run.cycles", "exit_code")).open([{}, {}]):
-        pass
+@cache
+def beside() -> dict[str, bytes]:
+    """Return what stands beside a damaged file, by name."""
+    found = {name: make() for name, make in BESIDE.items()}
+    scene = '[[body]]\nmesh = "mesh.obj"\ntexture = "{}"\n'
+    return found | {f"{name}.toml": scene.format(name).encode() for name in KINDS if name.startswith("picture")}
 
 
-def records(path: Path) -> None:
-    found = read_json(path)
-
-    def check(position: int):
-        registers_of(found[position], "regs")
-        yield str(found[position]["name"])
-
-    list(judged("kind", path, [str(each.get("name")) for each in found], check))
-
-
-KINDS: dict[str, FileKind] = {
-    "memory of PEs": FileKind(".npz", memory, read_memory, damaged),
-    "arrays of PEs": FileKind(".npz", memory, read_memory, arrays_changed),
-    "state of PEs": FileKind(".npz", partial(state, ".npz"), lambda path: diff_files.read(str(path))),
-    "state of PEs, its arrays": FileKind(
-        ".npz", partial(state, ".npz"), lambda path: diff_files.read(str(path)), arrays_changed
-    ),
-    "state of PEs in JSON": FileKind(".json", partial(state, ".json"), lambda path: diff_files.read(str(path))),
-    "statistics": FileKind(".json", statistics, lambda path: diff_files.read(str(path))),
-    "checkpoint": FileKind(".npz", checkpoint, resume),
-    "forged checkpoint": FileKind(".npz", checkpoint, resume, forged, cost=4),
-    "saved run": FileKind(".npz", saved_run, replayed),
-    "forged saved run": FileKind(".npz", saved_run, replayed, forged, cost=4),
-    "Perfetto trace": FileKind(".pftrace", partial(trace, "perfetto"), check_trace),
-    "VCD trace": FileKind(".vcd", partial(trace, "vcd"), check_trace),
-    "Kanata trace": FileKind(".kanata", partial(trace, "kanata"), check_trace),
-    "zipped trace": FileKind(".kanata.gz", lambda: gzip.compress(trace("kanata")), check_trace),
-    "object file": FileKind(".mco", object_file, disassembled, object_changed),
-    "patch file": FileKind(".bpt", lambda: (DATA / "data" / BUILT_IN["enneper"]).read_bytes(), read_bpt),
-    "configuration": FileKind(".toml", lambda: CONFIG, load_config),
-    "scene": FileKind(".toml", lambda: SCENE, read_scene),
-    "OBJ mesh": FileKind(".obj", lambda: OBJ, lambda path: read_model(str(path))),
-    "PLY mesh": FileKind(".ply", lambda: PLY, lambda path: read_model(str(path))),
-    "OFF mesh": FileKind(".off", lambda: OFF, lambda path: read_model(str(path))),
-    "STL mesh": FileKind(".stl", lambda: STL, lambda path: read_model(str(path))),
-    "texture": FileKind(".png", png, textured),
-    "CSV table of a sweep": FileKind(".csv", lambda: CSV, sweep_table),
-    "JSON table of a sweep": FileKind(".jsonl", lambda: JSONL, sweep_table),
-    "records": FileKind(".json", lambda: RECORDS, records),
-    "zipped records": FileKind(".json.gz", lambda: gzip.compress(RECORDS), records),
-    "table of records": FileKind(".csv", lambda: CSV, read_table),
-}
+def furnish() -> None:
+    """Write that into this folder."""
+    for name, content in beside().items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_bytes(content)

@@ -13,8 +13,8 @@ from tests.files.command_lines import LINES, bad_line
 if not hasattr(os, "fork"):
     pytest.skip("needs processes that fork", allow_module_level=True)
 
-FEW, ALL = 3, 25
-"""Inputs of each kind; 25 of 20 kinds are 500."""
+FEW, ALL = 6, 75
+"""Inputs of each kind; 75 of seven kinds are more than 500."""
 CODES = {0, 1, 2, 3, 4, 5, 6}
 AFTER_A_RUN = {0, 1, 4, 5, 6}
 """Exit codes of commands that may have written what was asked for."""

@@ -15,18 +15,19 @@ import numpy as np
 import pytest
 
 from microcode import assemble
+from pixelflow.cli.debug import diff_files
 from pixelflow.cli.main import main
 from pixelflow.cli.shell.output import output_file
 from pixelflow.cli.sweep.file_lock import locked
+from pixelflow.cli.watch.trace_files import reading
 from pixelflow.config import load_config
 from pixelflow.isa import Program
-from pixelflow.node import Checkpoint, Node
+from pixelflow.node import Checkpoint
 from pixelflow.simd.errors import InputError, format_error
 from pixelflow.simd.files import ARRAYS, CONFIGURATION, KINDS, LINE_BYTES, read_bytes
 from tests.files.damage import sealed
-from tests.files.kinds_of_files import KINDS as KINDS_OF_FILES
-from tests.files.kinds_of_files import checkpoint, exchange, object_file, small, state, trace
-from tests.files.kinds_of_files import program as with_ranges
+from tests.files.kinds_of_files import SMALL, furnish, good
+from tests.streams import exchanges
 
 TITLE = "\x1b]0;owned\x07"
 ORDERS = ("\x1b", "\x07", "\x9b", "\r")
@@ -63,22 +64,20 @@ def peak_of(work) -> int:
 
 
 def test_every_byte_of_an_archive(tmp_path: Path) -> None:
-    good = state(".npz")
-    kinds = [KINDS_OF_FILES[name] for name in ("memory of PEs", "state of PEs")]
+    whole = good("memory.npz")
     path = tmp_path / "bad.npz"
-    for at in range(0, len(good), 6):
-        path.write_bytes(good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :])
-        for kind in kinds:
-            with contextlib.suppress(InputError):
-                kind.read(path)
+    for at in range(0, len(whole), 6):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with contextlib.suppress(InputError):
+            diff_files.read(str(path))
 
 
 @pytest.mark.parametrize("at", [28, 66, 208, 1124, 1556])
 def test_a_byte_of_an_archive_that_a_command_reads(at: int, refused) -> None:
-    good = state(".npz")
-    Path("good.npz").write_bytes(good)
+    whole = good("memory.npz")
+    Path("good.npz").write_bytes(whole)
     Path("p.mc").write_text("range x[4]\nLD R, #1\n")
-    bad = good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :]
+    bad = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
     refused("bad.npz", bad, "diff", "good.npz")
     refused("bad.npz", bad, "run", "p.mc", "--memory")
 
@@ -94,23 +93,20 @@ def test_a_packet_that_says_it_is_a_terabyte(refused) -> None:
 def test_a_line_of_a_zipped_trace_is_not_held_whole(head: bytes, tmp_path: Path, refused) -> None:
     bomb = gzip.compress(head + bytes(64 << 20), 1)
     assert len(bomb) < 1 << 20
-    peak = peak_of(lambda: _checked_trace(tmp_path, bomb))
-    assert peak < 8 * LINE_BYTES
+    (tmp_path / "bomb.gz").write_bytes(bomb)
+
+    def check() -> None:
+        with reading(str(tmp_path / "bomb.gz")) as (format, stream):
+            format.check(stream, "bomb.gz")
+
+    assert peak_of(check) < 8 * LINE_BYTES
     assert "has a line of more than 1 MiB" in refused("bomb.gz", bomb, "trace", "check")
-
-
-def _checked_trace(folder: Path, data: bytes) -> None:
-    from tests.files.kinds_of_files import check_trace
-
-    path = folder / "bomb.gz"
-    path.write_bytes(data)
-    check_trace(path)
 
 
 def test_rows_of_a_trace_that_never_end_are_not_all_kept(monkeypatch: pytest.MonkeyPatch, refused) -> None:
     monkeypatch.setattr("pixelflow.simd.trace.read.kanata.MOST_ALIVE", 1_000)
     rows = "".join(f"I\t{number}\t0\t0\n" for number in range(2_000))
-    header = trace("kanata").split(b"\nI\t")[0].decode()
+    header = good("trace.kanata").split(b"\nI\t")[0].decode()
     assert "more than 1,000 rows are alive" in refused("a.kanata", f"{header}\n{rows}".encode(), "trace", "check")
 
 
@@ -129,8 +125,6 @@ def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path: Path, refused) ->
     path = tmp_path / "bomb.npz"
     path.write_bytes(bomb())
     assert path.stat().st_size < 4 << 20
-    from pixelflow.cli.debug import diff_files
-
     assert peak_of(lambda: diff_files.read(str(path))) < 32 << 20
     seal = _sealed_bomb(path.read_bytes())
     assert peak_of(lambda: Checkpoint.from_bytes(seal)) < 32 << 20
@@ -205,7 +199,7 @@ WRONG = {
 
 @pytest.mark.parametrize("message", WRONG)
 def test_a_field_of_an_object_file(message: str, refused) -> None:
-    body = json.loads(with_ranges().to_json())
+    body = json.loads(good("ranges.mco"))
     WRONG[message](body)
     assert message in refused("a.mco", json.dumps(body).encode(), "dis")
 
@@ -234,7 +228,7 @@ def test_no_order_of_a_file_reaches_the_terminal(name: str, text: str, words: li
 def test_no_order_of_a_header_is_in_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A trace whose header gives orders is in order otherwise: they are shown as escapes."""
     path = tmp_path / "a.vcd"
-    path.write_bytes(trace("vcd").replace(b"\ttool: ", b"\ttool: \\x1b;]0;owned\\x7;", 1))
+    path.write_bytes(good("trace.vcd").replace(b"\ttool: ", b"\ttool: \\x1b;]0;owned\\x7;", 1))
     assert main(["trace", "check", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "owned" in shown and not any(order in shown for order in ORDERS)
@@ -260,24 +254,50 @@ def _entry(packed: dict, key: str) -> dict:
 
 FORGED = {
     "executed": ("run", "streams", "eigc", "executed", {"list": []}),
+    "executed more": ("run", "streams", "eigc", "executed", {"list": [0] * 1_000}),
+    "executed in words": ("run", "streams", "eigc", "executed", {"list": ["x"] * 114}),
     "frames": ("run", "streams", "eigc", "frames", {"list": []}),
     "index": ("run", "streams", "eigc", "index", 10**9),
     "cycle": ("run", "streams", "eigc", "cycle", "x"),
+    "stages": ("run", "streams", "eigc", "stages", {"list": [{"list": [5, "x"]}]}),
+    "waits": ("run", "streams", "eigc", "waits", {"dict": [["sem 0", "x"]]}),
+    "long waits": ("run", "streams", "eigc", "waits", {"dict": [["sem 0", 10**400]]}),
+    "stage_waits": ("run", "streams", "eigc", "stage_waits", {"list": [{"list": [0, "sem 0", "x"]}]}),
     "routine_cycles": ("run", "streams", "eigc", "routine_cycles", {"dict": [["noise", 3]]}),
+    "routine_cycles in words": ("run", "streams", "eigc", "routine_cycles", {"dict": [["f", {"list": ["x", "y"]}]]}),
     "semaphores": ("run", "streams", "eigc", "semaphores", None),
     "clock": ("run", "clock", "cycle", "x"),
 }
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_a_forged_checkpoint(name: str) -> None:
-    *way, value = FORGED[name]
-    with np.load(io.BytesIO(checkpoint()), allow_pickle=False) as held:
+def forged(name: str, *way: str, value: object) -> bytes:
+    """Return a file of a kind with another value at a place of its state, sealed anew."""
+    with np.load(io.BytesIO(good(name)), allow_pickle=False) as held:
         header = json.loads(held["header"].tobytes())
         arrays = [held[f"array{at}"] for at in range(len(held.files) - 1)]
-    data = sealed(_broken(header, ("state", *way), value), arrays)
-    with pytest.raises(InputError, match=r"is damaged|holds a state that no run comes to"):
-        Node(small()).resume(exchange(), Checkpoint.from_bytes(data), max_cycles=20_000)
+    return sealed(_broken(header, ("state", *way), value), arrays)
+
+
+COUNTED = ("executed more", "executed in words", "stages", "waits", "stage_waits", "routine_cycles in words")
+"""What the account of a run has that comes to no end, too."""
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_checkpoint(name: str, refused) -> None:
+    *way, value = FORGED[name]
+    furnish()
+    data = forged("checkpoint.npz", *way, value=value)
+    for limit in ("20000", "720") if name in COUNTED else ("20000",):
+        said = refused("c.npz", data, "run", "exchange.mc", *SMALL.split(), "--max-cycles", limit, "--load")
+        assert "is damaged" in said or "holds a state that no run comes to" in said
+
+
+@pytest.mark.parametrize("source", [-1, 16, 10**12])
+def test_a_forged_saved_run(source: int, refused) -> None:
+    """Address bits of a texture ASIC from a bit that the counter has not."""
+    way = ("texture", "fields", "generator", "fields", "crossbar")
+    data = forged("run.npz", *way, value={"list": [source] * 21})
+    assert "is damaged" in refused("r.npz", data, "dash")
 
 
 # --- F9: files that are named by others ---
@@ -321,7 +341,7 @@ def _writes(folder: Path, write) -> None:
 
 def test_a_planted_link_is_not_written_through(tmp_path: Path) -> None:
     def write(folder: Path) -> None:
-        Checkpoint.from_bytes(checkpoint()).save(folder / "out.npz")
+        Checkpoint.from_bytes(good("checkpoint.npz")).save(folder / "out.npz")
         with output_file(folder / "out.json") as stream:
             stream.write("{}")
 
@@ -352,5 +372,5 @@ def test_the_limits_of_the_documents_are_those_of_the_files() -> None:
     text = (Path(__file__).resolve().parents[2] / "pixelflow" / "simd" / "files" / "README.md").read_text("utf-8")
     for kind in KINDS.values():
         assert f"| {kind.what} | {kind.shown_limit} |" in text
-    assert Program.from_json(object_file().decode()).words == exchange().words
+    assert Program.from_json(good("program.mco").decode()).words == assemble(exchanges.program(7)).words
     assert load_config(None, [], "tiny")

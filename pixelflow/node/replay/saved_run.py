@@ -19,7 +19,7 @@ from pixelflow.node.parts.array.loaded import with_loaded
 from pixelflow.node.replay.pokes import Poke
 from pixelflow.node.replay.replay import Replay
 from pixelflow.node.run.streams.semaphores import STREAMS
-from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
+from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, trusted, write_archive
 from pixelflow.node.saved.kinds import is_like
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.errors import Fault, InputError, Place
@@ -94,15 +94,14 @@ class SavedRun:
         ``watch`` is called with the node's bus before the run begins.
         """
         node = Node(self.config, engine)
-        try:
-            if not is_like(self.state, Node(self.config, "rows").snapshot()):
-                raise _refusal(DAMAGED, self.file)
+        if not is_like(self.state, Node(self.config, "rows").snapshot()):
+            raise _refusal(DAMAGED, self.file)
+        how = {"entry": self.entry, "max_cycles": self.max_cycles, "pokes": self.pokes, **options}
+        with trusted(self.file):
             node.restore(self.state)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-            raise _refusal(DAMAGED, self.file) from None
-        if watch is not None:
-            watch(node.bus)
-        return Replay(node, self.program, entry=self.entry, max_cycles=self.max_cycles, pokes=self.pokes, **options)
+            if watch is not None:
+                watch(node.bus)
+            return _Again(node, self.program, self.file, **how)
 
     def check_end(self, replay: Replay) -> None:
         """Raise InputError where a replay that is at its end has not ended as the saved run did.
@@ -164,6 +163,18 @@ class SavedRun:
     def load(cls, path: str | Path) -> SavedRun:
         """Read a file; raises InputError where it cannot be read or is not a saved run of this version."""
         return cls.from_bytes(read_bytes(path, ARRAYS), str(path))
+
+
+class _Again(Replay):
+    """A replay from a file, whose name an error has that no state of a run leads to."""
+
+    def __init__(self, node: Node, program: Program, file: str, **how: Any) -> None:
+        self._file = file
+        super().__init__(node, program, **how)
+
+    def _advance(self, cycle: int) -> None:
+        with trusted(self._file):
+            super()._advance(cycle)
 
 
 class Recorder:

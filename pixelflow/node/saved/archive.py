@@ -10,7 +10,8 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import UnionType
 from typing import Any
 
@@ -19,16 +20,19 @@ from numpy.typing import NDArray
 
 from pixelflow.node.saved.first_form import CLASS_OF_FIRST, first_form, renewed
 from pixelflow.node.saved.values import pack, unpack
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.files import ARRAYS, OBJECT
 from pixelflow.simd.files.arrays import parse_arrays
 
-__all__ = ["DAMAGED", "has_kinds", "read_archive", "write_archive"]
+__all__ = ["DAMAGED", "has_kinds", "read_archive", "trusted", "write_archive"]
 
 DAMAGED = "is damaged: a part of it is missing or of the wrong kind"
 
 _UNREADABLE = (*(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError),)
 """What comes of contents that no run has written."""
+
+_BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of a run that goes on from values to which no run comes."""
 
 HEADER_BYTES = OBJECT.limit
 """The longest header: the program of a saved run is a part of it."""
@@ -79,6 +83,22 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
         return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST), header["entry"])
     except _UNREADABLE:
         raise refuse(DAMAGED) from None
+
+
+@contextmanager
+def trusted(file: str) -> Iterator[None]:
+    """Take errors that no state of a run leads to for what they show: that the file holds no such state.
+
+    Values that no run comes to, in a file whose checksum was made for them, break the run at any later time.
+    """
+    try:
+        yield
+    except _BROKEN as error:
+        hint = (
+            f"going on from it ends in {type(error).__name__}; where a file that was saved again does the same, "
+            "it is a defect of the simulator"
+        )
+        raise InputError(Fault("holds a state that no run comes to", Place(file), hint)) from error
 
 
 def has_kinds(found: object, kinds: Mapping[str, type | UnionType]) -> bool:

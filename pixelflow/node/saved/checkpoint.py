@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,16 +13,13 @@ from pixelflow.node.run.streams.semaphores import STREAMS
 from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
 from pixelflow.node.saved.kinds import is_like
 from pixelflow.simd.config.param import shorten
-from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import ARRAYS, read_bytes, replacing
 from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["SCHEMA", "Checkpoint"]
 
 SCHEMA = "pixelflow.checkpoint/2"
-
-_BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes of a run that goes on from values to which no run comes."""
 
 
 def _refusal(message: str, file: str) -> InputError:
@@ -75,29 +71,6 @@ class Checkpoint:
         held = {key: value for key, value in self.state.items() if key != "run"}
         if not is_like(held, node) or not isinstance(found, dict) or found.keys() != run.keys():
             raise _refusal(DAMAGED, self.file)
-
-    @contextmanager
-    def trusted(self) -> Iterator[None]:
-        """Take errors that no state of a run leads to for what they show: that the file holds no such state.
-
-        Values that no run comes to, in a file whose checksum was made for them, break the run at any later time.
-        """
-        try:
-            yield
-        except (
-            InternalError,
-            ArithmeticError,
-            AssertionError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:
-            hint = (
-                f"going on from it ends in {type(error).__name__}; where a file that was saved again does the same, "
-                "it is a defect of the simulator"
-            )
-            raise InputError(Fault("holds a state that no run comes to", Place(self.file), hint)) from error
 
     def to_bytes(self) -> bytes:
         """Return the file's contents; the same state gives the same bytes."""

@@ -17,6 +17,9 @@ from pixelflow.simd.errors import InternalError
 
 __all__ = ["pack", "unpack"]
 
+_BITS = 64
+"""Of the longest whole number that a state holds."""
+
 
 def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
     """Return a value as JSON can hold it; arrays are appended to ``arrays`` and referred to by position.
@@ -53,6 +56,8 @@ def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping
     ``names`` are those that stand for classes; no other one is looked up.
     """
     if not isinstance(packed, dict):
+        if isinstance(packed, list | float) or (isinstance(packed, int) and abs(packed) >> _BITS):
+            raise ValueError("a state has no such numbers")
         return packed
     match packed:
         case {"array": int(position)}:

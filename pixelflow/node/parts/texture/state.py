@@ -38,6 +38,10 @@ class AddressGenerator:
     crossbar: list[int | None] = field(default_factory=lambda: [None] * ADDRESS_BITS)
     """For each address bit, the counter bit that it takes; None is 0."""
 
+    def __post_init__(self) -> None:
+        if any(source is not None and source not in range(COUNTER_BITS) for source in self.crossbar):
+            raise ValueError(f"the counter has bits 0 to {COUNTER_BITS - 1}")
+
     def connect(self, bit: int, source: int | None) -> None:
         """Let address bit ``bit`` take counter bit ``source``, or 0."""
         self.crossbar[bit] = source

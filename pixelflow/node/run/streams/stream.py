@@ -307,15 +307,18 @@ class Stream(ControlFlow):
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a stream of the same program."""
+        """Go on from a snapshot of a stream of the same program; raises TypeError or ValueError for what is none."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
-        self.executed[:] = snapshot["executed"]
+        if len(snapshot["executed"]) != len(self.executed):
+            raise ValueError("not a count for each instruction")
+        self.executed[:] = map(int, snapshot["executed"])
         self.frames = [CallFrame(*copy.deepcopy(values)) for values in snapshot["frames"]]
-        self.stages = [(name, cycle) for name, cycle in snapshot["stages"]]
-        self.waits = dict(snapshot["waits"])
-        self.stage_waits = {(stage, reason): cycles for stage, reason, cycles in snapshot["stage_waits"]}
+        self.stages = [(str(name), int(cycle)) for name, cycle in snapshot["stages"]]
+        self.waits = {str(reason): int(cycles) for reason, cycles in snapshot["waits"].items()}
+        self.stage_waits = {(int(stage), str(why)): int(cycles) for stage, why, cycles in snapshot["stage_waits"]}
         self.waiting, self.signalled = snapshot["waiting"], snapshot["signalled"]
-        self.routine_cycles = {name: (calls, cycles) for name, (calls, cycles) in snapshot["routine_cycles"].items()}
+        uses = snapshot["routine_cycles"].items()
+        self.routine_cycles = {str(name): (int(calls), int(cycles)) for name, (calls, cycles) in uses}
         self._control_since = tuple(snapshot["control_since"])
         self.semaphores.restore(snapshot["semaphores"])
         if self.supply is not None:
