@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import numpy as np
@@ -97,26 +96,6 @@ def test_a_fault_hides_no_other() -> None:
     with pytest.raises(InputError) as caught:
         parse_bpt(text(*_SQUARE[:5], "curve 1 0 1 2 0").replace(b"2 2\n0.0 0.0 0", b"2 2\n0.0 x 0"), "two.bpt")
     assert len(caught.value.faults) == 3  # x in both patches, 2 in the trim of the first
-
-
-@pytest.mark.parametrize("rounds", [150, pytest.param(5000, marks=pytest.mark.slow)])
-def test_damaged_files_are_read_or_refused(rosette: tuple[Patch, ...], rounds: int) -> None:
-    """Bytes and lines changed at random: patches or a fault with its line, nothing else."""
-    chance = random.Random(rounds)
-    whole = format_bpt(rosette[:1]).encode()
-    words = [b"trim", b"loop", b"curve 3", b"nan", b"-1", b"1e308", b" ", b"0", b"7", b"\n", b"rational 2", b"1.0"]
-    refused = 0
-    for _ in range(rounds):
-        data = bytearray(whole)
-        for _ in range(chance.randint(1, 3)):
-            at = chance.randrange(whole.index(b"trim"), len(data))
-            data[at : at + chance.randint(0, 12)] = chance.choice(words)
-        try:
-            assert all(isinstance(patch, Patch) for patch in parse_bpt(bytes(data), "damaged.bpt").patches)
-        except InputError as error:
-            refused += 1
-            assert all(fault.place is not None for fault in error.faults)
-    assert refused > rounds // 2
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ import math
 import threading
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pixelflow.simd.errors import InputError
 from pixelflow.view.server.desks import MOST_PAGES, Desk, Desks
@@ -144,28 +142,6 @@ def test_a_page_has_its_own_desk_and_too_many_have_none() -> None:
     first.send = None  # its page has gone
     assert desks.take("one too many") is not None and len(desks) == MOST_PAGES
     desks.close()
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    st.one_of(
-        st.text(max_size=60),
-        st.dictionaries(
-            st.sampled_from(["id", "do", "cycle", "zoom", "way", "x"]),
-            st.recursive(
-                st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.just("now"),
-                lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-                max_leaves=6,
-            ),
-        ).map(json.dumps),
-    )
-)
-def test_any_message_has_one_answer(text: str) -> None:
-    found: list[bytes] = []
-    Desk(lambda tell: [Room()]).ask(text, found.append)
-    (message,) = found
-    head, _ = decoded(message)
-    assert ("error" in head) != ("cycle" in head)
 
 
 GUARD = Guard(8000, "secret-token")
