@@ -26,13 +26,13 @@ from tests.files.kinds_of_files import KINDS, PAGE, furnish, good
 
 __all__ = ["Attempts"]
 
-CODES = {0, 1, 2, 3, 4, 5, 6}
-REFUSED = {2, 3}
+CODES = {0, 1, 3, 4, 5, 6}
+REFUSED = 3
 TOO_LONG = -1
 SECONDS = 30
 """Of the processor."""
 LONGEST_MESSAGE = 40_000
-MARKS = ("Traceback", "internal error", "a defect of the simulator", "Warning: ")
+MARKS = ("Traceback", "internal error", "Warning: ")
 """What no input leads to."""
 
 
@@ -58,13 +58,13 @@ class Attempts:
         rng = random.Random(f"{name} {number}")
         data, line = damaged(good(name), rng), rng.choice(KINDS[name].lines)
         code, wrong = self._ended(name, line, data)
-        return code in REFUSED, [f"{name} {number}: {each}: {line or 'a message'}" for each in wrong]
+        return code == REFUSED, [f"{name} {number}: {each}: {line or 'a message'}" for each in wrong]
 
     def _ended(self, name: str, line: str, data: bytes) -> tuple[int, list[str]]:
         """Return the exit code, and what is wrong."""
         if line == PAGE:
             text = _answered(data.decode("utf-8", "replace"))
-            return 3 if text else 0, _said(text)
+            return REFUSED if text else 0, _said(text)
         with chdir(self._folder), _limited():
             Path(name).write_bytes(data)
             self._there[whole := f"whole-{name}"] = good(name)
@@ -87,7 +87,7 @@ class Attempts:
             wrong.append(f"ends with {code}: {text[-600:]}")
         if code and not (text or shown):
             wrong.append(f"ends with {code} and says nothing")
-        if code in REFUSED and (left or changed):
+        if code == REFUSED and (left or changed):
             wrong.append(f"is refused and writes {sorted(left) or name}")
         wrong += [f"writes a part of {each}" for each, content in left.items() if not _whole(each, content)]
         return code, wrong

@@ -142,6 +142,12 @@ def a_wrong_cycle(packets: list) -> list:
     return packets
 
 
+def an_unheard_stream(packets: list) -> list:
+    track = next(packet for packet in packets if packet.track_descriptor.name == "eigc")
+    track.track_descriptor.name = "eigb"
+    return packets
+
+
 DAMAGES = {
     without_an_end: "have no end",
     backwards: "goes back from cycle",
@@ -150,6 +156,7 @@ DAMAGES = {
     half_an_arrow: "has only one end",
     another_tool: "not from this tool",
     a_wrong_cycle: "is not that of its time",
+    an_unheard_stream: "the header names no stream eigb",
 }
 
 

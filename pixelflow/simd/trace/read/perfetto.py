@@ -172,6 +172,8 @@ class _Reader:
             self._faults.byte(offset, f"two tracks have the number {descriptor.uuid}")
         else:
             track = Track.named(descriptor.name)
+            if track.kind is TrackKind.STREAM and track.of not in self._trace.streams:
+                self._faults.byte(offset, f"the header names no stream {track.of}")
             self._tracks[descriptor.uuid] = track
             if descriptor.HasField("counter"):
                 self._trace.counter(track, descriptor.counter.unit_name)
