@@ -222,6 +222,7 @@ MEASURED: dict[str, Callable[[], float]] = {
 # --- held by a test --------------------------------------------------------------------------------------------------
 
 HELD = {
+    "30,000": "tests/files/test_fuzz.py",
     "16,820": "tests/studies/test_studies.py",
     "868": "tests/rendering/test_node.py",
     "22,528": "tests/rendering/test_shading.py",

@@ -96,12 +96,14 @@ class SavedRun:
         node = Node(self.config, engine)
         if not is_like(self.state, Node(self.config, "rows").snapshot()):
             raise _refusal(DAMAGED, self.file)
-        how = {"entry": self.entry, "max_cycles": self.max_cycles, "pokes": self.pokes, **options}
         with trusted(self.file):
             node.restore(self.state)
             if watch is not None:
                 watch(node.bus)
-            return _Again(node, self.program, self.file, **how)
+            of = node, self.program
+            found = _Again(*of, entry=self.entry, max_cycles=self.max_cycles, pokes=self.pokes, **options)
+        found.file = self.file
+        return found
 
     def check_end(self, replay: Replay) -> None:
         """Raise InputError where a replay that is at its end has not ended as the saved run did.
@@ -168,12 +170,10 @@ class SavedRun:
 class _Again(Replay):
     """A replay from a file, whose name an error has that no state of a run leads to."""
 
-    def __init__(self, node: Node, program: Program, file: str, **how: Any) -> None:
-        self._file = file
-        super().__init__(node, program, **how)
+    file = ""
 
     def _advance(self, cycle: int) -> None:
-        with trusted(self._file):
+        with trusted(self.file):
             super()._advance(cycle)
 
 
