@@ -38,6 +38,7 @@ class Model:
     corners: np.ndarray
 
 
+@np.errstate(all="ignore")  # what is no finite point is told as that
 def read_model(path: str) -> Model:
     """Read a mesh file; normals are the sum of the areas around a vertex, whatever the file says.
 

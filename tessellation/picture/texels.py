@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +43,11 @@ def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
         from PIL import Image, UnidentifiedImageError
 
         content = read_bytes(path, TEXTURE)
-        with Image.open(io.BytesIO(content)) as image:
+        # Pillow's own limit is of pictures that are decoded.
+        with (
+            warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            Image.open(io.BytesIO(content)) as image,
+        ):
             if max(image.size) > largest:  # before it is decoded
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", hint=allowed))
             return _texels(image)

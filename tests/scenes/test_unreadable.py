@@ -97,6 +97,17 @@ def test_faces_that_are_declared_and_not_there_are_counted(name: str, tmp_path: 
         read_model(str(path))
 
 
+def test_a_corner_that_is_no_whole_number_is_refused_without_a_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    path = tmp_path / "text.ply"
+    path.write_bytes(ply_text().replace(b"0 0 1.25", b"00 1.25").replace(b"3 0 2 1", b"3 0 99999999999999999999 1"))
+    with pytest.raises(InputError):
+        read_model(str(path))
+    assert not recwarn.list
+
+
 def test_a_scene_names_the_mesh_that_is_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("trimesh", reason="trimesh is not installed")
     (tmp_path / "t.ply").write_bytes(ply_binary()[:-1])

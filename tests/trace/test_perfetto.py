@@ -148,6 +148,21 @@ def an_unheard_stream(packets: list) -> list:
     return packets
 
 
+def an_address_in_words(packets: list) -> list:
+    address = next(each.iid for each in packets[0].interned_data.debug_annotation_names if each.name == "uPC")
+    for packet in packets:
+        for annotation in packet.track_event.debug_annotations:
+            if annotation.name_iid == address:
+                annotation.string_value_iid = packets[0].interned_data.debug_annotation_string_values[0].iid
+    return packets
+
+
+def without_addresses(packets: list) -> list:
+    names = packets[0].interned_data.debug_annotation_names
+    next(each for each in names if each.name == "uPC").name = "uPD"
+    return packets
+
+
 DAMAGES = {
     without_an_end: "have no end",
     backwards: "goes back from cycle",
@@ -156,6 +171,8 @@ DAMAGES = {
     half_an_arrow: "has only one end",
     another_tool: "not from this tool",
     a_wrong_cycle: "is not that of its time",
+    an_address_in_words: "uPC is a number below 4294967296, found",
+    without_addresses: "an instruction without its uPC",
     an_unheard_stream: "the header names no stream eigb",
 }
 

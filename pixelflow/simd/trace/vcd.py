@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vcd import VCDWriter
     from vcd.writer import Variable, VarValue
 
-__all__ = ["IDLE", "NOTHING", "OPCODE_BITS", "time_unit", "write_vcd"]
+__all__ = ["IDLE", "NOTHING", "NUMBER_BITS", "OPCODE_BITS", "time_unit", "write_vcd"]
 
 IDLE = "idle"
 """The state of a stream that neither executes nor waits, because it has ended."""
@@ -36,7 +36,7 @@ NOTHING = "-"
 
 _UNKNOWN = "x"
 OPCODE_BITS = 8
-_NUMBER_BITS = 32
+NUMBER_BITS = 32
 _COUNTERS = {
     TrackKind.COUNTER: ("sem", "sem"),
     TrackKind.ENABLED: ("enabled", "module"),
@@ -116,7 +116,7 @@ class _Variables:
     def _bit(self, scope: str, name: str) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "wire", size=1, init=0)
 
-    def _number(self, scope: str, name: str, bits: int = _NUMBER_BITS) -> Variable[VarValue]:
+    def _number(self, scope: str, name: str, bits: int = NUMBER_BITS) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "reg", size=bits, init=_UNKNOWN)
 
     def _text(self, scope: str, name: str, init: str = NOTHING) -> Variable[VarValue]:
@@ -173,7 +173,7 @@ class _Variables:
 
     def wire(self, track: Track, spans: Spans) -> Iterator[Change]:
         """A wire: how much was sent over it in each cycle, 0 where nothing was."""
-        variable = self._writer.register_var("wire", _word(track.of), "reg", size=_NUMBER_BITS, init=0)
+        variable = self._writer.register_var("wire", _word(track.of), "reg", size=NUMBER_BITS, init=0)
         sent: dict[int, int] = {}
         for start, label in zip(spans.starts, spans.labels, strict=True):
             sent[start] = sent.get(start, 0) + int(spans.label(label).arg("amount") or 0)

@@ -12,6 +12,7 @@ from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, SEQUENCE, TIME_UNIT, units_per_second
 from pixelflow.simd.trace.text import is_number
+from pixelflow.simd.trace.vcd import NUMBER_BITS, OPCODE_BITS
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
@@ -88,6 +89,12 @@ def _varint(stream: IO[bytes]) -> tuple[int | None, int]:
         if byte[0] < 0x80:
             return value, digits + 1
     return None, 10
+
+
+_COUNTS = range(1 << NUMBER_BITS)
+_OF_INSTRUCTIONS = ("uPC", "opcode")
+_NUMBERS = {"uPC": _COUNTS, "opcode": range(1 << OPCODE_BITS), "amount": _COUNTS, "depth": _COUNTS}
+"""Arguments that are numbers in every format, and how large ones."""
 
 
 class _Reader:
@@ -221,6 +228,8 @@ class _Reader:
         if track not in self._trace.counters:
             self._faults.byte(offset, f"a counter value on {track.name}, which has spans")
             return
+        if event.counter_value not in _COUNTS:
+            self._faults.byte(offset, f"{track.name} counts up to {len(_COUNTS) - 1}, found {event.counter_value}")
         self._trace.counters[track].set(cycle, event.counter_value)
 
     def _end_span(self, offset: int, uuid: int, cycle: int) -> None:
@@ -244,7 +253,12 @@ class _Reader:
         annotations = list(event.debug_annotations)
         if not annotations or annotations[-1].int_value != cycle:
             self._faults.byte(offset, f"the cycle of the event is not that of its time, {cycle}")
-        row = spans.add(cycle, cycle, self._label(offset, event, annotations))
+        label = self._label(offset, event, annotations)
+        if track.kind is TrackKind.STREAM:
+            for name in _OF_INSTRUCTIONS:
+                if self._trace.labels[label].arg(name) is None:
+                    self._faults.byte(offset, f"an instruction without its {name}")
+        row = spans.add(cycle, cycle, label)
         if kind == event.TYPE_SLICE_BEGIN:
             self._open.setdefault(uuid, []).append(row)
         for number in event.flow_ids:
@@ -254,13 +268,14 @@ class _Reader:
 
     def _label(self, offset: int, event: protos.TrackEvent, annotations: Sequence[protos.DebugAnnotation]) -> int:
         """Return the label of an event. Its last argument is the cycle, which is no part of the label."""
-        args = []
+        args: list[tuple[str, int | str]] = []
         for annotation in annotations[:-1]:
             name = self._text(offset, "argument", annotation.name_iid)
-            if annotation.HasField("int_value"):
-                args.append((name, annotation.int_value))
-            else:
-                args.append((name, self._text(offset, "text", annotation.string_value_iid)))
+            number = annotation.HasField("int_value")
+            value = annotation.int_value if number else self._text(offset, "text", annotation.string_value_iid)
+            if name in _NUMBERS and not (number and value in _NUMBERS[name]):
+                self._faults.byte(offset, f"{name} is a number below {len(_NUMBERS[name])}, found {value!r}")
+            args.append((name, value))
         name = self._text(offset, "name", event.name_iid)
         category = self._text(offset, "category", event.category_iids[0] if event.category_iids else 0)
         try:
