@@ -36,7 +36,7 @@ def judge(kind: str, number: int, folder: Path) -> list[str]:
         wrong.append(f"ends with {found.code}")
     if b"Traceback" in found.out + found.err or b"internal error" in found.err:
         wrong.append("shows a traceback")
-    if found.code and not found.err:
+    if found.code and not (found.err or found.out):
         wrong.append("says nothing")
     if found.seconds > CPU_SECONDS:
         wrong.append(f"takes {found.seconds:.1f} s")
