@@ -138,7 +138,7 @@ def test_what_is_exact_on_the_grid_is_never_refused():
 @pytest.mark.parametrize("normals", ["fixed", "float"])
 @pytest.mark.parametrize("k", [6, 7, 12, 16])
 def test_a_step_of_the_grid_is_not_lost(k, normals):
-    """The largest coordinate is 3/4, so that steps are 2^-39; one of x alone is not 0, and is all that slopes along u."""
+    """Steps are 2^-39, as the largest coordinate is 3/4. A single x is not 0, and makes the only slopes along u."""
     powers = (-39, -37, -32, -31)
     points = np.zeros((len(powers), 4, 4, 3))
     points[..., 1] = np.arange(4) / 4
