@@ -1,6 +1,6 @@
 """Meaning: the instruction set of the shader, ARB programs with one declaration an instruction."""
 
-from attila_bridge.code.isa import instructions
+from attila_bridge.code.isa.instructions import arithmetic, flow, functions, lighting, texture  # noqa: F401  (they declare instructions)
 from attila_bridge.code.isa.declarations import (
     INSTRUCTIONS,
     ShaderDeclaration,
@@ -19,7 +19,6 @@ __all__ = [
     "ShaderUnit",
     "carry_out",
     "destination_of",
-    "instructions",
     "sources_of",
     "unit_of",
 ]

@@ -1,6 +1,6 @@
 """Meaning: the instruction set, with the encodings of the hardware."""
 
-from gen6_bridge.code.isa import instructions
+from gen6_bridge.code.isa.instructions import arithmetic, compares, floats, flow, logic, mathematics, messages, moves, products  # noqa: F401
 from gen6_bridge.code.isa.declarations import (
     INSTRUCTION_WORDS,
     INSTRUCTIONS,
@@ -19,5 +19,4 @@ __all__ = [
     "EuInstruction",
     "EuUnit",
     "eights",
-    "instructions",
 ]
