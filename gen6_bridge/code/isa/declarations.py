@@ -200,7 +200,7 @@ class EuInstruction(Instruction):
         for span in spans:
             if span[1] >= CHANNELS and conditional:
                 raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
-            run = Execution(lanes, self.controls, span, arithmetic)
+            run = Execution(lanes, self.controls, span, arithmetic, self.sources)
             # Both halves obey the flags as they were before the first one set some.
             before = run.predicate if before is None else before
             run.predicate = before
