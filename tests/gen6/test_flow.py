@@ -10,7 +10,7 @@ from gen6_bridge.code.assembler import EuProgram, assemble_eu
 from gen6_bridge.code.isa import INSTRUCTIONS
 from gen6_bridge.machine import run_program
 from gen6_bridge.unit import ExecutionUnit, RunFunctions
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 THREADS, NESTS = 64, 10
 FEW, MANY = 2, 10_000
@@ -90,7 +90,7 @@ def test_a_run_has_a_sampler_an_urb_and_memory_by_itself() -> None:
 
 def test_an_endless_thread_is_stopped() -> None:
     unit = ExecutionUnit(assemble_eu("TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n").code)
-    with pytest.raises(MachineFault, match="still running after 1000"):
+    with pytest.raises(CycleLimitError, match="still running after 1,000 instructions"):
         unit.run(limit=1000)
     assert int(unit.issued[0]) == 1000
 
