@@ -140,8 +140,8 @@ def schedule(
 ) -> Account:
     """Return what threads take that carry out these steps, each on the unit that has its turn.
 
-    ``priorities`` are larger for threads that go first; all are the same without them. ``come`` hears of each issue, before it,
-    the cycle in which it ends, and the instruction.
+    ``priorities`` are larger for threads that go first; all are the same without them. ``come`` hears of each
+    issue, before it, the cycle in which it ends, and the instruction.
     """
     return _Schedule(instructions, traces, config, priorities, watcher, carrier, come).run()
 

@@ -8,7 +8,6 @@ from threading import Thread
 from typing import Protocol, TypeVar
 
 from pixelflow.simd.errors import CycleLimitError
-from pixelflow.simd.units import Cycle
 
 __all__ = ["Attendance", "Counting", "Going", "Telling", "heard", "unseen"]
 
@@ -38,7 +37,7 @@ class Going(Protocol):
     """A run while it goes on, for those who watch it from outside; what it says is a moment old."""
 
     @property
-    def cycle(self) -> Cycle:
+    def cycle(self) -> int:
         """How far it has come."""
 
     @property
@@ -63,7 +62,7 @@ class Attendance:
 
     limit: int | None = None
     """Cycles after which it is stopped; None for the machine's own limit."""
-    cycle: Cycle = 0
+    cycle: int = 0
     counted: str = "cycle"
     interrupted: bool = False
     where: Callable[[int], str] = str
@@ -80,13 +79,13 @@ class Attendance:
         """Have the run end with KeyboardInterrupt at its next step."""
         self.interrupted = True
 
-    def come(self, cycle: Cycle, at: int) -> None:
+    def come(self, cycle: int, at: int) -> None:
         """Note how far the run has come; raises KeyboardInterrupt where somebody has asked it to end."""
         self.cycle, self.at = cycle, at
         if self.interrupted:
             raise KeyboardInterrupt(f"at {self.counted} {cycle:,}, {self.places}")
 
-    def check(self, cycles: Cycle, found: str = "") -> None:
+    def check(self, cycles: int, found: str = "") -> None:
         """Raise CycleLimitError where a run takes more cycles than it may; ``found`` is said in place of where."""
         if self.limit is not None and cycles > self.limit:
             raise CycleLimitError(f"cycle limit {self.limit} reached{found or f' at {self.places}'}")

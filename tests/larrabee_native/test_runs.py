@@ -249,7 +249,7 @@ def test_any_limit_is_the_same_to_both_engines(limit: float) -> None:
         unit, fault = counting(engine, 3), ""
         try:
             unit.run(limit=limit)
-        except MachineFault as caught:
+        except (CycleLimitError, MachineFault) as caught:
             fault = str(caught)
         found.append((fault, *seen(unit)))
     assert found[0] == found[1]
