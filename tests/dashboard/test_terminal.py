@@ -211,6 +211,18 @@ def test_a_long_run_says_cycle_rate_and_line_and_where_it_was_interrupted(termin
     assert child.exitstatus == 130
 
 
+def test_a_long_run_of_another_machine_says_how_far_it_has_come(terminal, folder: Path) -> None:
+    (folder / "endless.s").write_text("TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n", encoding="utf-8")
+    words = ("run", "--machine", "gen6", "endless.s", "--max-cycles", "90000000")
+    child = terminal(*words, size=(24, 110))
+    child.expect(r"instruction [0-9,]+ of at most 90,000,000, [0-9,]+ a second, at endless.s:[23]")
+    child.sendintr()
+    child.expect(r"interrupted at instruction [0-9,]+, endless.s:[23]\r\n")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+
+
 @pytest.fixture
 def scene(folder: Path) -> Path:
     """Put a scene of ATTILA into the folder: a square of 64x64 pixels."""
