@@ -1,5 +1,8 @@
 """Native code kept on disk: one file per key, written whole or not at all, believed only if its checksum is right.
 
+The checksum is against damage. Against other users, only regular files of this user's own are believed, in a folder of
+their own, neither of which anybody else may write to.
+
 Any number of processes may use one folder at the same time. A file is written under a name of its own and then renamed;
 whoever writes last wins, with the same content. A file that is missing, cut off or changed counts as absent.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -42,9 +46,13 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """Return what was kept under a key, None where there is nothing that can be believed."""
         try:
-            if not self._is_ours():
+            if not _is_ours(self._path.stat()):
                 return None
-            data = self._file(key).read_bytes()
+            with open(self._file(key), "rb", opener=_open) as file:
+                status = os.fstat(file.fileno())
+                if not (stat.S_ISREG(status.st_mode) and _is_ours(status)):
+                    return None
+                data = file.read()
         except OSError:
             return None
         head = len(_MAGIC) + 32
@@ -57,7 +65,7 @@ class Cache:
         """Keep ``content`` under a key."""
         try:
             self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._is_ours():
+            if not _is_ours(self._path.stat()):
                 return
             handle, name = tempfile.mkstemp(dir=self._path, prefix=".new-")
             try:
@@ -75,14 +83,17 @@ class Cache:
     def _seal(key: str, content: bytes) -> bytes:
         return hashlib.sha256(key.encode() + b"\x00" + content).digest()
 
-    def _is_ours(self) -> bool:
-        """Return whether nobody else can put code into the folder."""
-        status = self._path.stat()
-        if not hasattr(os, "getuid"):
-            return True
-        return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
     def _make_room(self) -> None:
         files = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(self._path) if entry.name.endswith(".o")]
         for _, path in sorted(files)[:-_KEPT]:
             os.unlink(path)
+
+
+def _open(path: str, flags: int) -> int:
+    """Open a file, not what a link leads to, without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Return whether nobody else can have put code into a file or a folder."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
