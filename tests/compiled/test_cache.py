@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,16 @@ def test_a_folder_that_others_can_write_to_is_not_used(make, folder: Path, right
     folder.chmod(0o777)
     assert run(make) == right
     assert not files(folder)
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day(folder: Path) -> None:
+    folder.mkdir(0o700)
+    for name, hours in ((".new-old", 25), (".new-now", 0), ("other", 25)):
+        (folder / name).touch()
+        then = time.time() - 3600 * hours
+        os.utime(folder / name, (then, then))
+    Cache(folder).put("key", b"code")
+    assert sorted(os.listdir(folder)) == [".new-now", "key.o", "other"]
 
 
 # fmt: off

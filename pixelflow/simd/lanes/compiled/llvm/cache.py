@@ -13,6 +13,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 __all__ = ["Cache", "folder"]
@@ -20,6 +21,9 @@ __all__ = ["Cache", "folder"]
 _MAGIC = b"lanes\x00\x01\n"
 _PACKAGE = __name__.partition(".")[0]
 """The package that the code belongs to: names the folder, and the variable that moves it."""
+
+_NEW = ".new-"
+"""What the name of a file begins with that is not whole yet."""
 
 _KEPT = 2_000
 """Files in the folder; the oldest make room."""
@@ -67,7 +71,7 @@ class Cache:
             self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not _is_ours(self._path.stat()):
                 return
-            handle, name = tempfile.mkstemp(dir=self._path, prefix=".new-")
+            handle, name = tempfile.mkstemp(dir=self._path, prefix=_NEW)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_MAGIC + self._seal(key, content) + content)
@@ -84,9 +88,16 @@ class Cache:
         return hashlib.sha256(key.encode() + b"\x00" + content).digest()
 
     def _make_room(self) -> None:
-        files = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(self._path) if entry.name.endswith(".o")]
-        for _, path in sorted(files)[:-_KEPT]:
+        files = [(each.stat().st_mtime, each.path) for each in os.scandir(self._path) if each.name.endswith(".o")]
+        # A file that is being written has its name within seconds; an old one was left by a process that was killed.
+        left = [(0, each.path) for each in os.scandir(self._path) if each.name.startswith(_NEW) and _is_old(each)]
+        for _, path in sorted(files)[:-_KEPT] + left:
             os.unlink(path)
+
+
+def _is_old(entry: os.DirEntry[str]) -> bool:
+    """Return whether a file was last written more than a day ago."""
+    return time.time() - entry.stat().st_mtime > 24 * 3600
 
 
 def _open(path: str, flags: int) -> int:
