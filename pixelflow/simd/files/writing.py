@@ -13,7 +13,7 @@ from typing import IO
 try:
     import fcntl
 except ImportError:  # Windows: there nothing is locked, and what a killed process leaves stays
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["replacing"]
 
