@@ -27,6 +27,12 @@ class _Narrow:
         return np.arange(*limits, dtype=dtype)
 
     @staticmethod
+    def array(values: Any, dtype: Any = None) -> np.ndarray:
+        made = np.array(values, dtype)
+        untyped = dtype is None and not isinstance(values, np.ndarray) and made.dtype == np.int64
+        return made.astype(np.int32) if untyped else made
+
+    @staticmethod
     def full(shape: Any, value: Any, dtype: Any = None) -> np.ndarray:
         return np.full(shape, value, np.int32 if dtype is None and isinstance(value, int) else dtype)
 
