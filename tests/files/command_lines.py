@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from microcode.read.files import EXAMPLES, LIBRARY
+from tests.attila.recorded import drawn, quad, scene_body
 from tests.files.damage import damaged
 from tests.files.kinds_of_files import KINDS
 
-__all__ = ["LINES", "BadLine", "bad_line"]
+__all__ = ["ATTILA", "LINES", "BadLine", "bad_line"]
 
 ODD = (
     "",
@@ -329,7 +331,7 @@ def _larrabee() -> bytes:
 
 
 GEN6 = b"add (8) g4<1>F g2<8,8,1>F g3<8,8,1>F { align1 };\nmov (8) g5<1>F 1.0F { align1 };\n"
-ATTILA = b'{"name": "x", "width": 64, "height": 48, "draws": [{"program": "MOV o0, v0;", "vertices": [[0, 0, 0, 1]]}]}'
+ATTILA = json.dumps(scene_body(drawn(quad(0, 0, 8, 8), state={"cull": "back"}))).encode()
 
 LINES: dict[str, Callable[[random.Random], BadLine]] = {
     "damaged source": _source,
@@ -385,8 +387,10 @@ LINES: dict[str, Callable[[random.Random], BadLine]] = {
     "script of the debugger": _script,
     "program of Larrabee": _machine("larrabee", _larrabee, ".mc"),
     "program of Gen6, scene of ATTILA": lambda rng: (
-        _machine("gen6", lambda: GEN6, ".asm") if rng.random() < 0.5 else _machine("attila", lambda: ATTILA, ".json")
-    )(rng),
+        _machine("gen6", lambda: GEN6, ".asm")(rng)
+        if rng.random() < 0.5
+        else BadLine(("run", "input.json", "--machine", "attila"), {"input.json": damaged(ATTILA, rng)})
+    ),
 }
 
 

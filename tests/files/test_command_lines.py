@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.files.child import CPU_SECONDS, MEMORY_BYTES, outcome
-from tests.files.command_lines import LINES, bad_line
+from tests.files.command_lines import ATTILA, LINES, BadLine, bad_line
 
 if not hasattr(os, "fork"):
     pytest.skip("needs processes that fork", allow_module_level=True)
@@ -49,6 +49,12 @@ def judge(kind: str, number: int, folder: Path) -> list[str]:
     if any(byte < 32 and byte not in b"\n\t" for byte in found.err):
         wrong.append("sends orders to the terminal")
     return [f"{kind} {number}: {each}: {line.words!r:.300}\n{found.err[-600:]!r}" for each in wrong]
+
+
+def test_the_scene_that_is_damaged_is_valid(tmp_path: Path) -> None:
+    """What is refused is refused for its damage."""
+    found = outcome(BadLine(("run", "input.json", "--machine", "attila"), {"input.json": ATTILA}), tmp_path / "good")
+    assert found.code == 0, found.err
 
 
 @pytest.mark.parametrize("kind", LINES)
