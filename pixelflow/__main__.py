@@ -1,6 +1,19 @@
-"""The command ``pixelflow`` as ``python -m pixelflow``: an entry point, like the script that an installation makes."""
+"""The command ``pixelflow``: what the script of an installation runs, also as ``python -m pixelflow``."""
 
-import runpy
+from __future__ import annotations
+
+import sys
+
+
+def process() -> int:
+    """Run the command of this process and return its exit code; an interrupt ends also what comes before it begins."""
+    from pixelflow.simd.interrupts import end_at_once
+
+    end_at_once()
+    from pixelflow.cli import main
+
+    return main.process()
+
 
 if __name__ == "__main__":
-    runpy.run_module("pixelflow.cli.main", run_name="__main__", alter_sys=True)
+    sys.exit(process())
