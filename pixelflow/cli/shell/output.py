@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import IO
 
+from pixelflow.cli.shell.progress import end_sign_of_life
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError
 
 __all__ = [
@@ -70,6 +71,7 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
     folder and for a full disk.
     """
     if str(path) == STANDARD_STREAM:
+        end_sign_of_life()
         yield sys.stdout.buffer if binary else sys.stdout
         return
     check_writable(path)
@@ -125,6 +127,7 @@ def write_stdout(text: str) -> None:
     """Write text to standard output; characters that its encoding lacks are replaced."""
     if sys.stdout is None:  # closed by whoever started the command: what was asked for cannot be given
         raise InputError(Fault("is closed", Place("standard output")))
+    end_sign_of_life()
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
