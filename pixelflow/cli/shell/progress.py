@@ -27,10 +27,10 @@ QUIET_SECONDS = 2.0
 """Before the first line of a command that does not say at its beginning that it takes long."""
 LINE_SECONDS = 10.0
 """Between two lines where there is no terminal."""
-_OTHER_COLUMNS = 53
-"""What bar, count and times take of a line."""
-_UNCOUNTED_COLUMNS = 45
-"""What bar and times take where nothing is counted."""
+_OTHER_COLUMNS = 31
+"""What the bar and the time take of a line."""
+_COUNT_COLUMNS = 8
+_LEFT_COLUMNS = 14
 
 
 class Progress:
@@ -78,7 +78,8 @@ class Progress:
             return
         from pixelflow.simd.dashboard.cells import cut
 
-        others = _OTHER_COLUMNS if self._counts else _UNCOUNTED_COLUMNS
+        estimated = self._display.tasks[0].total is not None
+        others = _OTHER_COLUMNS + _COUNT_COLUMNS * self._counts + _LEFT_COLUMNS * estimated
         room = max(1, self._display.console.width - others)
         self._display.update(self._task, description=cut(text, room))
 
