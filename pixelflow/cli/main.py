@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from pixelflow import __version__
+from pixelflow.cli.interrupts import INTERRUPTED, end_at_once, interrupts_raise
 from pixelflow.cli.shell.arguments import Parser, add_common_options, named_files
 from pixelflow.cli.shell.output import check_page
 from pixelflow.cli.shell.progress import SignOfLife
 from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.errors import ExpectationError, SimulatorError, UsageError, format_error, nearest
-from pixelflow.simd.interrupts import INTERRUPTED, end_at_once, interrupts_raise
 
 __all__ = ["main", "process"]
 

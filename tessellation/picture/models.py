@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import logging
 import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import MESH, read_bytes
-from pixelflow.simd.interrupts import interrupts_kept
 from pixelflow.simd.report import counted
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
@@ -56,7 +60,7 @@ def read_model(path: str) -> Model:
     if suffix in _TEXTS:
         content = _text(content, path)
     try:
-        with interrupts_kept():  # its optional imports catch everything
+        with _interrupts_kept():  # its optional imports catch everything
             import trimesh
     except ImportError:
         what = "reading meshes needs trimesh, which is not installed"
@@ -65,7 +69,7 @@ def read_model(path: str) -> Model:
         trimesh.util.log.addHandler(logging.NullHandler())
     try:
         # Of the bytes alone: no other file that they name is opened.
-        with interrupts_kept():
+        with _interrupts_kept():
             found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
             points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
     except ModuleNotFoundError as error:
@@ -83,6 +87,29 @@ def read_model(path: str) -> Model:
         there = f"{counted(declared, 'face')} declared, {counted(len(corners), 'triangle')} there"
         raise InputError(Fault(f"the file is cut off: {there}", Place(path)))
     return Model(points, _normals(points, corners), corners)
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end of the block where a library in it caught one and went on."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    came = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            raise KeyboardInterrupt
 
 
 def _text(content: bytes, path: str) -> bytes:

@@ -115,7 +115,9 @@ def test_a_pipe_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
     time.sleep(0.2)
     assert pipe.getvalue() == seen
     lines = seen.splitlines()
-    assert all(re.fullmatch(r"pixelflow sweep(: measuring points, [01] of 3)?, elapsed 0:0\d:\d\d", each) for each in lines)
+    assert all(
+        re.fullmatch(r"pixelflow sweep(: measuring points, [01] of 3)?, elapsed 0:0\d:\d\d", each) for each in lines
+    )
 
 
 def test_a_pipe_gets_shares_in_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:

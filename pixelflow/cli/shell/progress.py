@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from pixelflow.cli.shell.output import LINES, clear_lines
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
     from rich.progress import TaskID
@@ -136,15 +138,16 @@ class SignOfLife:
         self._screen, self._text = screen, text
         self.now = ""
         """What follows the text: what is being done, and how far it has come."""
-        self._changes = False
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> SignOfLife:
         if _wanted(self._screen):
             SignOfLife.current = self
-            self._changes = _terminal()
-            work = self._show if self._changes else self._write
+            terminal = _terminal()
+            if terminal:
+                LINES.append(self.end)
+            work = self._show if terminal else self._write
             self._thread = threading.Thread(target=work, name="sign of life", daemon=True)
             self._thread.start()
         return self
@@ -152,15 +155,11 @@ class SignOfLife:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def clear(self) -> None:
-        """Take the line of a terminal away, for good."""
-        if self._changes:
-            self.end()
-
     def end(self) -> None:
         """Say nothing any more."""
         if SignOfLife.current is self:
             SignOfLife.current = None
+            LINES[:] = [clear for clear in LINES if clear != self.end]
         self._over.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -180,9 +179,8 @@ class SignOfLife:
 
 
 def end_sign_of_life() -> None:
-    """Take the line of a terminal away that says for how long the command has been at work: something else comes."""
-    if SignOfLife.current is not None:
-        SignOfLife.current.clear()
+    """Take the line away that says for how long the command has been at work, before something else is shown."""
+    clear_lines()
 
 
 def _wanted(screen: Screen) -> bool:

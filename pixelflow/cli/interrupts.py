@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C): none is lost, wherever a process is when it comes."""
+"""Interrupts (Ctrl-C) of the process of a command: none is lost, whenever it comes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-__all__ = ["INTERRUPTED", "end_at_once", "interrupts_kept", "interrupts_raise"]
+__all__ = ["INTERRUPTED", "end_at_once", "interrupts_raise"]
 
 INTERRUPTED = 130
 """The exit code of a process that was interrupted."""
@@ -49,31 +49,6 @@ def interrupts_raise() -> Iterator[None]:
             signal.signal(signal.SIGINT, _end)
 
 
-@contextmanager
-def interrupts_kept() -> Iterator[None]:
-    """Raise KeyboardInterrupt at the end of the block where a library in it caught one and went on."""
-    from threading import current_thread, main_thread
-
-    handler = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(handler):
-        yield
-        return
-    came = False
-
-    def note(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
-        handler(number, frame)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if came:
-            raise KeyboardInterrupt
-
-
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     try:
         os.write(2, b"interrupted\n")
@@ -82,7 +57,7 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _interrupt_again(lost: UnraisableHookArgs) -> None:
-    """Repeat an interrupt that came where Python drops exceptions: in a finaliser, or a callback of a weak reference."""
+    """Repeat an interrupt that came where Python drops exceptions: a finaliser, a callback of a weak reference."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         start_new_thread(_interrupt_soon, ())
     else:
@@ -91,4 +66,7 @@ def _interrupt_again(lost: UnraisableHookArgs) -> None:
 
 def _interrupt_soon() -> None:
     time.sleep(_RETRY_SECONDS)  # when the callback has returned
-    interrupt_main()
+    if os.name == "posix":
+        os.kill(os.getpid(), signal.SIGINT)  # a signal, which also ends a call that waits
+    else:
+        interrupt_main()
