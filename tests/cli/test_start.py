@@ -228,7 +228,7 @@ def _cpu_ticks(place: Path) -> int:
 def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json"],
+        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json", "--no-progress"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,

@@ -335,9 +335,9 @@ def test_an_interrupt_ends_it_while_it_draws_and_runs(
             link.send(json.dumps({"id": 2, "do": "run.open"}))
             link.recv(30)
             process.send_signal(number)
-            assert process.wait(20) == 0
+            assert process.wait(20) == 130
         log = (tmp_path / "view.log").read_text(encoding="utf-8")
-        assert log == "Ctrl-C ends it\nended\n"
+        assert log == "Ctrl-C ends it\ninterrupted\n"
         limit = time.monotonic() + 20
         while any(Path(f"/proc/{each}").exists() for each in workers):
             assert time.monotonic() < limit, "a process that drew is left"
