@@ -13,7 +13,7 @@ from gen6_bridge.time.run import EuRun, carry_out
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.telling import Attendance, Telling
 from pixelflow.simd.units import Constant, Standing
 
 if TYPE_CHECKING:
@@ -22,16 +22,23 @@ if TYPE_CHECKING:
 __all__ = ["MACHINE", "EuRun", "run_program"]
 
 
-def run_program(program: EuProgram, *, config: EuConfig | None = None, bus: Bus | None = None) -> EuRun:
+def run_program(
+    program: EuProgram,
+    *,
+    config: EuConfig | None = None,
+    bus: Bus | None = None,
+    attendance: Attendance | None = None,
+) -> EuRun:
     """Run a program by the threads that the configuration counts, g0.0 holding each one's number.
 
-    Subscribers of ``bus`` are told of each thread. Raises MachineFault for what the machine does not define.
+    Subscribers of ``bus`` are told of each thread. Raises MachineFault for what the machine does not define, and
+    CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST` instructions a thread without one.
     """
-    config = config or EuConfig()
-    run = carry_out(program, config)
+    config, attendance = config or EuConfig(), attendance or Attendance()
+    run = carry_out(program, config, attendance=attendance)
     if bus is None or not bus.watched:
-        return run.timed(config)
-    return EuEvents(bus, run).schedule(config)
+        return run.timed(config, attendance=attendance)
+    return EuEvents(bus, run).schedule(config, attendance)
 
 
 def _draw(
@@ -64,6 +71,7 @@ MACHINE = MachineRecord(
     configuration=EuConfig,
     clock_mhz=lambda config: EU_MHZ,
     run=run_program,
+    attended=True,
     draw=_draw,
     debug="gen6_bridge.debugger:open_dialogue",
     paper="gen6_bridge.claims.paper:PAPER",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gen6_bridge.time import EuConfig, Stretches
 from gen6_bridge.time.run import EuRun
+from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
+from pixelflow.simd.telling import Attendance
 
 __all__ = ["EuEvents"]
 
@@ -17,8 +19,14 @@ class EuEvents:
         self._streams = ("main",) if run.unit.threads == 1 else tuple(f"main{at}" for at in range(run.unit.threads))
         self.cycle = 0
         """The cycle that the schedule has come to."""
+        self.reason = "fault"
 
-    def schedule(self, config: EuConfig) -> EuRun:
+    @property
+    def total_cycles(self) -> int:
+        """As `cycle`: what subscribers ask of the account of any run."""
+        return self.cycle
+
+    def schedule(self, config: EuConfig, attendance: Attendance | None = None) -> EuRun:
         """Schedule the threads and tell of every issue.
 
         A thread may go on, and wait, while a pipe is still held by what it has issued: an instruction takes the cycles
@@ -45,9 +53,18 @@ class EuEvents:
             self._bus.emit(Carried, cycle, f"{way} {self._streams[thread]}", arrives, amount, "bytes")
 
         self._bus.emit(RunBegan, 0, self._run.program, self._streams, True, self)
-        run = self._run.timed(config, issued, carried)
-        for thread in tuple(last):
-            end(thread, None)
-        cycles = {name: each.end for name, each in zip(self._streams, run.account.threads, strict=True)}
-        self._bus.emit(RunEnded, run.cycles, run.reason, cycles, run)
+        ended = dict.fromkeys(self._streams, 0)
+        try:
+            run = self._run.timed(config, issued, carried, attendance)
+            self.reason, self.cycle = run.reason, run.cycles
+            ended = {name: each.end for name, each in zip(self._streams, run.account.threads, strict=True)}
+        except (CycleLimitError, KeyboardInterrupt) as error:
+            self.reason = "cycle limit" if isinstance(error, CycleLimitError) else "interrupted"
+            ended |= {self._streams[thread]: cycle + held for thread, (cycle, _, held) in last.items()}
+            self.cycle = max(ended.values())
+            raise
+        finally:
+            for thread in tuple(last):
+                end(thread, None)
+            self._bus.emit(RunEnded, self.cycle, self.reason, ended, self)
         return run

@@ -11,19 +11,22 @@ from larrabee_bridge.commands import COMMANDS
 from larrabee_bridge.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import TARGET, RunNote, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.unit import LONGEST, TARGET, RunNote, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import CycleLimitError, Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.telling import Attendance, Telling
 from pixelflow.simd.units import Constant, Standing
 
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult
 
 __all__ = ["MACHINE", "VectorRun", "run_program"]
+
+_AT_ONCE = 2
+"""Instructions of a thread that may issue in one cycle."""
 
 
 def run_program(
@@ -34,15 +37,19 @@ def run_program(
     threads: int = 1,
     per_core: int | None = None,
     engine: str = AUTO,
+    attendance: Attendance | None = None,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
     Subscribers of ``bus`` are told of each thread as if it were alone. Raises InputError for caches without cores
-    that threads share, or an engine that threads of the vector unit have not.
+    that threads share, or an engine that threads of the vector unit have not; CycleLimitError for a run past the limit
+    of ``attendance``, or of `LONGEST` instructions a thread without one.
     """
-    config = config or CoreConfig()
+    config, attendance = config or CoreConfig(), attendance or Attendance()
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
+    attendance.where, attendance.counted = program.where, "instruction"
+    most = LONGEST if attendance.limit is None else _AT_ONCE * attendance.limit
     unit, core = VectorUnit(program, threads, engine=engine), Core(program, threads, config)
     unit.set_scalar(0, np.arange(threads))
     notes: list[RunNote] = []
@@ -52,17 +59,21 @@ def run_program(
         if per_core is not None:
             notes.append(note)
 
-    if bus is None or not bus.watched:
-        unit.run(noted, lines=per_core is not None)
-    else:
-        ThreadEvents(bus, unit, core).run(noted, lines=per_core is not None)
+    carry_out = ThreadEvents(bus, unit, core).run if bus is not None and bus.watched else unit.run
+    try:
+        carry_out(noted, most, lines=per_core is not None, come=attendance.come)
+    except CycleLimitError as error:
+        attendance.check(most, f": {error}")
+        raise
     cores = []
     if per_core:
         whole = RunNote.joined(notes)
         for first in range(0, threads, per_core):
             share = whole.one_after_the_other([[each] for each in range(first, min(first + per_core, threads))])
             cores.append(take_turns(program, share, config))
-    return VectorRun(unit, core, cores, per_core)
+    run = VectorRun(unit, core, cores, per_core)
+    attendance.check(run.cycles, f": the run takes {run.cycles:,}")
+    return run
 
 
 def _draw(
@@ -113,6 +124,7 @@ MACHINE = MachineRecord(
     configuration=CoreConfig,
     clock_mhz=lambda config: int(CORE_MHZ),
     run=run_program,
+    attended=True,
     draw=_draw,
     paper="larrabee_bridge.claims.paper:PAPER",
     built=_BUILT,

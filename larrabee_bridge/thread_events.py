@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from larrabee_bridge.vpu.core import Core
 from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import TARGET, NoteSubscriber, RunNote, VectorUnit
+from larrabee_bridge.vpu.unit import LONGEST, TARGET, NoteSubscriber, RunNote, VectorUnit
+from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 
 __all__ = ["ThreadEvents"]
@@ -24,10 +27,17 @@ class ThreadEvents:
         """The last cycle that the longest thread has come to."""
         return int(self._core.cycles.max())
 
-    def run(self, charge: NoteSubscriber, *, lines: bool = False) -> None:
-        """Carry out the program; ``charge`` lets the core count each instruction. Raises MachineFault.
+    def run(
+        self,
+        charge: NoteSubscriber,
+        limit: int = LONGEST,
+        *,
+        lines: bool = False,
+        come: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Carry out the program; ``charge`` lets the core count each instruction.
 
-        Lines are numbered where ``lines``.
+        Lines are numbered where ``lines``. ``limit`` and ``come``, and what is raised, are those of `VectorUnit.run`.
         """
 
         def instruction(note: RunNote) -> None:
@@ -46,8 +56,11 @@ class ThreadEvents:
         self._bus.emit(RunBegan, 0, self._unit.program, self._streams, True, self)
         reason = "fault"
         try:
-            self._unit.run(instruction, lines=lines, watched=True)
+            self._unit.run(instruction, limit, lines=lines, watched=True, come=come)
             reason = "halt"
+        except (CycleLimitError, KeyboardInterrupt) as error:
+            reason = "cycle limit" if isinstance(error, CycleLimitError) else "interrupted"
+            raise
         finally:
             cycles = dict(zip(self._streams, self._core.cycles.tolist(), strict=True))
             self._bus.emit(RunEnded, self.cycle, reason, cycles, VectorRun(self._unit, self._core, reason=reason))

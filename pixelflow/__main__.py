@@ -1,6 +1,7 @@
 """The command ``pixelflow`` as ``python -m pixelflow``: an entry point, like the script that an installation makes."""
 
-import runpy
+import sys
+from pkgutil import resolve_name
 
 if __name__ == "__main__":
-    runpy.run_module("pixelflow.cli.main", run_name="__main__", alter_sys=True)
+    sys.exit(resolve_name("pixelflow.cli:process")())

@@ -11,8 +11,9 @@ from attila_bridge.time.command.processor import FRAGMENTS_OF, STEPS_OF, Step
 from attila_bridge.time.config import AttilaConfig
 from attila_bridge.time.machine import AttilaRun, Simulation
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
+from pixelflow.simd.telling import Telling
 
-__all__ = ["FrameProgram", "ToldFrame", "told"]
+__all__ = ["FrameProgram", "ToldFrame"]
 
 _TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "clear": "clear", "swap": "swap"}
 _KINDS = (*_TEXTS, "draw")
@@ -92,19 +93,18 @@ class ToldFrame:
         """Whether nothing is left to happen."""
         return self.simulation.clock.next_cycle() is None
 
-    def advance(self, cycle: int | None = None) -> None:
-        """Do everything that begins before ``cycle``, all that there is by default."""
+    def advance(self, cycle: int) -> None:
+        """Do everything that begins before ``cycle``."""
         clock = self.simulation.clock
-        if not self._fills and cycle is not None:
+        if not self._fills:
             clock.run_until(cycle)
-        while self._fills and (event := clock.next_cycle()) is not None and (cycle is None or event < cycle):
+        while self._fills and (event := clock.next_cycle()) is not None and event < cycle:
             clock.run_until(event + 1)
             self._tell_queues(event)
 
-    def finish(self) -> AttilaRun:
-        """Run to the end of the frame; tell its steps."""
-        self.advance()
-        done = self.simulation.finish()
+    def finish(self, max_cycles: int | None = None, progress: Telling | None = None) -> AttilaRun:
+        """Run to the end of the frame as `Simulation.finish` does; tell its steps."""
+        done = self.simulation.finish(max_cycles, progress, self.advance)
         bus = self._bus
         for stream, step, begin, end in done.spans:
             bus.emit(Executed, begin, stream, step, end - begin)
@@ -121,11 +121,6 @@ class ToldFrame:
                 if last.get(name) != queue.fill:
                     last[name] = queue.fill
                     self._bus.emit(QueueFilled, cycle, name, queue.fill, queue.capacity)
-
-
-def told(name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> AttilaRun:
-    """Take a frame's work through the machine and tell a bus of it."""
-    return ToldFrame(name, work, config, bus).finish()
 
 
 def _words(kind: str, argument: int) -> str:

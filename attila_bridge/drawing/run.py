@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.drawing.busy import shares
-from attila_bridge.drawing.events import told
+from attila_bridge.drawing.events import ToldFrame
 from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene.model import AttilaScene
@@ -134,9 +134,8 @@ class SceneRun:
 
 def units_of(config: AttilaConfig) -> Units:
     """Return what the picture's arithmetic has to know of a machine."""
-    return Units(
-        config.gpu.rops, config.gpu.shaders, testers=config.traversal.testers, recursive=config.traversal.recursive
-    )
+    ways = config.traversal
+    return Units(config.gpu.rops, config.gpu.shaders, ways.square, ways.testers, ways.recursive)
 
 
 def run_scene(
@@ -145,19 +144,21 @@ def run_scene(
     config: AttilaConfig | None = None,
     bus: Bus | None = None,
     from_draw: int = 0,
+    max_cycles: int | None = None,
     progress: Telling | None = None,
 ) -> SceneRun:
     """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
 
-    ``progress`` hears of a frame that nobody watches how far it has come. Raises InputError for programs with faults or
-    a draw that is not there, MachineFault where the machine stops.
+    ``progress`` hears how far the frame has come. Raises InputError for programs with faults, a draw that is not there
+    or values that would stop the machine, MachineFault where it stops, DeadlockError where it stands still, and
+    CycleLimitError where an event lies at or beyond ``max_cycles``.
     """
     config = config or PAPER
     if progress is not None:
         progress(f"{scene.name}: what is drawn, before its time")
     work = draw(scene, units_of(config), first=from_draw)
     if bus is not None and bus.watched:
-        timed = told(scene.name, work, config, bus)
+        timed = ToldFrame(scene.name, work, config, bus).finish(max_cycles, progress)
     else:
-        timed = run(work, config, progress=progress)
+        timed = run(work, config, max_cycles=max_cycles, progress=progress)
     return SceneRun(scene, work, timed, config)

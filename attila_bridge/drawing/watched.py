@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from attila_bridge.drawing.busy import CLIENTS, INTERPOLATED, shares
 from attila_bridge.drawing.events import ToldFrame
 from attila_bridge.drawing.queues import fills
-from attila_bridge.drawing.run import CLOCK_MHZ, SceneRun
-from attila_bridge.function import Units, draw
+from attila_bridge.drawing.run import CLOCK_MHZ, SceneRun, units_of
+from attila_bridge.function import draw
 from attila_bridge.scene.model import AttilaScene
 from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.build.summary import tags_of
@@ -67,7 +67,7 @@ class WatchedFrame:
         """
         self._scene = scene
         self._config = config = config or PAPER
-        self._work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
+        self._work = draw(scene, units_of(config), first=from_draw)
         bus = bus or Bus()
         self._carried: dict[str, int] = {}
         bus.subscribe(self._hear, Carried)

@@ -144,7 +144,9 @@ class _Drawer:
         boxes[drawn] = setup.box
         width, height = scene.size
         if self.units.recursive:
-            batches = traverse(setup, drawn, (width, width if self.units.square else height), self.units.testers)
+            batches = traverse(
+                setup, drawn, (width, width if self.units.square else max(width, height)), self.units.testers
+            )
         else:
             batches = scan_lines(setup, drawn, what.state.scissor or (0, 0, width, height))
         steps = steps_of(batches)

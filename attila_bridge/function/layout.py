@@ -37,10 +37,11 @@ class Units:
 
     rops: int = 2
     shaders: int = 2
-    square: bool = True
+    square: bool = False
     """Whether tiles further up than the screen is wide are left out: the public simulator takes the width for both.
 
-    A frame that is higher than wide is then not drawn above that line."""
+    A frame that is higher than wide is then not drawn above that line. One that is wider than high has tiles above it
+    either way."""
     testers: int = 4
     """Tiles of a level that the descent splits at once."""
     recursive: bool = True

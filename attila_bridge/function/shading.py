@@ -21,6 +21,7 @@ from attila_bridge.code.isa.registers import (
     row_of,
     shader_shape,
 )
+from attila_bridge.function.bounds import clamped
 from attila_bridge.function.programs import registers_of
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
@@ -62,9 +63,7 @@ class Shaded:
 
     def with_colors_clamped(self) -> Shaded:
         """Return the outputs of vertices with the colour within 0..1, as the end of the vertex side leaves it."""
-        with np.errstate(all="ignore"):
-            color = np.clip(self.output(COLOR), np.float32(0), np.float32(1))
-        return Shaded({**self.outputs, COLOR: color}, self.killed)
+        return Shaded({**self.outputs, COLOR: clamped(self.output(COLOR))}, self.killed)
 
 
 class Shader:

@@ -102,6 +102,11 @@ class ProgramWork:
     loaded_before: bool
     """Whether an earlier draw of the frame loaded the same program, so that it needs no new load."""
 
+    @property
+    def registers(self) -> int:
+        """Registers that a thread of it takes."""
+        return max(1, self.inputs, self.outputs, self.temporaries)
+
 
 @dataclass(frozen=True, slots=True)
 class UploadWork:

@@ -55,7 +55,8 @@ def measure(
 def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:
     run, records = work
     try:
-        config = overridden(PRESETS[run.machine], run.overrides)
+        # The recorded machine cannot be told to draw frames whole that are higher than wide.
+        config = overridden(PRESETS[run.machine], run.overrides).with_values({"traversal.square": True})
         found = run_scene(load_scene(records.scene(run)), config=config)
         different, worst = _beside(found.image, records, run)
     except (InputError, MachineFault) as error:

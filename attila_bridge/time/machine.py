@@ -79,22 +79,30 @@ class Simulation:
         self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
         self._fragments = _OF_QUAD * sum(int(each.quads.covered.size) for each in work.draws)
 
-    def finish(self, max_cycles: int | None = None, progress: Telling | None = None) -> AttilaRun:
-        """Run to the end of the frame; ``progress`` hears how many of the fragments have left the traversal.
+    def finish(
+        self,
+        max_cycles: int | None = None,
+        progress: Telling | None = None,
+        advance: Callable[[int], object] | None = None,
+    ) -> AttilaRun:
+        """Run to the end of the frame; ``progress`` hears the cycle, and how many of the fragments have been generated.
 
         How many there will be is known of the function. What follows them, a twentieth of a frame, is not told.
+        ``advance`` does what happens before a cycle, for those who look at the machine on the way.
         """
-        if progress is not None:
-            self._advance_with(progress, max_cycles)
+        if progress is not None or advance is not None:
+            self._advance_with(progress, max_cycles, advance or self.clock.run_until)
         self.clock.run(max_cycles)
         done = self.boxes.processor.state
         return AttilaRun(dict(done.phases), done.rendered, summary(self.boxes), tuple(done.spans), self.steps)
 
-    def _advance_with(self, progress: Telling, max_cycles: int | None) -> None:
+    def _advance_with(self, progress: Telling | None, max_cycles: int | None, advance: Callable[[int], object]) -> None:
+        most = "" if max_cycles is None else f" of at most {max_cycles:,}"
         while (cycle := self.clock.next_cycle()) is not None and (max_cycles is None or cycle < max_cycles):
-            self.clock.run_until(cycle + _LOOK if max_cycles is None else min(cycle + _LOOK, max_cycles))
-            done = self.boxes.counts["TT"]["GeneratedFragments"]
-            progress("drawing", min(1.0, done / max(1, self._fragments)))
+            advance(cycle + _LOOK if max_cycles is None else min(cycle + _LOOK, max_cycles))
+            if progress is not None:
+                done = self.boxes.counts["TT"]["GeneratedFragments"]
+                progress(f"cycle {self.clock.cycle:,}{most}", min(1.0, done / max(1, self._fragments)))
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -143,7 +143,7 @@ def _program(program: ProgramWork, config: AttilaConfig) -> ProgramPlan:
         program.inputs,
         program.outputs,
         program.temporaries,
-        max(1, program.inputs, program.outputs, program.temporaries),
+        program.registers,
         padded * config.command.instruction_bytes,
         not program.loaded_before,
     )

@@ -24,7 +24,7 @@ FORMS: dict[str, np.dtype[np.generic]] = {
 """How bytes are shown, by type."""
 _ROWS = {"acc": (ACC_LOW, "D"), "accf": (ACC_FLOAT, "F"), "pc": (PC, "UD")}
 """What channels hold besides registers, and its form."""
-_REGISTER = re.compile(r"([grm])(\d+)(?:\.(\d+)|-[grm]?(\d+))?$")
+_REGISTER = re.compile(r"([grm])(\d{1,9})(?:\.(\d{1,9})|-[grm]?(\d{1,9}))?$")
 _WRITTEN = "g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc; with a form: g10:F"
 
 
@@ -57,8 +57,13 @@ class ThreadPlace:
             refuse(f"{self.text} cannot be changed, so that going back stays true", "what can: g10, g10.2:F, m1, a0")
         kind = FORMS[self.form]
         try:
-            element = np.array(value if kind.kind == "f" else int(value)).astype(kind)
-            held = kind.kind == "f" or int(element) == value or int(element) % (1 << 8 * kind.itemsize) == value
+            with np.errstate(over="ignore"):
+                element = np.array(value if kind.kind == "f" else int(value)).astype(kind)
+            held = (
+                np.isinf(element) == np.isinf(value)
+                if kind.kind == "f"
+                else int(element) == value or int(element) % (1 << 8 * kind.itemsize) == value
+            )
         except (OverflowError, ValueError):
             held = False
         if not held:

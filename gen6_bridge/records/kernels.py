@@ -13,7 +13,7 @@ from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, MRF_REGISTERS,
 from gen6_bridge.records.files import Entry, Judged, judged, list_in, object_in, registers_of
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import BlockMemory, ExecutionUnit, MessageRecorder, Replies
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 __all__ = ["LONGEST", "judge_kernels", "kernel_unit"]
 
@@ -60,7 +60,7 @@ def _differences(entry: Entry) -> Iterator[str]:
         unit, recorder = kernel_unit(entry)
         numbers: list[int] = []
         unit.run(lambda number, active: numbers.append(number), limit=LONGEST)
-    except (MachineFault, InputError) as error:
+    except (CycleLimitError, MachineFault, InputError) as error:
         yield f"refused: {error}"
         return
     yield from _registers(entry, unit)

@@ -15,7 +15,7 @@ from gen6_bridge.records.files import Entry, Judged, judged, list_in, registers_
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import ExecutionUnit, MessageRecorder, Replies, Request
 from gen6_bridge.unit.messages import SAMPLER
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 __all__ = ["ISSUED", "judge_colours", "judge_runs", "run_unit"]
 
@@ -52,7 +52,7 @@ def judge_runs(
             return
         try:
             yield from _differences(entry, program or entry)
-        except (MachineFault, InputError) as error:
+        except (CycleLimitError, MachineFault, InputError) as error:
             yield f"refused: {error}"
 
     yield from judged(kind, path, names, check)

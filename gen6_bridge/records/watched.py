@@ -8,7 +8,7 @@ from pathlib import Path
 from gen6_bridge.records.files import Entry, Judged, judged
 from gen6_bridge.records.kernels import LONGEST, kernel_unit
 from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 __all__ = ["judge_watched"]
 
@@ -19,7 +19,7 @@ def judge_watched(kind: str, path: Path, entries: list[Entry], names: list[str])
     def check(position: int) -> Iterator[str]:
         try:
             yield from _differences(entries[position])
-        except (MachineFault, InputError) as error:
+        except (CycleLimitError, MachineFault, InputError) as error:
             yield f"refused: {error}"
 
     yield from judged(kind, path, names, check)

@@ -18,7 +18,7 @@ from gen6_bridge.records.programs import code_of
 from gen6_bridge.records.runs import ISSUED, run_unit
 from gen6_bridge.records.widened import Widened, widened
 from gen6_bridge.unit import ExecutionUnit, MessageRecorder
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 __all__ = ["judge_narrowed", "judge_narrowed_runs", "judge_widened"]
 
@@ -91,7 +91,7 @@ def _halves(whole: _Ready, halves: _Ready, found: Narrowed, limit: int) -> Itera
     try:
         one.run(lambda number, active: carried.append(found.parts[number]), limit=limit, stops=True)
         other.run(limit=sum(carried), stops=True)
-    except MachineFault as error:
+    except (CycleLimitError, MachineFault) as error:
         yield f"refused: {error}"
         return
     if not (one.ended == other.ended).all() or sum(carried) != int(other.issued[0]):
@@ -140,7 +140,7 @@ def _together(entry: Entry, wide: Widened) -> Iterator[str]:
     try:
         for unit in (first, second, both):
             unit.run(limit=LONGEST)
-    except MachineFault as error:
+    except (CycleLimitError, MachineFault) as error:
         yield f"refused: {error}"
         return
     for register, size in wide.bytes.items():

@@ -19,6 +19,7 @@ from gen6_bridge.time.traces import ThreadTraces
 from gen6_bridge.time.usage import Usage, usage_of
 from gen6_bridge.unit import (
     GATES,
+    LONGEST,
     ChannelCounts,
     ExecutionUnit,
     RunFunctions,
@@ -40,6 +41,7 @@ from pixelflow.simd.report import (
     number,
     verbatim,
 )
+from pixelflow.simd.telling import Attendance
 
 __all__ = ["EuRun", "carry_out"]
 
@@ -55,10 +57,26 @@ class EuRun(Shown):
         self.config = EuConfig()
         self.reason = "halt"
 
-    def timed(self, config: EuConfig, watcher: Watcher | None = None, carrier: Carrier | None = None) -> EuRun:
-        """Return the run after its threads were scheduled with a configuration."""
+    def timed(
+        self,
+        config: EuConfig,
+        watcher: Watcher | None = None,
+        carrier: Carrier | None = None,
+        attendance: Attendance | None = None,
+    ) -> EuRun:
+        """Return the run after its threads were scheduled with a configuration; raises CycleLimitError."""
         self.config = config
-        self._account = schedule(self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier)
+
+        def come(cycle: int, number: int) -> None:
+            if attendance is not None:
+                attendance.come(cycle, number)
+                attendance.check(cycle)
+
+        if attendance is not None:
+            attendance.counted = "cycle"
+        self._account = schedule(
+            self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier, come=come
+        )
         return self
 
     @property
@@ -211,16 +229,29 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
-def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
-    """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
+def carry_out(
+    program: EuProgram,
+    config: EuConfig,
+    functions: SharedFunctions | None = None,
+    attendance: Attendance | None = None,
+) -> EuRun:
+    """Return a run whose threads have ended, before it is scheduled; raises MachineFault and CycleLimitError.
 
-    Without ``functions`` messages go to those that a run has by itself (`RunFunctions`).
+    Without ``functions`` messages go to those that a run has by itself (`RunFunctions`). A thread issues at most one
+    instruction a cycle, so that one which carries out more than the limit of ``attendance`` takes longer.
     """
+    attended = attendance or Attendance()
+    attended.where, attended.counted = program.where, "instruction"
+
+    def come(done: int, number: int) -> None:
+        attended.come(done, number)
+        attended.check(done + 1)
+
     unit = dispatched(
         program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or RunFunctions()
     )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
-    unit.run(_Both(traces, channels))
+    unit.run(_Both(traces, channels), LONGEST if attended.limit is None else attended.limit, come=come)
     return EuRun(program, unit, traces, channels)
 
 

@@ -136,12 +136,14 @@ def schedule(
     priorities: Sequence[int] | None = None,
     watcher: Watcher | None = None,
     carrier: Carrier | None = None,
+    come: Callable[[int, int], None] | None = None,
 ) -> Account:
     """Return what threads take that carry out these steps, each on the unit that has its turn.
 
-    ``priorities`` are larger for threads that go first; all are the same without them.
+    ``priorities`` are larger for threads that go first; all are the same without them. ``come`` hears of each
+    issue, before it, the cycle in which it ends, and the instruction.
     """
-    return _Schedule(instructions, traces, config, priorities, watcher, carrier).run()
+    return _Schedule(instructions, traces, config, priorities, watcher, carrier, come).run()
 
 
 class _Schedule:
@@ -153,9 +155,10 @@ class _Schedule:
         priorities: Sequence[int] | None,
         watcher: Watcher | None,
         carrier: Carrier | None,
+        come: Callable[[int, int], None] | None,
     ) -> None:
         self._config, self._traces, self._watcher = config, traces, watcher
-        self._carrier = carrier
+        self._carrier, self._come = carrier, come
         self._priorities = priorities or [0] * len(traces)
         self._known: list[EuDependences] = [dependences(each, config) for each in instructions]
         self._units = [_Unit(number, deque()) for number in range(config.units)]
@@ -249,6 +252,8 @@ class _Schedule:
 
     def _issue(self, unit: _Unit, slot: _Slot, cycle: int, waits: list[tuple[int, str]]) -> None:
         step, known, account = slot.step, self._known[slot.step.number], slot.account
+        if self._come is not None:
+            self._come(cycle + known.held, step.number)
         stretches, since = [], slot.after
         for until, cause in (*waits[1:], (cycle, "other threads")):
             if until > since:

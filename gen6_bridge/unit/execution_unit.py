@@ -42,7 +42,7 @@ from gen6_bridge.code.isa.meanings.state import (
     PC,
 )
 from gen6_bridge.unit.messages import Request, SharedFunctions
-from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
@@ -196,10 +196,18 @@ class ExecutionUnit:
 
     # --- running --------------------------------------------------------------------------------------------------
 
-    def run(self, subscriber: Subscriber | None = None, limit: int = LONGEST, *, stops: bool = False) -> None:
+    def run(
+        self,
+        subscriber: Subscriber | None = None,
+        limit: int = LONGEST,
+        *,
+        stops: bool = False,
+        come: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Carry out the program until every thread has ended, or (``stops``) has carried out ``limit`` instructions.
 
-        Raises MachineFault with the instruction where the machine defines nothing, and for a run beyond the limit.
+        ``come`` hears before each stretch how many the threads at it have carried out, and which instruction is next.
+        Raises MachineFault with the instruction where the machine defines nothing, CycleLimitError beyond the limit.
         """
         self.subscriber = subscriber
         end = len(self.instructions)
@@ -211,9 +219,12 @@ class ExecutionUnit:
                 break
             here = int(self.pointers[going].min())
             active = going & (self.pointers == here)
-            room = limit - int(self.issued[active].max())
+            done = int(self.issued[active].max())
+            if come is not None:
+                come(done, here)
+            room = limit - done
             if room <= 0:
-                raise MachineFault(f"instruction {here}: a thread is still running after {limit}")
+                raise CycleLimitError(f"instruction {here}: a thread is still running after {limit:,} instructions")
             others = self.pointers[going & ~active]
             self._stretch(here, active, min(int(others.min()) if others.size else end, here + room))
         self.lanes.let(None)

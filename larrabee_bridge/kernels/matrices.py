@@ -48,7 +48,7 @@ class Matrix:
 
     def times(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the product with a vector in float64."""
-        row = np.repeat(np.arange(self.rows), np.diff(self.starts))
+        row = np.repeat(np.arange(self.rows), np.diff(self.starts).astype(np.intp))
         products = self.value.astype(np.float64) * x.astype(np.float64)[self.column]
         return np.asarray(np.bincount(row, products, self.rows), np.float64)
 

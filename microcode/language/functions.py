@@ -133,7 +133,7 @@ def binary32(value: Value) -> int:
     number = _number(value)
     try:
         return int.from_bytes(struct.pack("<f", number), "little")
-    except OverflowError:
+    except (OverflowError, struct.error):  # a float past the largest one; an integer of more than 128 bits
         raise ValueError(f"{number} does not fit binary32: the largest is 3.4028235e38") from None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from pixelflow import __version__
+from pixelflow.cli.interrupts import INTERRUPTED, end_at_once, interrupts_raise
 from pixelflow.cli.shell.arguments import Parser, add_common_options, named_files
 from pixelflow.cli.shell.output import check_page
 from pixelflow.cli.shell.progress import SignOfLife
@@ -38,6 +39,7 @@ _DEFAULTS = {"format": "text", "quiet": False, "verbose": False, "color": "auto"
 
 def process() -> int:
     """Run the command of this process, which ends with it, and return its exit code."""
+    end_at_once()
     gc.set_threshold(_YOUNG_OBJECTS)
     # The threads of numpy's linear algebra, of which there is little here, would turn idly while numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt as interrupt:
         _complain(" ".join(["interrupted", *map(str, interrupt.args)]))
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         _forget_standard_output()
         return 141
@@ -99,11 +101,12 @@ def _run(arguments: Sequence[str]) -> int:
         if not command.report:
             raise UsageError("--html", "the command makes no report", f"see: pixelflow {name} --help")
         check_page(screen.html, named_files(parser, parsed))
-    with SignOfLife(screen, f"pixelflow {name}") if command.report else nullcontext():
-        result = implementation.run(parsed, screen)
-    if isinstance(result, int):
-        return result
-    screen.show(result)
+    with interrupts_raise():
+        with SignOfLife(screen, f"pixelflow {name}") if command.report else nullcontext():
+            result = implementation.run(parsed, screen)
+        if isinstance(result, int):
+            return result
+        screen.show(result)
     if result.failure:
         raise ExpectationError(result.failure)
     return int(result.failure is not None)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pixelflow.config.sections import FITTED, INVENTED
 from pixelflow.simd.config.param import param
-from pixelflow.simd.units import Standing
 
 __all__ = ["ExtraConfig", "IgcConfig"]
-
-FITTED, INVENTED = Standing.FITTED, Standing.INVENTED
 
 _IGC = "pixelflow/node/run/streams/stream.py"
 _SUPPLY = "pixelflow/node/run/costs/supply.py"

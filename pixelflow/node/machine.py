@@ -88,6 +88,14 @@ class Machine:
             self._check_number(number)
         if any(len(program.entries) < 2 for program in programs.values()):
             raise InputError("every program of a machine needs both streams (eigc and tigc)")
+        with ExitStack() as taken:
+            for number in programs:
+                taken.enter_context(self.node(number).alone())
+            return self._run_nodes(programs, max_cycles, shuffle_seed, function=function)
+
+    def _run_nodes(
+        self, programs: Mapping[int, Program], max_cycles: int | None, shuffle_seed: int | None, *, function: bool
+    ) -> MachineRun:
         count = len(self.gp_memory)
         netlist = Netlist("machine")
         boxes = [NodeBoxes.of(self.config, node=n, nodes=count, modules=n in programs) for n in range(count)]

@@ -22,7 +22,7 @@ from pixelflow.node.run.perform.score import From, Noting, Score, play
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.running import Running
-from pixelflow.node.state import NodeState, program_of
+from pixelflow.node.state import NodeState, by_one_thread, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, must_be
 
@@ -60,7 +60,8 @@ class _Saving:
 
 
 class Node(NodeState):
-    """One node. State stays between runs, so that programs may follow each other on the same data.
+    """One node. State stays between runs, so that programs may follow each other on the same data. One thread at a time
+    may use it: what another one asks of it meanwhile is refused with InputError.
 
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
     """
@@ -91,6 +92,7 @@ class Node(NodeState):
         save: Callable[[Checkpoint], None] | None = ...,
     ) -> Run: ...
 
+    @by_one_thread
     def run(
         self,
         program: Program,
@@ -199,6 +201,7 @@ class Node(NodeState):
     def _moved_since(self, before: dict[str, int]) -> dict[str, int]:
         return {way: count - before[way] for way, count in self.texture.moved.items()}
 
+    @by_one_thread
     def fuse(self, program: Program, entry: str | None = None) -> None:
         """Have native code made of all that repeated runs of a program do: call it after the first run.
 
@@ -209,6 +212,7 @@ class Node(NodeState):
         if self.array.repeats is not None and known is not None:
             known.fuse(self.array.repeats)
 
+    @by_one_thread
     def resume(
         self,
         program: Program,
@@ -243,12 +247,13 @@ class Node(NodeState):
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
-        self.load_once(program)
-        runner = self.runner(program, entry, max_cycles, None)
-        with self.watched(runner):
-            yield from runner.steps()
-            run = self._account(runner)
-        self._tell_end(run)
+        with self.alone():
+            self.load_once(program)
+            runner = self.runner(program, entry, max_cycles, None)
+            with self.watched(runner):
+                yield from runner.steps()
+                run = self._account(runner)
+            self._tell_end(run)
 
     def runner(
         self,

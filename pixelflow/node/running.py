@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.units import Cycle
@@ -33,6 +34,13 @@ class Running:
         if len(self.streams) == 1:
             return self.streams[0].place
         return ", ".join(f"{stream.place} ({stream.name.upper()})" for stream in self.streams)
+
+    counted: ClassVar[str] = "cycle"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has asked the run to end."""
+        return any(stream.interrupted for stream in self.streams)
 
     def __str__(self) -> str:
         return f"cycle {self.cycle:,}, {self.places}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +24,20 @@ from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.pe_map import MapView, PeMap
 from pixelflow.observe import Bus, MemoryGiven
-from pixelflow.simd.errors import InputError, must_be
+from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
 from pixelflow.simd.snapshot import Snapshot
 
-__all__ = ["NodeState", "program_of"]
+__all__ = ["NodeState", "by_one_thread", "program_of"]
+
+_Self = TypeVar("_Self", bound="NodeState")
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
+
+_TAKING = threading.Lock()
+"""Held for the moment in which a thread takes a node."""
 
 _COLUMNS, _LINES = 64, 16
 """128 x 64 PEs with a Braille dot each."""
@@ -90,8 +101,22 @@ def _small(values: ArrayLike) -> ArrayLike:
     return values
 
 
+def by_one_thread(method: Callable[Concatenate[_Self, _Given], _Found]) -> Callable[Concatenate[_Self, _Given], _Found]:
+    """Return a method of a node that keeps the node to its thread for as long as it lasts."""
+
+    @wraps(method)
+    def kept(self: _Self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
+        with self.alone():
+            return method(self, *args, **kwargs)
+
+    return kept
+
+
 class NodeState(Shown):
-    """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
+    """The parts of a node that hold data; memory is indexed ``[byte, lane]``. One thread at a time may use them."""
+
+    _thread: threading.Thread | None = None
+    """The thread that uses the node now."""
 
     def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         must_be(config, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
@@ -113,6 +138,21 @@ class NodeState(Shown):
     def __repr__(self) -> str:
         return f"Node({self.config!r}, engine {self.engine})"
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep the node to this thread while the block lasts; raises InputError where another thread is using it."""
+        here = threading.current_thread()
+        with _TAKING:
+            before = self._thread
+            if before is not None and before is not here and before.is_alive():
+                hint = "take a node for each thread, or let one thread wait until the other's run has ended"
+                raise InputError(Fault(f"thread {before.name} is using this node, one thread at a time may", hint=hint))
+            self._thread = here
+        try:
+            yield
+        finally:
+            self._thread = before
+
     def report(self) -> Report:
         """Return what the array shows, and of which machine it is."""
         title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
@@ -132,6 +172,7 @@ class NodeState(Shown):
 
     # --- as a whole ----------------------------------------------------------------------------------------
 
+    @by_one_thread
     def snapshot(self) -> Snapshot:
         """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs, and whose data were loaded."""
         return {
@@ -142,6 +183,7 @@ class NodeState(Shown):
             "texture": self.texture.snapshot(),
         }
 
+    @by_one_thread
     def restore(self, state: Snapshot) -> None:
         """Put the node into the state of a snapshot of this or another node of the same configuration."""
         self.array.restore(state["array"])
@@ -152,6 +194,7 @@ class NodeState(Shown):
         self.texture.restore(state["texture"])
         self._with_data = hashes_of(state["loaded"])
 
+    @by_one_thread
     def load(self, program: Program) -> None:
         """Write the program's data into PE memory, without running it; raises InputError where they leave the PE.
 
@@ -225,21 +268,25 @@ class NodeState(Shown):
 
     # --- PEs ----------------------------------------------------------------------------------------------------
 
+    @by_one_thread
     def reset(self) -> None:
         """Clear all PE state and enable all PEs; the LEE keeps its registers. The next run loads its data anew."""
         self.array.reset()
         self._with_data.clear()
 
     @property
+    @by_one_thread
     def memory(self) -> NDArray[np.uint8]:
         """A copy of all PE memory: uint8[bytes, lanes]."""
         return self.array.engine.get_rows(0, self.config.array.memory_bytes)
 
+    @by_one_thread
     def read_memory(self, start: int, size: int = 1) -> NDArray[np.uint8]:
         """Return bytes ``start`` to ``start + size - 1`` of every PE: uint8[size, lanes]."""
         self._in_pe(start, size)
         return self.array.engine.get_rows(start, size)
 
+    @by_one_thread
     def write_memory(self, start: int, values: NDArray[np.uint8]) -> None:
         """Write bytes from ``start`` on: uint8[n, lanes]; raises InputError for another shape or range."""
         values = np.asarray(values)
@@ -284,19 +331,23 @@ class NodeState(Shown):
         """Write one binary32 number per PE, infinities and NaN among them; InputError for one that is too large."""
         self.write_word(address, 4, _of_every_pe(_small(values), self.lanes, np.float32, "a float").view(np.uint32))
 
+    @by_one_thread
     def register(self, name: str) -> NDArray[np.uint8]:
         """Return register R, S or M of every PE: uint8[lanes]."""
         return self.array.engine.get_word(_known(name, WORDS, "register"))
 
+    @by_one_thread
     def flag(self, name: str) -> NDArray[np.bool_]:
         """Return a flag of every PE (C, E, L, MR, MW, or a stack position): bool[lanes]."""
         return self.array.engine.get_bit(_known(name, (*CARRIES, *MASKS), "flag"))
 
+    @by_one_thread
     def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
         """Write register R, S or M of every PE: whole numbers from 0 to 255."""
         found = _of_every_pe(_whole(values, 8), self.lanes, np.uint8, "a register")
         self.array.engine.set_word(_known(name, WORDS, "register"), found)
 
+    @by_one_thread
     def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:
         """Write a flag of every PE."""
         found = _of_every_pe(values, self.lanes, np.bool_, "a flag")
@@ -306,6 +357,7 @@ class NodeState(Shown):
         """Return x and y of every PE as the LEE sees them: int64[lanes] each."""
         return self.array.lee.coordinates()
 
+    @by_one_thread
     def digest(self) -> str:
         """Return a hash of all PE state, equal on every engine that holds the same bits."""
         return self.array.engine.digest()

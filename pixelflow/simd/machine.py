@@ -131,6 +131,8 @@ class MachineRecord(Generic[Code, Configuration]):
     """None where it draws nothing."""
     presets: Mapping[str, Configuration] = field(default_factory=dict)
     """Configurations with a name, beside the defaults."""
+    attended: bool = False
+    """Whether ``run`` takes an `Attendance`, so that a run can be limited, watched and ended by Ctrl-C."""
     read: Callable[[Path], Code] | None = None
     """Reads the file that ``run`` takes, where that is no program of ``target``: a scene, say."""
     paper: str = ""

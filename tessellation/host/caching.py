@@ -23,6 +23,7 @@ from tessellation.microprogram.keeping import KeptPass, recall_builder, store_pr
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.plan.result_area import FAR_WAYS, ResultArea
+from tessellation.surface.patch import Patch
 
 __all__ = ["CachingSession", "KeptResults", "new_session"]
 
@@ -64,6 +65,8 @@ class CachingSession(Session):
         self._beside: list[Run] = []
         self._kept_beside: list[bool] = []
         self._no_room = 0
+        self.kept_patches: tuple[Patch, ...] = ()
+        """All patches as they were in the tessellation whose results are kept."""
 
     @property
     def kept(self) -> KeptResults:
@@ -107,6 +110,7 @@ class CachingSession(Session):
 
     def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
         self._clear()
+        self.kept_patches = tuple(each.patch for each in self._patches)
         chained = self._keeping(plans)
         self._no_room = self.method.kept_beside * (len(plans) - 1) - sum(self._kept_beside)
         return super()._run(chained, progress)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class PatchHandle:
         """Give the patch other control points; ``result`` stays what it was until it is tessellated again.
 
         While a tessellation is under way, from a call of its ``progress`` for one, that works on the former ones to its
-        end. Raises InputError for a net of another size.
+        end, or until it fails. Raises InputError for a net of another size, and for a trim that cannot be.
         """
         self._manager._modify(self, patch)
 
@@ -176,37 +177,41 @@ class PatchManager:
         """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
 
         Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where
-        the node has no room for a marked number of samples; the marks are kept then.
+        the node has no room for a marked number of samples. Where it fails the marks are kept.
         """
         begin = time.perf_counter()
+        marked, self._marks = self._marks, {}
         self._under_way = True
         try:
-            on_array, on_gps = self._divided()
+            on_array, on_gps = self._divided(marked)
             results = self.session.tessellate(on_array, progress)
+            self.plans = tuple(result.plan for result in results)
+            self.runs = tuple(result.run for result in results)
+            self.loads = tuple(result.load for result in results if result.load is not None)
+            patches = [handle.patch for handle in self.handles]
+            config, method = self.session.config, self.session.method
+            found = collect(results, patches, config, method)
+            self.ledger = balance(len(patches), on_array, results, found, config.array, to_gps=method.to_gps)
+            found |= sampled_by_gps(patches, on_gps, single=method.single_database, share=method.trim_tolerance)
+            self.on_gps, self.gp_cycles = tuple(sorted(on_gps)), gp_cycles(patches, on_gps, config)
+            for number, samples in found.items():
+                self.handles[number].result = samples
+            self._last = self._account(found, results, self.ledger, time.perf_counter() - begin)
+        except BaseException:
+            self._marks = marked | self._marks
+            raise
         finally:
             self._under_way = False
-        self.plans = tuple(result.plan for result in results)
-        self.runs = tuple(result.run for result in results)
-        self.loads = tuple(result.load for result in results if result.load is not None)
-        patches = [handle.patch for handle in self.handles]
-        config, method = self.session.config, self.session.method
-        found = collect(results, patches, config, method)
-        self.ledger = balance(len(patches), on_array, results, found, config.array, to_gps=method.to_gps)
-        found |= sampled_by_gps(patches, on_gps, single=method.single_database, share=method.trim_tolerance)
-        self.on_gps, self.gp_cycles = tuple(sorted(on_gps)), gp_cycles(patches, on_gps, config)
-        for number, samples in found.items():
-            self.handles[number].result = samples
-        done = tuple(self.handles[number] for number in sorted(self._marks))
-        self._marks = {}
-        self._last = self._account(found, results, self.ledger, time.perf_counter() - begin)
-        for number, patch in self._modified.items():
-            self._modify(self.handles[number], patch)
-        self._modified.clear()
-        return done
+            # Each of them, also where another one finds no room.
+            with ExitStack() as modified:
+                for number, patch in reversed(self._modified.items()):
+                    modified.callback(self._modify, self.handles[number], patch)
+                self._modified = {}
+        return tuple(self.handles[number] for number in sorted(marked))
 
-    def _divided(self) -> tuple[dict[int, int], dict[int, int]]:
+    def _divided(self, marked: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
         """Return the marked patches that the array has room for, and those that go to the GPs."""
-        on_array, on_gps = dict(self._marks), {}
+        on_array, on_gps = dict(marked), {}
         while self.passes is not None and len(plans := self.session.plan(on_array)) > self.passes:
             for place in (place for plan in plans[self.passes :] for place in plan.work.placements):
                 on_gps[place.patch] = on_array.pop(place.patch)
@@ -215,8 +220,7 @@ class PatchManager:
     def _modify(self, handle: PatchHandle, patch: Patch) -> None:
         """Give a patch other control points, once no pass is under way that reads the former ones."""
         if self._under_way:
-            if patch.counts != handle.patch.counts:
-                raise InputError(Fault(f"patch {handle.number + 1} would have another number of control points"))
+            self.session.require_alike(handle.number, patch)
             self._modified[handle.number] = patch
             return
         self.session.modify(handle.number, patch)
@@ -264,8 +268,7 @@ class PatchManager:
             raise InputError(Fault("no results are kept in texture memory", hint="choose a way: Method(cache=...)"))
         results = session.recall()
         self.recalls = tuple(result.run for result in results)
-        patches = [handle.patch for handle in self.handles]
-        found = collect(results, patches, session.config, session.method)
+        found = collect(results, session.kept_patches, session.config, session.method)
         for number, samples in found.items():
             self.handles[number].result = samples
         return tuple(self.handles[number] for number in sorted(found))

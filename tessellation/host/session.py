@@ -127,17 +127,22 @@ class Session:
         self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
 
-    def modify(self, number: int, patch: Patch) -> None:
-        """Give a registered patch other control points, which are loaded before the next pass.
-
-        Raises InputError for a net of another size.
-        """
+    def require_alike(self, number: int, patch: Patch) -> None:
+        """Raise InputError where a registered patch cannot become this one: for a net of another size, or its trim."""
         one = self._patches[number]
         if patch.counts != one.patch.counts:
             had, found = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
             message = f"patch {number + 1} has {had} control points and would have {found}"
             raise InputError(Fault(message, hint="add a patch of that size"))
         self.method.trimmed(patch, number)
+
+    def modify(self, number: int, patch: Patch) -> None:
+        """Give a registered patch other control points, which are loaded before the next pass.
+
+        Raises what `require_alike` raises, and InputError where a module has no room left.
+        """
+        self.require_alike(number, patch)
+        one = self._patches[number]
         # Programs know where a patch lies, and through the LEE what its control values are.
         self._programs.clear()
         stored = None if one.stored is None else self.database.replace(one.stored, self.method.values(patch))

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 
@@ -26,6 +32,8 @@ _DECLARED = {
     ".off": re.compile(rb"\A\s*\w*OFF\s+(?:#.*\s+)*\d+\s+(\d+)\s"),
 }
 """Where a file says how many faces it has: of text that is cut off the reader takes those that are there."""
+_FACETS = re.compile(rb"^\s*facet\s", re.IGNORECASE | re.MULTILINE)
+"""What begins a triangle of STL that is text."""
 _WHOLE = "is it whole, and in the form that its name says?"
 
 
@@ -53,14 +61,18 @@ def read_model(path: str) -> Model:
     if suffix in _TEXTS:
         content = _text(content, path)
     try:
-        import trimesh
+        with _interrupts_kept():  # its optional imports catch everything
+            import trimesh
     except ImportError:
         what = "reading meshes needs trimesh, which is not installed"
         raise MissingPackageError(what, "mesh", Place(path)) from None
+    if not trimesh.util.log.handlers:  # Python would show its warnings on standard error
+        trimesh.util.log.addHandler(logging.NullHandler())
     try:
         # Of the bytes alone: no other file that they name is opened.
-        found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
-        points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
+        with _interrupts_kept():
+            found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
+            points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
     except ModuleNotFoundError as error:
         if error.name == "charset_normalizer":  # it would guess which text it is
             message = "neither text in UTF-8 nor a whole binary file"
@@ -71,10 +83,34 @@ def read_model(path: str) -> Model:
         raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path), _WHOLE)) from None
     _check(path, points, corners)
     says = _DECLARED[suffix].search(content) if suffix in _DECLARED else None
-    if says and len(corners) < int(says[1]):
-        there = f"{counted(int(says[1]), 'face')} declared, {counted(len(corners), 'triangle')} there"
+    declared = int(says[1]) if says else len(_FACETS.findall(content)) if suffix == ".stl" else 0
+    if len(corners) < declared:
+        there = f"{counted(declared, 'face')} declared, {counted(len(corners), 'triangle')} there"
         raise InputError(Fault(f"the file is cut off: {there}", Place(path)))
     return Model(points, _normals(points, corners), corners)
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end of the block where a library in it caught one and went on."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    came = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            raise KeyboardInterrupt
 
 
 def _text(content: bytes, path: str) -> bytes:

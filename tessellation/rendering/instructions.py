@@ -294,5 +294,5 @@ def signed_bytes(a: NDArray[np.int64], b: NDArray[np.int64], c: NDArray[np.int64
     low = c + np.minimum(0, a * right) + np.minimum(0, b * bottom)
     high = c + np.maximum(0, a * right) + np.maximum(0, b * bottom)
     most = np.maximum(np.maximum(low, ~low), np.maximum(high, ~high))
-    limits = 1 << np.arange(7, 63, 8)
+    limits = 1 << np.arange(7, 63, 8, dtype=np.int64)
     return 1 + (most[..., None] >= limits).sum(axis=-1)

@@ -31,7 +31,7 @@ def shadow_volume(points: np.ndarray, corners: np.ndarray, length: float) -> tup
     edges = np.concatenate([lid[:, [k, (k + 1) % 3]] for k in range(3)])
     forwards = edges[:, 0] < edges[:, 1]
     lines, line = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
-    net = np.bincount(line.reshape(-1), np.where(forwards, 1, -1), len(lines)).astype(np.int64)
+    net = np.bincount(line.reshape(-1), np.where(forwards, 1, -1), len(lines)).astype(np.intp)
     sides = np.repeat(np.where(net[:, None] > 0, lines, lines[:, ::-1]), np.abs(net), axis=0)
     a, b = sides.T
     below = len(welded)

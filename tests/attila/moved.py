@@ -102,6 +102,7 @@ SCENES = {
         size=(256, 256),
     ),
     "high": lambda: scene_of(drawn(quad(0, 0, 8, 8)), size=(320, 256)),
+    "upright": lambda: scene_of(drawn(quad(0, 0, 16, 64)), size=(16, 64)),
     "sliver": lambda: scene_of(drawn([(0.0, 0.0, 0.5), (250.0, 255.0, 0.5), (255.0, 250.0, 0.5)]), size=(256, 256)),
 }
 """What there is to draw, by name."""

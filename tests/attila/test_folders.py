@@ -18,6 +18,7 @@ from attila_bridge.records.families import rows_of_families
 from attila_bridge.records.files import RecordedRun, read_records
 from attila_bridge.records.measured import RunFigures, refilled
 from attila_bridge.scene import load_scene
+from attila_bridge.time.config import PAPER
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
@@ -65,6 +66,18 @@ def test_what_is_recorded_as_it_is_here_holds(tmp_path: Path, capsys: pytest.Cap
     (slope,) = (each for each in found["rows"] if each["class"] == "A5")
     drawing = [each["cycles_drawing"] for each in rows]
     assert slope["figure"] == "a layer: cycles from 4 to 16" and slope["recorded"] == drawing[1] - drawing[0]
+
+
+def test_a_recorded_frame_is_traversed_as_it_was_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Above as high as it is wide the recorded machine leaves a frame out; drawn whole it takes longer."""
+    (tmp_path / "scenes").mkdir()
+    path = tmp_path / "scenes" / "high.json"
+    path.write_text(json.dumps(scene_body(drawn(quad(0, 0, 16, 128)), size=(16, 128)) | {"name": "high"}))
+    short = []
+    for square in (True, False):
+        made = run_scene(load_scene(path), config=PAPER.with_values({"traversal.square": square}))
+        short.append(judged(write(tmp_path, [row("high", made)]), capsys)[1]["short"])
+    assert short[0] == 0 and short[1]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from typing import cast
 import numpy as np
 import pytest
 
+from attila_bridge.drawing.run import run_scene
 from attila_bridge.function import Units, draw
 from attila_bridge.function.geometry.assembly import assembled
 from attila_bridge.function.layout import blocks_of, line_of, rop_of, shader_of
 from attila_bridge.function.work import DrawWork, TriangleOutcome
 from attila_bridge.scene import read_scene
 from attila_bridge.scene.model import Primitive
+from attila_bridge.time.config import PAPER
 from tests.attila.recorded import Corner, drawn, quad, scene_body, scene_of
 
 Places = list[tuple[int, int]]
@@ -180,8 +182,18 @@ def test_units_of_tiles() -> None:
     assert sorted(shader_of(x, y, 4)[:2, :2].ravel().tolist()) == [0, 1, 2, 3] and not shader_of(x, y, 3).any()
 
 
-@pytest.mark.parametrize(("square", "rows"), [(True, 32), (False, 64)])
-def test_a_high_frame_is_cut_where_it_is_as_high_as_wide(square: bool, rows: int) -> None:
-    """The width counts as the height; the tile that begins just there still belongs to it."""
-    work = draw(scene_of(drawn(quad(0, 0, 16, 64)), size=(16, 64)), Units(square=square))
-    assert (work.color & 255 == 255).all(axis=1).tolist() == [row < rows for row in range(64)]
+@pytest.mark.parametrize(
+    ("values", "rows"),
+    [({}, 64), ({"traversal.recursive": False}, 64), ({"traversal.square": True}, 32)],
+)
+def test_a_frame_higher_than_wide_is_drawn_whole(values: dict[str, bool], rows: int) -> None:
+    """Asked for, the width counts as the height, as recorded; the tile that begins just there still belongs to it."""
+    found = run_scene(scene_of(drawn(quad(0, 0, 16, 64)), size=(16, 64)), config=PAPER.with_values(values)).work.color
+    assert (found & 255 == 255).all(axis=1).tolist() == [row < rows for row in range(64)]
+
+
+def test_a_frame_wider_than_high_is_traversed_as_recorded() -> None:
+    """Tiles past its upper side count as generated up to the width: no picture depends on them."""
+    scene = scene_of(drawn([(0, 0, 0.5), (64, 0, 0.5), (0, 64, 0.5)]), size=(64, 16))
+    first, second = (draw(scene, Units(square=square)).draws[0].batches[0].scans for square in (True, False))
+    assert first.tolist() == second.tolist() and max(y for _, y, *_ in first.tolist()) > 16

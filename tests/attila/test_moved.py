@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import pytest
@@ -10,6 +11,7 @@ from attila_bridge.time.config import PAPER
 from pixelflow.simd.config.param import Value, leaves
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.attila.moved import BATCHES, outcome
+from tests.attila.random_values import ending
 
 SMALL_DEPTH = {"depth.lines": 2, "depth.ways": 2}
 SMALL_COLOR = {"color.lines": 2, "color.ways": 2}
@@ -74,6 +76,7 @@ MOVED: Mapping[str, tuple[str, Value, Mapping[str, Value]]] = {
     "setup.output_latency": ("texture", 1, {}),
     "traversal.testers": ("corners", 1, {}),
     "traversal.recursive": ("texture", False, {}),
+    "traversal.square": ("upright", True, {}),
     "traversal.queue": ("texture", 8, {}),
     "traversal.steps": ("texture", 1, {}),
     "traversal.scan_queue": ("depths", 1, {}),
@@ -204,6 +207,95 @@ def test_memory_that_would_accept_nothing_is_refused() -> None:
         outcome("texture", PAPER.with_values({"memory.reserve": 7}))
     with pytest.raises(InputError, match=r"memory\.write_buffers is 32; memory\.reserve keeps 35 free"):
         outcome("texture", PAPER.with_values({"memory.reserve": 7, "memory.request_queue": 128}))
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "enough"),
+    [
+        (
+            {"color.alu_latency": 5},
+            r"color\.op_queue is 4; .* color\.alu_latency is 5\n.*at least 5",
+            {"color.op_queue": 5},
+        ),
+        (
+            {"depth.alu_latency": 16},
+            r"depth\.op_queue is 4; .* depth\.alu_latency is 16\n.*at least 16",
+            {"depth.op_queue": 16},
+        ),
+        (
+            {"gpu.vertex_ports": 5, "fifo.vertex_inputs": 8},
+            r"fifo\.vertex_inputs is 8; .* gpu\.vertex_ports is 5\n.*at least 10",
+            {"fifo.vertex_inputs": 10},
+        ),
+        ({"traversal.steps": 4}, r"hz\.queue is 128; .* traversal\.steps is 4\n.*at least 129", {"hz.queue": 129}),
+        (
+            {"traversal.steps": 8, "hz.queue": 257},
+            r"fifo\.generated is 128; .* traversal\.steps is 8\n.*at least 256",
+            {"fifo.generated": 256},
+        ),
+        (
+            {"shader.registers": 20},
+            r"shader\.registers is 20; .* take 3 a thread\n.*at least 24",
+            {"shader.registers": 24},
+        ),
+        (
+            {"shader.threads": 4, "shader.buffers": 3},
+            r"shader\.threads \+ shader\.buffers is 7; .*\n.*at least 8",
+            {"shader.buffers": 4},
+        ),
+    ],
+)
+def test_values_that_would_stop_the_machine_are_refused_and_the_next_ones_run(
+    values: Mapping[str, Value], said: str, enough: Mapping[str, Value]
+) -> None:
+    with pytest.raises(InputError, match=said):
+        outcome("again and again", PAPER.with_values(values))
+    phases, _ = outcome("again and again", PAPER.with_values({**values, **enough}))
+    assert phases["Draw"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["fifo.vertex_wait", "shader.batch_wait"])
+def test_the_longest_waits_end(key: str) -> None:
+    """Three vertices are no group, so they wait until the time is over where a queue of one holds up the fourth."""
+    found, _ = outcome("wide", PAPER.with_values({**BATCHES, "streamer.output_queue": 1, key: 50_000}))
+    assert found["Draw"] + found["EndGeometry"] > 50_000
+
+
+def test_values_by_chance_end() -> None:
+    assert set(map(ending, range(6))) == {"done", "refused"}
+
+
+@pytest.mark.slow
+def test_800_configurations_by_chance_end() -> None:
+    """From the whole of the declared ranges, a few keys or all of them."""
+    assert Counter(map(ending, range(800)))["done"] >= 300
+
+
+@pytest.mark.parametrize(
+    ("scene", "values"),
+    [("texture", {"texture.request_queue": 1}), ("texture twice", {"texture.access_queue": 1})],
+)
+def test_groups_in_order_that_fall_out_of_step_come_to_their_end(scene: str, values: Mapping[str, Value]) -> None:
+    """A texture read that finds no place is fetched again, while others of its batch have gone on."""
+    counts = outcome(scene, PAPER.with_values({"shader.window": False, **values}))[1]
+    whole = outcome(scene)[1]
+    for name in ("Outputs_ShF-FS0", "ExecutedInstructions_ShDX-FS0", "InputFragments_CW-SU0"):
+        assert counts[name] == whole[name]
+    assert counts["ReFetchedInstr_ShF-FS0"] > 0
+
+
+def test_one_access_is_enough_to_read_textures() -> None:
+    """Samples that have all of their lines go on when there is room, although no other line comes."""
+    phases, counts = outcome("texture twice", PAPER.with_values({"texture.access_queue": 1}))
+    assert counts["TextureResults_TU-FS0TU0"] == outcome("texture twice")[1]["TextureResults_TU-FS0TU0"]
+    assert phases["EndGeometry"] > outcome("texture twice")[0]["EndGeometry"]
+
+
+def test_blocks_that_take_long_to_display_are_no_standstill() -> None:
+    """320x256 pixels are 1280 blocks, each 64 cycles on its way to the display although none was drawn."""
+    found, _ = outcome("high", PAPER.with_values({"display.decompression": 64}))
+    assert found["Swap"] > 1280 * 64
 
 
 @pytest.mark.parametrize(("ways", "lines"), [(1, 1), (1, 16), (4, 1)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attila_bridge.function import draw
+from attila_bridge.function import Units, draw
 from attila_bridge.function.fragment.ranks import in_turn
 from attila_bridge.function.work import AttilaWork
 from pixelflow.simd.errors import InputError
-from tests.attila.recorded import COLORED, TEXTURED, Corner, drawn, quad, red, scene_of
+from tests.attila.recorded import COLORED, TEXTURED, VERTEX, Corner, drawn, quad, red, scene_of
 
 FULL = quad(0, 0, 16, 16)
 DEPTH = {"depth": {"func": "less", "write": True}}
@@ -194,6 +194,52 @@ def test_a_program_that_writes_depth_is_tested_after() -> None:
     assert red(work.color) == ["########........"] * 16
     assert int(work.depth[0, 0]) == int(np.float32(1 / 32) * (2**24 - 1)) and int(work.depth[0, 15]) == 8388607
     assert not work.draws[0].state.early_z and work.draws[0].fragment_program.writes_depth
+
+
+NAN = "!!ARBfp1.0\nTEMP a;\nLG2 a, -fragment.color.x;\n"
+"""The beginning of a program: no number is the logarithm of -1."""
+
+
+@pytest.mark.parametrize("blend", [{}, {"blend": {"src": "one", "dst": "one"}}])
+def test_a_colour_that_is_no_number_is_the_greatest(blend: dict[str, object]) -> None:
+    """As recorded: the upper bound is asked first, and a NaN is not below it."""
+    text = NAN + "MOV result.color.x, a;\nMOV result.color.yzw, { 0, 0, 0.25, 1 };\nEND"
+    assert nothing_but(draw(scene_of(drawn(FULL, fragment=text, state=blend)))) == 0xFF3F00FF
+
+
+def test_what_is_no_number_saturates_to_one() -> None:
+    text = NAN + "MOV_SAT a, a;\nMUL result.color, a, { 0.5, 0.25, 1, 1 };\nEND"
+    assert nothing_but(draw(scene_of(drawn(FULL, fragment=text)))) == 0xFFFF3F7F
+
+
+def test_a_depth_that_is_no_number_is_the_greatest() -> None:
+    text = NAN + "MOV result.color, fragment.color;\nMOV result.depth.z, a.x;\nEND"
+    state = {"depth": {"func": "greater", "write": True}}
+    work = draw(scene_of(drawn(FULL, fragment=text, state=state), clear={"color": [0, 0, 0, 1], "depth": 0.5}))
+    assert nothing_but(work) == 0xFFFFFFFF and set(work.depth.ravel().tolist()) == {0xFFFFFF}
+
+
+@pytest.mark.parametrize("recursive", [True, False])
+@pytest.mark.parametrize("component", "xyzw")
+def test_a_triangle_without_a_place_covers_nothing(component: str, recursive: bool) -> None:
+    """Nothing is inside an edge that is no number; the box, which is traversed all the same, lies on the screen."""
+    scene = scene_of(drawn(FULL), drawn(FULL), size=(64, 64))
+    scene.programs["vertex"] = VERTEX.replace(
+        "MOV result.color", f"LG2 result.position.{component}, -vertex.color.x;\nMOV result.color"
+    )
+    work = draw(scene, Units(recursive=recursive))
+    assert not any(each.quads.covered.any() for each in work.draws) and nothing_but(work) == 0xFF000000
+    for each in work.draws:
+        left, low, right, high = each.triangles.box.T
+        assert ((left >= 0) & (left <= right) & (right <= 64) & (low >= 0) & (low <= high) & (high <= 64)).all()
+
+
+def test_a_vertex_colour_that_is_no_number_is_one() -> None:
+    scene = scene_of(drawn(FULL, colors((1, 0, 0, 1))))
+    scene.programs["vertex"] = VERTEX.replace("END", "LG2 result.color.y, -vertex.color.x;\nEND")
+    text = "!!ARBfp1.0\nMUL result.color, fragment.color, 0.5;\nEND"
+    scene.programs["fragment0"] = text
+    assert nothing_but(draw(scene)) == 0x7F007F7F
 
 
 def test_the_position_of_a_fragment_is_its_pixel() -> None:

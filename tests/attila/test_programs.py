@@ -206,6 +206,14 @@ FAULTS = [
     ("!!ARBfp1.0\nTEMP a;\nRCP a, fragment.color;\nEND", 3, "RCP reads one component", ".x, .y, .z or .w"),
     ("!!ARBfp1.0\nTEMP a;\nTEX a, fragment.texcoord[0], texture[0], CUBE;\nEND", 3, "a target CUBE", "2D"),
     ("!!ARBfp1.0\nTEMP a;\nTEX a, fragment.texcoord[0], texture[16], 2D;\nEND", 3, "0 to 15", ""),
+    *(
+        (f"!!ARBfp1.0\nTEMP a;\nMOV a, {operand};\nEND", 3, message, "")
+        for operand, message in (
+            (f"fragment.texcoord[{'9' * 5000}]", "a number, an integer 0 to 9, is wanted here"),
+            ("{ 1, 1e39, 1, 1 }", "a number of at most 3.4028235e+38 is wanted here"),
+            (f"{{ -{'9' * 5000} }}", "a number of at most 3.4028235e+38 is wanted here"),
+        )
+    ),
     ("!!ARBfp1.0\nTEMP a;\nEXP a, fragment.color.x;\nEND", 3, "EXP is no instruction of a fragment program", ""),
     ("!!ARBvp1.0\nADDRESS a;\nADDRESS b;\nEND", 3, "there is one address register", ""),
     ("!!ARBvp1.0\nPARAM m[2] = { { 1 } };\nEND", 2, "m has 2 elements, 1 values are given", ""),
@@ -224,6 +232,13 @@ def test_a_fault_is_named_with_its_line(text: str, line: int | None, message: st
     found = str(caught.value)
     assert message in found and hint in found
     assert found.startswith("own: error" if line is None else f"own:{line}:")
+
+
+def test_the_bounds_of_numbers_are_numbers() -> None:
+    """Leading zeros are no digits too many."""
+    text = f"!!ARBfp1.0\nMUL result.color, fragment.texcoord[{'0' * 5000}7], {{ 3.4028235e38, -3.4028235e38 }};\nEND"
+    most = float(np.finfo(np.float32).max)
+    assert assemble_shader(text).constants[0][:2] == (most, -most)
 
 
 def test_all_faults_are_said_at_once() -> None:

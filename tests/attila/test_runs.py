@@ -16,7 +16,7 @@ from attila_bridge.time.before import contents
 from attila_bridge.time.config import PAPER
 from pixelflow.cli.main import main
 from pixelflow.simd.config.param import leaves
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import CycleLimitError, InputError
 from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.observe import Bus, Executed
 from pixelflow.simd.units import Standing
@@ -148,6 +148,22 @@ def test_the_readme_names_every_fitted_value() -> None:
     fitted = {key for key, about, _, _ in leaves(PAPER) if about.standing is Standing.FITTED}
     named = README.partition("## Standing of values")[2].partition("\n## ")[0]
     assert fitted == set(re.findall(r"`(command\.[a-z_]+)`", named))
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_limit_stops_a_run_that_says_how_far_it_is(watched: bool) -> None:
+    """An event in the limit's cycle is one too many; the last event of a frame is in the cycle before its last."""
+    bus, told = Bus(), list[object]()
+    if watched:
+        bus.subscribe(lambda event: None, Executed)
+    cycles = run_scene(SCENE).cycles
+    assert (
+        run_scene(SCENE, bus=bus, max_cycles=cycles, progress=lambda text, share=None: told.append(text)).cycles
+        == cycles
+    )
+    assert told[-1] == f"cycle {cycles - 1:,} of at most {cycles:,}"
+    with pytest.raises(CycleLimitError, match="cycle limit 700 reached: the next event is at cycle 797"):
+        run_scene(SCENE, bus=bus, max_cycles=700)
 
 
 def test_a_run_tells_how_far_it_is_and_takes_no_other_cycles() -> None:

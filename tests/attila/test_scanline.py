@@ -59,7 +59,7 @@ def random_scene(seed: int) -> AttilaScene:
 def test_pictures_are_those_of_the_descent(seed: int) -> None:
     """Three triangles that add up, often cut off by the screen: a tile left out or drawn twice would show."""
     scene = random_scene(seed)
-    lines, descent = draw(scene, Units(recursive=False)), draw(scene, Units(square=False))
+    lines, descent = draw(scene, Units(recursive=False)), draw(scene)
     assert (lines.color == descent.color).all()
     quads = lines.draws[0].quads
     steps = Counter(zip(quads.triangle.tolist(), quads.tile_x.tolist(), quads.tile_y.tolist(), strict=True))

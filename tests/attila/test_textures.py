@@ -125,6 +125,33 @@ def test_a_bias_is_added_to_the_level() -> None:
     assert bytes_of(found[0])[0] == 40 + 2 * 37
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(("wrap", "columns"), [(Wrap.CLAMP_TO_EDGE, [7, 7, 0, 4]), (Wrap.REPEAT, [0, 0, 0, 4])])
+def test_a_place_that_is_nowhere_is_brought_into_the_texture(wrap: Wrap, columns: list[int]) -> None:
+    """Clamped, the upper bound is asked first, as for colours; nothing has no fraction, and is repeated as 0."""
+    what = texture(low=Filter.NEAREST, high=Filter.NEAREST, wrap=wrap)
+    found, _ = read(what, [(each, 0.5) for each in (NAN, INF, -INF, 0.5)])
+    assert [bytes_of(each) for each in found] == [what.levels[0][4, column].tolist() for column in columns]
+
+
+@pytest.mark.parametrize("place", [NAN, INF])
+def test_a_step_that_is_no_number_takes_the_last_level(place: float) -> None:
+    what = texture(16, 16, low=Filter.LINEAR_MIPMAP_LINEAR, levels=5, pattern="level")
+    found, _ = read(what, [(place, 0.5)] * 4)
+    assert [bytes_of(each)[0] for each in found] == [40 + 4 * 37] * 4
+
+
+@pytest.mark.parametrize("wrap", Wrap)
+@pytest.mark.parametrize("place", [NAN, INF, 3e38])
+def test_a_step_without_bounds_has_samples_in_bounds(wrap: Wrap, place: float) -> None:
+    what = texture(16, 16, low=Filter.LINEAR_MIPMAP_LINEAR, levels=5, most=4, wrap=wrap)
+    found, texels = read(what, [(0.5, 0.5), (place, 0.5), (0.5, place), (place, place)])
+    assert np.isfinite(found).all() and ((found >= 0) & (found <= 1)).all()
+    assert 1 <= len(texels) <= 8
+
+
 def test_projected_coordinates_are_divided() -> None:
     what = texture(low=Filter.NEAREST, high=Filter.NEAREST)
     found, _ = read(what, [(1.25, 0.5)] * 4, Lookup.PROJECTED, 2.0)

@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from attila_bridge.drawing.run import units_of
 from attila_bridge.function import Units, draw
 from attila_bridge.scene import read_scene
 from attila_bridge.statistics import STATISTICS, counts_of, statistic_of
@@ -69,9 +70,9 @@ def test_every_value_is_read(read: set[str]) -> None:
     places = [(corner[0] / 32, corner[1] / 32) for corner in quad(0, 0, 32, 32)]
     texture = drawn(quad(0, 0, 32, 32), coordinates=places, fragment=TEXTURED)
     scenes = [read_scene(json.dumps(body)), scene_of(texture, size=SIZE, textures={"t": dict(TEXTURE)})]
-    works = [draw(scene, Units()) for scene in scenes]
     batches = PAPER.with_values({"shader.window": False, "shader.fetch_delay": 12, "texture.request_queue": 128})
     read.clear()
+    works = [draw(scene, units_of(PAPER)) for scene in scenes]
     for work in works:
         run(work, max_cycles=100_000)
         run(work, batches, max_cycles=100_000)

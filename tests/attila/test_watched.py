@@ -10,7 +10,7 @@ import pytest
 
 from attila_bridge.drawing.run import run_scene
 from attila_bridge.drawing.watched import WatchedFrame, watch
-from attila_bridge.time.config import CASE
+from attila_bridge.time.config import CASE, PAPER
 from pixelflow.cli.main import main
 from pixelflow.simd.dashboard import pipeline_text
 from pixelflow.simd.observe import Bus, QueueFilled
@@ -41,6 +41,11 @@ def test_a_watched_run_takes_the_same_cycles_and_counts(step: int) -> None:
         watched.advance(cycle)
         watched.state()
     assert watched.finish().data == PLAIN.report().data
+
+
+def test_a_watched_frame_is_traversed_as_it_is_configured() -> None:
+    lines = PAPER.with_values({"traversal.recursive": False})
+    assert watch(SCENE, config=lines).finish().data == run_scene(SCENE, config=lines).report().data
 
 
 def at(cycle: int) -> WatchedFrame:

@@ -336,3 +336,48 @@ def test_bad_object_files(pixelflow, folder: Path, content: bytes) -> None:
     result = pixelflow("run", "bad.mco")
     assert (result.code, result.out) == (3, "")
     assert re.match(r"bad\.mco(:1)?: error: ", result.err)
+
+
+ENDLESS = {
+    "gen6": "TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n",
+    "larrabee": "top: add r1, 1\njmp top\n",
+}
+STRAIGHT = {
+    "gen6": "mov (8) g1<1>F 2.0F\n" + "add (8) g1<1>F g1<8,8,1>F 1.0F\n" * 20,
+    "larrabee": "vloadps v1, [64]\n" + "vaddps v1, v1, v1\n" * 20,
+}
+
+
+@pytest.mark.parametrize("machine", STRAIGHT)
+def test_the_cycle_limit_of_other_machines_is_exact(pixelflow, folder: Path, machine: str) -> None:
+    (folder / "chain.s").write_text(STRAIGHT[machine])
+    words = ("run", "--machine", machine, "chain.s", "--json")
+    found = json.loads(pixelflow(*words).out)["cycles"]
+    cycles = found if machine == "gen6" else found[0]
+    assert cycles > 40, "results are waited for"
+    assert pixelflow(*words, "--max-cycles", cycles).code == 0
+    result = pixelflow(*words, "--max-cycles", cycles - 1)
+    assert result.code == 5 and result.err.startswith(f"error: cycle limit {cycles - 1} reached")
+    assert pixelflow(*words, "--max-cycles", "none").code == 0
+
+
+@pytest.mark.parametrize("machine", ENDLESS)
+@pytest.mark.parametrize("traced", [(), ("--trace", "kanata")], ids=["", "traced"])
+def test_an_endless_program_of_another_machine_ends_at_the_limit(
+    pixelflow, folder: Path, machine: str, traced: tuple[str, ...]
+) -> None:
+    (folder / "endless.s").write_text(ENDLESS[machine])
+    result = pixelflow("run", "--machine", machine, "endless.s", "--max-cycles", 500, *traced)
+    assert result.code == 5 and "error: cycle limit 500 reached" in result.err and "endless.s:" in result.err
+
+
+@pytest.mark.parametrize("machine", ENDLESS)
+def test_another_machines_own_limit_says_that_it_is_the_default(
+    pixelflow, folder: Path, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = {"gen6": "gen6_bridge.time.run", "larrabee": "larrabee_bridge.machine"}[machine]
+    monkeypatch.setattr(f"{module}.LONGEST", 2000)
+    (folder / "endless.s").write_text(ENDLESS[machine])
+    result = pixelflow("run", "--machine", machine, "endless.s")
+    assert result.code == 5 and "still running after 2,000 instructions" in result.err
+    assert "this is the limit where none is named; --max-cycles N or none sets another" in result.err

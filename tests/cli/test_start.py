@@ -228,7 +228,7 @@ def _cpu_ticks(place: Path) -> int:
 def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json"],
+        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json", "--no-progress"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
@@ -241,6 +241,28 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     result = json.loads(out)["result"]
     assert result["reason"] == "interrupted" and f"{result['cycles']:,}" in err.decode()
     assert json.loads((folder / "state.json").read_text())["registers"]["R"] == [1] * 8192
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(
+    ("machine", "source"),
+    [
+        ("gen6", "TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n"),
+        ("larrabee", "again: add r1, 1\njmp again\n"),
+    ],
+)
+def test_ctrl_c_ends_an_endless_run_of_another_machine_with_130(folder: Path, machine: str, source: str) -> None:
+    """Also one without a limit, whose native code hears no signal."""
+    (folder / "endless.s").write_text(source)
+    words = ["run", "--machine", machine, "endless.s", "--max-cycles", "none"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pixelflow", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    wait_for_cpu(process, 1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=600)
+    assert (process.returncode, out) == (130, b"")
+    assert re.fullmatch(rb"interrupted at instruction [0-9,]+, endless.s:[123]\n", err)
 
 
 def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:

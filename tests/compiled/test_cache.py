@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,42 @@ def test_a_folder_that_others_can_write_to_is_not_used(make, folder: Path, right
     folder.chmod(0o777)
     assert run(make) == right
     assert not files(folder)
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day(folder: Path) -> None:
+    folder.mkdir(0o700)
+    for name, hours in ((".new-old", 25), (".new-now", 0), ("other", 25)):
+        (folder / name).touch()
+        then = time.time() - 3600 * hours
+        os.utime(folder / name, (then, then))
+    Cache(folder).put("key", b"code")
+    assert sorted(os.listdir(folder)) == [".new-now", "key.o", "other"]
+
+
+# fmt: off
+FOREIGN = {
+    "others may write": lambda kept: kept.chmod(0o602),
+    "its group may write": lambda kept: kept.chmod(0o620),
+    "another owner":    lambda kept: os.chown(kept, 65534, -1),
+    "a link":           lambda kept: kept.symlink_to(kept.rename(kept.with_suffix(".moved"))),
+    "a pipe":           lambda kept: (kept.unlink(), os.mkfifo(kept)),
+    "a folder":         lambda kept: (kept.unlink(), kept.mkdir()),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("change", FOREIGN)
+def test_a_file_that_somebody_else_may_have_written_is_not_believed(folder: Path, change: str) -> None:
+    if change == "another owner" and os.getuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    cache = Cache(folder)
+    cache.put("key", b"code")
+    assert cache.get("key") == b"code"
+    FOREIGN[change](folder / "key.o")
+    assert cache.get("key") is None
+    if change != "a folder":
+        cache.put("key", b"code")
+        assert cache.get("key") == b"code"
 
 
 def test_a_folder_that_cannot_be_made_is_done_without(make, folder: Path, right: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pixelflow.cli.main import main
 from tests.attila.recorded import drawn, quad, scene_body
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed: pip install 'pixelflow-sim[test]'")
@@ -211,6 +212,18 @@ def test_a_long_run_says_cycle_rate_and_line_and_where_it_was_interrupted(termin
     assert child.exitstatus == 130
 
 
+def test_a_long_run_of_another_machine_says_how_far_it_has_come(terminal, folder: Path) -> None:
+    (folder / "endless.s").write_text("TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n", encoding="utf-8")
+    words = ("run", "--machine", "gen6", "endless.s", "--max-cycles", "90000000")
+    child = terminal(*words, size=(24, 110))
+    child.expect(r"instruction [0-9,]+ of at most 90,000,000, [0-9,]+ a second, at endless.s:[23]")
+    child.sendintr()
+    child.expect(r"interrupted at instruction [0-9,]+, endless.s:[23]\r\n")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+
+
 @pytest.fixture
 def scene(folder: Path) -> Path:
     """Put a scene of ATTILA into the folder: a square of 64x64 pixels."""
@@ -238,11 +251,20 @@ def test_boxes_are_shown_in_place(terminal, scene: Path, arguments: tuple[str, .
     assert "traversal" in shown and "cycles of drawing" in shown
 
 
-def test_a_key_ends_what_another_machine_plays(terminal, scene: Path) -> None:
-    child = terminal("dash", "square.json", "--machine", "attila", "--play", "1")
-    child.expect("traversal")
+@pytest.mark.parametrize("arguments", [("short.npz",), ("square.json", "--machine", "attila")], ids=["node", "boxes"])
+def test_what_plays_says_so_until_a_key_ends_it(
+    terminal, scene: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scene.parent)
+    assert main(["run", "short.mc", "--record", "short.npz"]) == 0
+    child = terminal("dash", *arguments, "--play", "1")
+    child.expect("playing", timeout=60)
     child.send(".")
+    child.expect("paused", timeout=60)
+    assert "stopped here" not in child.before
     child.send("q")
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0 and "stopped here" in child.before
+    assert child.exitstatus == 0
+    picture, _, after = child.before.partition(LEAVE)
+    assert "stopped here" not in picture and "stopped here" in after

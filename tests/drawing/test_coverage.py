@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pixelflow.simd.drawing import FAR, REACH, draw, snap
+from pixelflow.simd.drawing import FAR, REACH, draw, snap, spans
+from pixelflow.simd.drawing.spans import spans_of
 from pixelflow.simd.errors import InputError
+from tests.narrow_index import narrow_index
 
 SIZE = 24
 
@@ -51,6 +53,21 @@ def exact(triangle) -> np.ndarray:
                     inside &= side > 0
             found[j, i] = inside
     return found
+
+
+def test_spans_are_the_same_where_the_index_integer_has_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(3).uniform(-9, SIZE + 9, (40, 3, 2))
+    triangles = snap(points, np.full((40, 3), 0.5), np.full((40, 3, 3), 9, np.uint8))
+
+    def columns() -> list[np.ndarray]:
+        found = spans_of(triangles, SIZE, SIZE)
+        (pixels,) = found.fragments()
+        return [getattr(of, name) for of in (found, pixels) for name in of.__slots__]
+
+    wide = columns()
+    narrow_index(monkeypatch, spans)
+    assert all(each.dtype == np.int64 for each in columns())
+    assert all(map(np.array_equal, columns(), wide))
 
 
 def test_the_top_left_rule_by_hand() -> None:

@@ -18,6 +18,8 @@ from pixelflow.simd.drawing import (
     snap,
     texture_planes_of,
 )
+from pixelflow.simd.drawing import planes as planes_file
+from tests.narrow_index import narrow_index
 
 
 def made(corners, depths, colours) -> ScreenTriangles:
@@ -145,9 +147,16 @@ def whole_planes(corners, values, fraction: int, place: tuple[int, int]) -> tupl
 
 
 @pytest.mark.parametrize("size", [0.02, 1, 50, 3000, 40000])
-@pytest.mark.parametrize("place", [CENTRE, SAMPLES[0], SAMPLES[3]])
-def test_planes_are_those_of_integers_without_bounds(size: float, place: tuple[int, int]) -> None:
-    """Triangles of any size, slivers and values at the ends of their ranges among them; some reach 16K pixels."""
+@pytest.mark.parametrize(("place", "bits"), [(CENTRE, 64), (SAMPLES[0], 64), (SAMPLES[3], 64), (CENTRE, 32)])
+def test_planes_are_those_of_integers_without_bounds(
+    size: float, place: tuple[int, int], bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Triangles of any size, slivers and values at the ends of their ranges among them; some reach 16K pixels.
+
+    They are the same where the host's index integer has 32 ``bits``.
+    """
+    if bits == 32:
+        narrow_index(monkeypatch, planes_file)
     rng = np.random.default_rng(int(size))
     count, low, high = 60, -REACH, REACH - 1 / 256
     middle = rng.uniform(low, high, (count, 1, 2)) if size < high else 0

@@ -22,7 +22,7 @@ AFTER_A_RUN = {0, 1, 4, 5, 6}
 
 @pytest.fixture(scope="module", autouse=True)
 def _everything_is_imported() -> None:
-    import pixelflow.cli.model.completion as completion
+    from pixelflow.cli.model import completion
 
     completion.whole_parser()
 

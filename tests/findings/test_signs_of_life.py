@@ -1,14 +1,17 @@
-"""Does every command that takes long show on a terminal that it is alive, and nothing where nobody wants it?"""
+"""Does every command that takes long show that it is alive, and nothing where nobody wants it?"""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
 from larrabee_bridge.machine import MACHINE
+from pixelflow.cli.shell.output import STANDARD_STREAM, output_file, write_stdout
 from pixelflow.cli.shell.progress import Progress, SignOfLife
 from pixelflow.cli.shell.screen import Screen
 from tessellation.scenes import SceneSource, load_scene
@@ -28,6 +31,14 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("pixelflow.cli.shell.progress.QUIET_SECONDS", 0.01)
+    return stream
+
+
+def piped(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Make standard error a pipe that gets a line 20 times a second."""
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("pixelflow.cli.shell.progress.LINE_SECONDS", 0.05)
     return stream
 
 
@@ -59,11 +70,62 @@ def test_a_line_that_knows_more_takes_its_place(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("screen", [Screen(width=80, quiet=True), Screen(width=80, progress=False)])
-def test_nobody_is_told_who_does_not_want_it(monkeypatch: pytest.MonkeyPatch, screen: Screen) -> None:
-    terminal = opened(monkeypatch)
-    with SignOfLife(screen, "pixelflow bench"):
+@pytest.mark.parametrize("kind", [opened, piped])
+def test_nobody_is_told_who_does_not_want_it(
+    monkeypatch: pytest.MonkeyPatch, screen: Screen, kind: Callable[[pytest.MonkeyPatch], io.StringIO]
+) -> None:
+    stream = kind(monkeypatch)
+    with SignOfLife(screen, "pixelflow bench"), Progress(screen) as progress:
+        progress.doing("table 2")
         time.sleep(0.2)
-    assert terminal.getvalue() == ""
+    assert stream.getvalue() == ""
+
+
+def written(text: str) -> None:
+    with output_file(STANDARD_STREAM) as stream:
+        stream.write(text)
+
+
+@pytest.mark.parametrize("write", [write_stdout, written])
+def test_the_line_is_gone_before_a_result_is_written(
+    monkeypatch: pytest.MonkeyPatch, write: Callable[[str], None]
+) -> None:
+    """Both streams are the same terminal."""
+    terminal = opened(monkeypatch)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    with SignOfLife(Screen(width=80), "pixelflow dash"):
+        assert until(terminal, "pixelflow dash")
+        write("a frame\n")
+        time.sleep(0.3)
+        line, _, after = terminal.getvalue().partition("a frame\n")
+    assert line.endswith("\x1b[2K") and after == "", "erased, and not drawn again"
+
+
+def test_a_pipe_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is being done, of how many steps how many are done, and for how long: until the command has ended."""
+    pipe = piped(monkeypatch)
+    with SignOfLife(Screen(width=80), "pixelflow sweep"):
+        assert until(pipe, "pixelflow sweep, elapsed 0:00:0")
+        with Progress(Screen(width=80), 3) as progress:
+            progress.doing("measuring points")
+            progress.step()
+            assert until(pipe, "pixelflow sweep: measuring points, 1 of 3, elapsed 0:00:0")
+        assert until(pipe, "measuring points, 1 of 3, elapsed 0:00:01")
+    seen = pipe.getvalue()
+    time.sleep(0.2)
+    assert pipe.getvalue() == seen
+    lines = seen.splitlines()
+    assert all(
+        re.fullmatch(r"pixelflow sweep(: measuring points, [01] of 3)?, elapsed 0:0\d:\d\d", each) for each in lines
+    )
+
+
+def test_a_pipe_gets_shares_in_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = piped(monkeypatch)
+    with SignOfLife(Screen(width=80), "pixelflow render"), Progress(Screen(width=80), counts=False) as progress:
+        progress.tell("larrabee: 40 tiles", 0.0)
+        progress.tell("larrabee: 40 tiles", 0.25)
+        assert until(pipe, "pixelflow render: larrabee: 40 tiles, 25 %, elapsed 0:00:0")
 
 
 def test_a_share_becomes_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +137,17 @@ def test_a_share_becomes_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
             assert progress._display is not None
             progress._display.refresh()
     seen = terminal.getvalue()
-    assert "tile 10" in seen and "left 0:00:00" in seen
+    assert "tile 10" in seen and re.search(r"elapsed 0:00:0\d, left 0:00:00", seen)
+
+
+def test_a_time_without_an_estimate_is_not_called_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = opened(monkeypatch)
+    with Progress(Screen(width=80), counts=False) as progress:
+        progress.doing("cycle 1,000")
+        assert until(terminal, "elapsed 0:00:0")
+    with SignOfLife(Screen(width=80), "pixelflow bench"):
+        assert until(terminal, "pixelflow bench")
+    assert "left" not in terminal.getvalue()
 
 
 def test_shares_are_no_notes_where_nobody_sees_a_line(capsys: pytest.CaptureFixture[str]) -> None:

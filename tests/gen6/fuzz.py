@@ -22,7 +22,7 @@ from gen6_bridge.code.isa.encoding.types import EuType
 from gen6_bridge.code.isa.meanings.state import A0, ACC_FLOAT, ACC_HIGH, ACC_LOW, CHANNELS, MRF
 from gen6_bridge.code.legality import broken_rules
 from gen6_bridge.unit import ExecutionUnit
-from tests.gen6.scalar import Thread
+from tests.gen6.scalar import Step, Thread
 
 INTEGERS = (EuType.UD, EuType.D, EuType.UW, EuType.W, EuType.UB, EuType.B)
 UNARY, ROUNDING = ("mov", "not", "lzd"), ("frc", "rndu", "rndd", "rnde", "rndz")
@@ -49,8 +49,14 @@ class Instructions:
         while True:
             self.tried += 1
             found = self._any()
-            if found is not None and not broken_rules(found):
+            if found is not None and not broken_rules(found) and self._within_accumulator(found):
                 return found
+
+    def _within_accumulator(self, instruction: EuInstruction) -> bool:
+        """Return whether an instruction implies no element past the accumulator, where it implies any."""
+        step = Step(Thread(), instruction.whole)
+        implies = instruction.controls.accumulates or instruction.declaration.mnemonic in ("mac", "mach")
+        return not implies or step.implied(min(instruction.controls.size, CHANNELS - step.word.first) - 1) < CHANNELS
 
     def _any(self) -> EuInstruction | None:
         source = self.random

@@ -231,7 +231,7 @@ class Step:
             case 68 | 69 | 70 | 71:
                 return whole(a, ("up", "down", "even", "zero")[opcode - 68]), True
             case 72:
-                return add(flush(mul(a, b)), flush(self.thread.acc_float[word.first + element])), True
+                return add(flush(mul(a, b)), flush(self.thread.acc_float[self.implied(element)])), True
             case 91:
                 return fused(b, values[2], a), True
             case 92:
@@ -244,7 +244,7 @@ class Step:
         a, b = values[0], values[1] if len(values) > 1 else 0
         sizes = [2 if word.source_type(each) > 7 else SIZES[word.source_type(each)] for each in range(word.sources())]
         count, both = b & 31, len(sizes) == 2 and sizes[0] == sizes[1] == 4
-        accumulated = self.thread.acc[word.first + element]
+        accumulated = self.thread.acc[self.implied(element)] if opcode in (72, 73) else 0
         accumulated -= accumulated >> 63 << 64
         match opcode:
             case 1:
@@ -298,7 +298,7 @@ class Step:
         if word.opcode == 73:  # the destination takes the upper half, the accumulator keeps the lower
             signed = any(SIGNED[word.source_type(each)] for each in range(2))
             low = exact & ONES
-            thread.acc[channel] = (low - (low >> 31 << 32) if signed else low) & (1 << 64) - 1
+            thread.acc[self.implied(element)] = (low - (low >> 31 << 32) if signed else low) & (1 << 64) - 1
             value = (exact >> 32) & ONES
             value = value - (value >> 31 << 32) if signed else value
         bits = self.converted(value, is_float)
@@ -310,7 +310,7 @@ class Step:
                 self.set_flag(channel, self.relation(shown, 0, kind == F))
         to_accumulator = not word.three and word.of(32, 2) == 0 and word.of(53, 8) >> 4 == 2
         if word.accumulates and word.opcode != 73 and not to_accumulator:
-            self.accumulate(channel, bits if kind == F else self.kept, kind == F)
+            self.accumulate(self.implied(element), bits if kind == F else self.kept, kind == F)
         self.put(element, bits)
 
     def converted(self, value: int, is_float: bool) -> int:
@@ -346,6 +346,18 @@ class Step:
     def set_flag(self, channel: int, holds: bool) -> None:
         at = 16 * self.word.flag + channel
         self.thread.flags = self.thread.flags & ~(1 << at) | holds << at
+
+    def implied(self, element: int) -> int:
+        """Return the accumulator's element that the place of an element in the destination's register implies."""
+        word, size = self.word, SIZES[self.word.type]
+        if word.three:
+            return word.first + word.of(53, 3) + element
+        step = size if word.wide else size * SPREAD[word.of(61, 2)]
+        sub = 0 if word.of(63, 1) else 16 * word.of(52, 1) if word.wide else word.of(48, 5)
+        types = [word.source_type(each) for each in range(word.sources())]
+        four = size == 4 or any(each == 9 or (each < 8 and SIZES[each] == 4) for each in types)
+        apart = min(4 if four else 2, step)  # bytes that are moved as they are stand closer than words
+        return (word.first if apart == 4 else 0) + (sub + element * step) // apart
 
     def accumulate(self, channel: int, value: int, floats: bool) -> None:
         (self.thread.acc_float if floats else self.thread.acc)[channel] = value

@@ -159,6 +159,10 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
         ("poke pc = 3", "pc cannot be changed, so that going back stays true"),
         ("poke g1:UB = 256", "g1:UB does not hold 256 as UB"),
         ("poke g1:D = 1.5", "g1:D does not hold 1.5 as D"),
+        ("poke g1:F = 1e300", "g1:F does not hold 1e.300 as F"),
+        (f"print g{'1' * 5000}", "is no place of a thread"),
+        (f"print g1.{'1' * 5000}", "is no place of a thread"),
+        (f"watch g1-g{'1' * 5000}", "is no place of a thread"),
         ("poke g1", "gives nothing a number"),
     ],
 )

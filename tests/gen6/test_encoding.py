@@ -68,6 +68,9 @@ def test_what_is_no_instruction_is_refused(word: int, message: str) -> None:
         INSTRUCTIONS.decode_whole(word)
 
 
+NINES = "9" * 5000
+
+
 @pytest.mark.parametrize(
     ("source", "message", "hint"),
     [
@@ -97,6 +100,18 @@ def test_what_is_no_instruction_is_refused(word: int, message: str) -> None:
         ("send (8) 1 g1<1>UW null read(256, 0, 0, 0) mlen 1 rlen 1", "256 does not fit", "0 to 255"),
         ("send (8) 1 g1<1>UW null null mlen 16 rlen 1", "16 does not fit the length", "0 to 15"),
         ("send (8) g1<1>UW m1 2 a0.0<0,1,0>UD", "a descriptor in a register", "write it as a number"),
+        (f"mov (8) g{NINES}<1>F g2<8,8,1>F", "a word of 5001 characters", "at most 80"),
+        (f".data g{NINES} F 1.0", "a word of 5001 characters", "at most 80"),
+        (f".data g1 F 1.0, {NINES}", "a number of 5000 characters", "at most 80"),
+        (f"jmpi (1) {NINES}", "a number of 5000 characters", "at most 80"),
+        (f"if (8) {NINES}", "a number of 5000 characters", "at most 80"),
+        (f"mov (8) g1<1>F 0x{NINES}F", "a number of 5003 characters", "at most 80"),
+        (f"mov (8) g1<1>D {'9' * 80}D", "a number has more than 64 bits", "at most 64"),
+        (f"mov (8) g1<1>D {'9999999999*' * 900}1D", "a number has more than 64 bits", "at most 64"),
+        (f"mov (8) g[a0.0, 1{'+999999999999999999' * 40}]<1>F g2<8,8,1>F", "more than 64 bits", "at most 64"),
+        (f"mov (8) g1<1>D {'(' * 5000}1{')' * 5000}D", "a number is nested too deeply", "at most 50"),
+        (f"mov (8) g1<1>D {'-' * 5000}(((1)D", "expected )", None),
+        (f"if (8) {'9' * 80}", "does not fit", None),
     ],
 )
 def test_faults_say_what_and_where(source: str, message: str, hint: str | None) -> None:
@@ -105,6 +120,7 @@ def test_faults_say_what_and_where(source: str, message: str, hint: str | None) 
     fault = caught.value.faults[0]
     assert message in fault.message and fault.place is not None and fault.place.line == 1
     assert hint is None or hint in (fault.hint or "")
+    assert len(str(caught.value)) < 1500
 
 
 def test_a_source_has_all_its_faults_at_once() -> None:

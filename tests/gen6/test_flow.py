@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gen6_bridge.claims.nests import wrong_channels
-from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.code.assembler import EuProgram, assemble_eu
 from gen6_bridge.code.isa import INSTRUCTIONS
+from gen6_bridge.machine import run_program
 from gen6_bridge.unit import ExecutionUnit, RunFunctions
-from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
 THREADS, NESTS = 64, 10
 FEW, MANY = 2, 10_000
@@ -89,7 +90,7 @@ def test_a_run_has_a_sampler_an_urb_and_memory_by_itself() -> None:
 
 def test_an_endless_thread_is_stopped() -> None:
     unit = ExecutionUnit(assemble_eu("TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n").code)
-    with pytest.raises(MachineFault, match="still running after 1000"):
+    with pytest.raises(CycleLimitError, match="still running after 1,000 instructions"):
         unit.run(limit=1000)
     assert int(unit.issued[0]) == 1000
 
@@ -127,6 +128,20 @@ def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, messag
 def test_words_that_name_nothing_are_a_fault(word: int, message: str) -> None:
     with pytest.raises(MachineFault, match=message):
         ExecutionUnit([INSTRUCTIONS.decode_whole(word)]).run()
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        (0x00000000_008D1600_20200000 << 32 | 0x00600001, "instruction 1: there is no architecture register 0xb0"),
+        (0x02180200_00000000_22801FE1 << 32 | 0x04600031, "instruction 1: send: the payload is a constant"),
+    ],
+)
+def test_a_program_with_words_that_name_nothing_is_refused_though_it_never_comes_there(word: int, message: str) -> None:
+    jump = assemble_eu("jmpi (1) END\nnop\nEND:\nnop\n").words
+    words = jump[:4] + tuple(word >> 32 * at & 0xFFFFFFFF for at in range(4)) + jump[8:]
+    with pytest.raises(InputError, match=message):
+        run_program(EuProgram(words, "forged"))
 
 
 def test_an_address_past_the_registers_is_a_fault() -> None:

@@ -12,6 +12,8 @@ from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.unit import ExecutionUnit
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes import AUTO
 
 KINDS = {"D": np.int32, "UD": np.uint32, "W": np.int16, "UW": np.uint16, "UB": np.uint8, "B": np.int8, "F": np.float32}
 Number = int | float
@@ -71,9 +73,15 @@ ROWS: tuple[tuple[str, str, Sequence[Number], Sequence[Number], Sequence[Number]
 
 
 def unit_after(
-    source: str, kind: str, first: Sequence[Number], second: Sequence[Number], **given: bool
+    source: str,
+    kind: str,
+    first: Sequence[Number],
+    second: Sequence[Number],
+    engine: str = AUTO,
+    **given: bool,
 ) -> ExecutionUnit:
-    unit = ExecutionUnit(assemble_eu(source.replace("; ", ";\n") + ";").code, arithmetic=FloatRules(**given))
+    code = assemble_eu(source.replace("; ", ";\n") + ";").code
+    unit = ExecutionUnit(code, arithmetic=FloatRules(**given), engine=engine)
     for register, values in ((10, first), (11, second)):
         full = np.zeros(32 // np.dtype(KINDS[kind]).itemsize, KINDS[kind])
         full[: len(values)] = np.array(values, np.float64 if kind == "F" else np.int64).astype(KINDS[kind])
@@ -104,6 +112,56 @@ def test_products_are_rounded_before_they_are_added_unless_asked() -> None:
     fused = unit_after(source, "F", (value,), (value,), fused=True).floats(20)[0, 0]
     # (1 + 2^-12)^2 is 1 + 2^-11 + 2^-24: the last term is half of a last place.
     assert apart == np.float32(2.0**-11) and fused == np.float32(2.0**-11 + 2.0**-24)
+
+
+ACCUMULATES = "{align1 accwrctrl}"
+IMPLIED: tuple[tuple[str, str, Sequence[Number], Sequence[Number]], ...] = (
+    # source (of g10 and g11 into g20), type, g10, g20: where the implied accumulator is not that of channel 0
+    ("mov (1) acc0.2<1>F g10<0,1,0>F; mac (1) acc0.2<1>F g10.1<0,1,0>F 8.0F; mac (1) g20.2<1>F g10.2<0,1,0>F 28.0F",
+     "F", (100, 2, 0.5), (0, 0, 130)),
+    ("mov (8) acc0<1>F g10<8,8,1>F; mac (4) g20.4<1>F g11<4,4,1>F 0.0F", "F", range(1, 9), (0, 0, 0, 0, 5, 6, 7, 8)),
+    ("mov (8) acc1<1>F g10<8,8,1>F; mac (4) g20.4<1>F g11<4,4,1>F 0.0F {sechalf}", "F", range(1, 9),
+     (0, 0, 0, 0, 5, 6, 7, 8)),
+    ("mov (8) acc0<1>F g10<8,8,1>F; mac (4) g20.1<2>F g11<4,4,1>F 0.0F", "F", range(1, 9), (0, 2, 0, 4, 0, 6, 0, 8)),
+    ("mov (8) acc0<1>F g10<8,8,1>F; mac.sat (8) g20.1<4>UB g11<8,8,1>F 0.0F; mov (8) g20<1>D g20.1<32,8,4>UB", "D",
+     np.array(range(1, 9), np.float32).view(np.int32).tolist(), range(1, 9)),
+    ("mov (16) acc0<1>W g10<16,16,1>W; mac (8) g20.8<1>W g11<8,8,1>W 0W", "W", range(1, 17),
+     (*[0] * 8, *range(9, 17))),
+    ("mov (16) acc0<1>W g10<16,16,1>W; mac (4) g20<1>D g11<4,4,1>W 0W; mac (4) g20.4<1>D g11<4,4,1>W 0W", "D",
+     (0x20001, 0x40003, 0x60005, 0x80007), range(1, 9)),
+    ("mov (8) acc0<1>D g10<8,8,1>D; sada2 (4) g20.4<1>D g11<4,4,1>D g11<4,4,1>D", "D", range(1, 9),
+     (0, 0, 0, 0, 5, 6, 7, 8)),
+    (f"add (2) g21.2<1>F g10<2,2,1>F 1.0F {ACCUMULATES}; mov (8) g20<1>F acc0<8,8,1>F", "F", (4, 5), (0, 0, 5, 6)),
+    (f"add (2) g21.3<1>D g10<2,2,1>D 1D {ACCUMULATES}; mov (8) g20<1>D acc0<8,8,1>D", "D", (4, 5), (0, 0, 0, 5, 6)),
+    (f"add (4) g21.2<2>W g10<4,4,1>W 1W {ACCUMULATES}; mov (16) g20<1>W acc0<16,16,1>W", "W", (4, 5, 6, 7),
+     (0, 0, 5, 0, 6, 0, 7, 0, 8)),
+    ("add (2) g21.6<1>F g10<2,2,1>F 1.0F {align1 accwrctrl sechalf}; mov (8) g20<1>F acc1<8,8,1>F", "F", (4, 5),
+     (0, 0, 0, 0, 0, 0, 5, 6)),
+    (f"mul (4) acc0.4<1>D g10<4,4,1>D g10<4,4,1>D; mach (4) g21.4<1>D g10<4,4,1>D g10<4,4,1>D {ACCUMULATES};"
+     " mov (4) g20<1>D g21.4<4,4,1>D; mov (4) g20.4<1>D acc0.4<4,4,1>D", "D", (BIG, -1, 1 << 20, 3),
+     (0x3FFFFFFF, 0, 1 << 8, 0, 1, 1, 0, 9)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("row", IMPLIED, ids=lambda row: row[0][-60:])
+@pytest.mark.parametrize("engine", ["rows", "compiled"])
+def test_an_implied_accumulator_has_the_sub_register_and_the_stride_of_the_destination(
+    row: tuple[str, str, Sequence[Number], Sequence[Number]], engine: str
+) -> None:
+    source, kind, first, wanted = row
+    found = unit_after(source, kind, first, (), engine=engine).general[0, 20].view(KINDS[kind])
+    full = np.zeros_like(found)
+    full[: len(wanted)] = wanted
+    assert found.tobytes() == full.tobytes(), found
+
+
+def test_an_implied_element_past_the_accumulator_is_a_fault() -> None:
+    for source in (
+        "mac (16) g20<2>W g10<16,16,1>W g11<16,16,1>W",
+        "add (8) g20.4<1>F g10<8,8,1>F 1.0F {accwrctrl sechalf}",
+    ):
+        with pytest.raises(MachineFault, match=r"channel \d+ of the accumulator, there are 16"):
+            unit_after(source, "F", (), ())
 
 
 def test_denormals_are_zeros_unless_asked() -> None:

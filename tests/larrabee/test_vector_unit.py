@@ -10,7 +10,7 @@ from larrabee_bridge.vpu.core.costs import dependences
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
-from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
@@ -102,7 +102,7 @@ def test_a_lane_that_is_not_enabled_reaches_nowhere() -> None:
 
 
 def test_a_program_that_does_not_end_is_stopped() -> None:
-    with pytest.raises(MachineFault, match="still running after 100 instructions"):
+    with pytest.raises(CycleLimitError, match="still running after 100 instructions"):
         VectorUnit(assemble_vector("again: jmp again\n")).run(limit=100)
 
 

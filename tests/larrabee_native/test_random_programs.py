@@ -11,7 +11,7 @@ import pytest
 
 from larrabee_bridge.vpu.unit import VectorUnit
 from larrabee_bridge.vpu.unit.note import RunNote
-from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.lanes import choose
 from tests.larrabee_native.random_programs import Setting, setting
 
@@ -73,7 +73,7 @@ def outcome(given: Setting, engine: str, how: int) -> tuple[dict[str, np.ndarray
     unit, notes, fault = given.unit(engine=engine), [], ""
     try:
         unit.run(notes.append if how else None, LIMIT if given.seed % 7 else SHORT, lines=how == 2)
-    except MachineFault as found:
+    except (CycleLimitError, MachineFault) as found:
         fault = str(found)
     assert all(note.has_lines == (how == 2) for note in notes)
     return unit.lanes.snapshot() | {"memory": unit.memory.data}, fault, by_thread(given, notes)

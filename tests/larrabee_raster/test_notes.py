@@ -7,7 +7,7 @@ import pytest
 
 from larrabee_bridge.vpu.core import Core, CoreConfig, Costs
 from larrabee_bridge.vpu.unit import BasicBlocks, RunNote, VectorProgram, VectorUnit, assemble_vector, shipped
-from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.errors import CycleLimitError, MachineFault
 
 LOOP = """
     mov r5, 0
@@ -199,7 +199,7 @@ def test_what_came_before_a_limit_counts() -> None:
     """Stopped at the end of the block in which the ninth instruction is."""
     program = assemble_vector("again: add r1, 1\njmp again\n")
     core = Core(program)
-    with pytest.raises(MachineFault, match="still running after 9 instructions"):
+    with pytest.raises(CycleLimitError, match="still running after 9 instructions"):
         VectorUnit(program).run(core, limit=9)
     assert sum(int(counts.sum()) for counts in core.counts.values()) == 10
 
@@ -212,11 +212,11 @@ def test_a_limit_is_each_threads_own() -> None:
     )
     unit, core = VectorUnit(program, 3), Core(program, 3)
     unit.set_scalar(0, np.arange(3))
-    with pytest.raises(MachineFault, match=r"still running after 6 instructions, at .*:10"):
+    with pytest.raises(CycleLimitError, match=r"still running after 6 instructions, at .*:10"):
         unit.run(core, limit=6)
     assert sum(core.counts.values()).tolist() == [7, 6, 6]
     unit.set_scalar(0, np.array([0, 0, 2]))
-    with pytest.raises(MachineFault, match=r"still running after 6 instructions, at .*:9"):
+    with pytest.raises(CycleLimitError, match=r"still running after 6 instructions, at .*:9"):
         unit.run(limit=6)
     unit.set_scalar(0, 0)
     unit.run(limit=6)

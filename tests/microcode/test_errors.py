@@ -123,6 +123,9 @@ ONE_LINE = {
         "data [0]: float 1e999", 17, 5, "1e999 is too large", ["the largest binary32 number is 3.4028235e38"],
     ),
     "float too large": ("data [0]: float 1e39", 6, 3, "1e+39 does not fit binary32: the largest is 3.4028235e38", []),
+    "whole number too large for a float": (
+        f"data [0]: float 0x1{'0' * 32}", 6, 3, f"{1 << 128} does not fit binary32: the largest is 3.4028235e38", [],
+    ),
     "failed assertion": ('assert 2 < 1, "n is", 2', 8, 5, "n is 2", []),
     "error statement": ('error "not", "here"', 1, 5, "not here", []),
     "unknown stream": ("stream gigc", 8, 4, "unknown stream gigc", ["streams: eigc, tigc"]),

@@ -10,8 +10,9 @@ from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, Draw, Frame, Picture
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation.picture import View, lit_triangles
-from tessellation.rendering import Roles, draw_on_nodes, regions, render
+from tessellation.rendering import Roles, draw_on_nodes, instructions, regions, render
 from tessellation.rendering.instructions import signed_bytes
+from tests.narrow_index import narrow_index
 
 WIDTH, HEIGHT = 200, 100
 """Four regions, three of them cut off by the picture's edge."""
@@ -154,11 +155,14 @@ def test_models_that_cannot_be_drawn_are_refused(points: np.ndarray, corners: np
         lit_triangles(points, np.ones_like(points), corners, View())
 
 
-def test_an_edge_is_compared_in_as_few_bytes_as_hold_its_sign() -> None:
+@pytest.mark.parametrize("index_bits", [32, 64])
+def test_an_edge_is_compared_in_as_few_bytes_as_hold_its_sign(monkeypatch, index_bits: int) -> None:
+    if index_bits == 32:
+        narrow_index(monkeypatch, instructions)
     rng = np.random.default_rng(4)
     for _ in range(2000):
         bits = rng.integers(1, 30, 3)
-        a, b, c = (int(rng.integers(-(1 << n), 1 << n)) for n in bits)
+        a, b, c = (rng.integers(-(1 << n), 1 << n) for n in bits)
         values = [a * x + b * y + c for x in (0, 127) for y in (0, 63)]
         size = signed_bytes(a, b, c)
         assert all(-(1 << 8 * size - 1) <= value < 1 << 8 * size - 1 for value in values)

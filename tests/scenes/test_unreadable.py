@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tessellation.picture import read_model
 
+ROOT = Path(__file__).resolve().parents[2]
 POINTS = ["0 0 0", "1.25 0 0", "0 1.25 0", "0 0 1.25"]
 FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
 """A tetrahedron."""
@@ -106,6 +109,29 @@ def test_a_corner_that_is_no_whole_number_is_refused_without_a_warning(
     with pytest.raises(InputError):
         read_model(str(path))
     assert not recwarn.list
+
+
+def test_the_library_that_reads_meshes_writes_nothing_on_the_terminal(tmp_path: Path) -> None:
+    """In a process of its own: where nobody has set up logging, Python writes warnings on standard error."""
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    path = tmp_path / "t.stl"
+    path.write_bytes(stl_text().replace(b"normal 0 0 0", b"normal 0 zero 0"))
+    code = "import sys; from tessellation.picture import read_model; print(len(read_model(sys.argv[1]).corners))"
+    found = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, cwd=ROOT)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "4\n", "")
+
+
+@pytest.mark.parametrize("damage", [(b"vertex", b"vertx"), (b"outer loop", b"")])
+def test_a_facet_of_text_without_its_corners_is_missed(damage: tuple[bytes, bytes], tmp_path: Path) -> None:
+    """One of four facets loses all its vertices, or only a word that says nothing."""
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    path = tmp_path / "t.stl"
+    path.write_bytes(stl_text().replace(*damage, 3))
+    if damage[1]:
+        with pytest.raises(InputError, match="the file is cut off: 4 faces declared, 3 triangles there"):
+            read_model(str(path))
+    else:
+        assert len(read_model(str(path)).corners) == 4
 
 
 def test_a_scene_names_the_mesh_that_is_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import pixelflow.node.parts.sdram.checker
 from pixelflow.config import SdramConfig
+from pixelflow.node.parts.sdram import checker
 from pixelflow.node.parts.sdram.checker import SdramChecker, Verdict
 from pixelflow.node.parts.sdram.trace import read_traces
 from pixelflow.simd.errors import InputError
@@ -76,7 +76,7 @@ def test_time_does_not_go_back() -> None:
 
 
 def test_the_checker_shares_no_code_with_the_scheduler() -> None:
-    tree = ast.parse(Path(pixelflow.node.parts.sdram.checker.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(checker.__file__).read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in imported if name.startswith("pixelflow.node")} == {"pixelflow.node.parts.sdram.commands"}
 

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from pixelflow.simd.boxes import Clock, Netlist
-from pixelflow.simd.errors import DeadlockError
+from pixelflow.simd.boxes.clock import STILL
+from pixelflow.simd.errors import DeadlockError, InternalError
 from tests.sim import graphs
 from tests.sim.parts import Metronome, Worker
 
@@ -37,6 +38,52 @@ def test_what_lies_unread_is_listed() -> None:
     machine.connect("y", (a, "y"), (b, "y"))
     with pytest.raises(DeadlockError, match=r"(?s)deadlock at cycle 9: .*since cycle 0\n  unread on wire x: a#0"):
         Clock(machine).run()
+
+
+class Poller(Metronome):
+    """Tries again in every cycle, and has worked in each of the first ones."""
+
+    done = False
+
+    def __init__(self, works: int, reason: str | None = "waits for room") -> None:
+        super().__init__("poller", 1)
+        self.works, self.reason = works, reason
+
+    def why_blocked(self) -> str | None:
+        return self.reason
+
+    @property
+    def worked(self) -> int:
+        return min(self.works, self.state.count)
+
+
+@pytest.mark.parametrize("works", [0, 1, 3 * STILL])
+def test_trying_again_for_ever_is_a_deadlock(works: int) -> None:
+    """Work that no wire carries is no standstill: a box may do as much of it as it likes."""
+    machine = Netlist("tries")
+    machine.add(Poller(works))
+    clock = Clock(machine)
+    with pytest.raises(DeadlockError, match="nothing was carried for 100,000 cycles\n  poller  waits for room"):
+        clock.run()
+    assert works + STILL <= clock.cycle <= works + 1.2 * STILL
+
+
+def test_trying_again_without_a_reason_breaks_the_contract() -> None:
+    machine = Netlist("tries")
+    machine.add(Poller(0, reason=None))
+    with pytest.raises(InternalError, match="not done, not blocked, and nothing carried: poller"):
+        Clock(machine).run()
+
+
+def test_what_is_carried_now_and_then_is_no_deadlock() -> None:
+    machine = Netlist("slow")
+    a = machine.add(Worker("a", [step for _ in range(4) for step in (("work", STILL - 10), ("send", "x"))], [], ["x"]))
+    b = machine.add(Worker("b", [("receive", "x")] * 4, ["x"], []))
+    machine.connect("x", (a, "x"), (b, "x"))
+    poller = machine.add(Poller(0, reason=None))
+    clock = Clock(machine)
+    clock.run_until(4 * STILL)
+    assert b.state.step == 4 and poller.state.count == clock.cycle
 
 
 def test_an_item_on_its_way_is_no_deadlock() -> None:

@@ -13,6 +13,7 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, tessellate
 from tessellation.host.session import Session
+from tessellation.microprogram.fixed.floats import MOVED
 from tessellation.microprogram.libraries import library_named
 from tessellation.plan.fixed import FixedFormat, fixed_map, refusal
 from tessellation.plan.stages import Stage
@@ -134,6 +135,24 @@ def test_what_is_exact_on_the_grid_is_never_refused():
     assert refusal(Patch(points)) == "a coordinate is too small beside the largest"
 
 
+@pytest.mark.parametrize("normals", ["fixed", "float"])
+@pytest.mark.parametrize("k", [6, 7, 12, 16])
+def test_a_step_of_the_grid_is_not_lost(k, normals):
+    """Steps are 2^-39, as the largest coordinate is 3/4. A single x is not 0, and makes the only slopes along u."""
+    powers = (-39, -37, -32, -31)
+    points = np.zeros((len(powers), 4, 4, 3))
+    points[..., 1] = np.arange(4) / 4
+    points[:, 3, 3, 0] = np.exp2(powers)
+    found = tessellate(
+        [net(each) for each in points], k, config=SMALL, method=Method(schedule="fixed-sums", normals=normals)
+    )
+    assert not found.refused and found.within_limits and not found.lost_normals
+    for power, patch in zip(powers, found.patches, strict=True):
+        for i, j in np.ndindex(k, k):
+            exact = Fraction(i * j, (k - 1) ** 2) ** 3 * Fraction(2) ** power
+            assert abs(Fraction(float(patch.points[i, j, 0])) - exact) <= exact * Fraction(1.1) / 2**24
+
+
 @pytest.mark.parametrize("k", range(2, 17))
 def test_weights_are_the_bernstein_polynomials_and_sums_fit(k):
     form = FixedFormat(k)
@@ -146,6 +165,7 @@ def test_weights_are_the_bernstein_polynomials_and_sums_fit(k):
     largest = form.steps**3 << 40
     assert 2 * largest <= 1 << 8 * form.inner_bytes, "a difference of two sums has room for its sign"
     assert form.steps**3 << 8 * form.inner_bytes <= 1 << 8 * form.outer_bytes
+    assert max(form.steps**6 << 39, form.steps**5 << 40) < 1 << 8 * MOVED, "the shift to the top reaches every bit"
     assert fixed_map(k).fits
 
 

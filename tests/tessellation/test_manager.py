@@ -12,8 +12,11 @@ from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, tessellate
 from tessellation.host.gps import operations
 from tessellation.plan.stages import Stage
+from tessellation.surface.trims.curves import Trim, TrimLoop
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
+BOW = Trim((TrimLoop.of_points([(0.1, 0.1), (0.9, 0.9), (0.9, 0.1), (0.1, 0.9)]),))
+"""Its sides cross."""
 
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
@@ -130,8 +133,10 @@ def test_a_patch_modified_while_a_tessellation_is_under_way_changes_after_it(tea
         if begins.number == 1:
             handles[-1].modify(teapot[0])
             assert handles[-1].patch is teapot[-1]
-            with pytest.raises(InputError, match="another number of control points"):
+            with pytest.raises(InputError, match="would have 3x4"):
                 handles[-1].modify(Patch(np.zeros((3, 4, 3)) + np.arange(3)))
+            with pytest.raises(InputError, match="cross"):
+                handles[-1].modify(Patch(teapot[0].points, BOW))
 
     for handle in handles:
         handle.mark(8)
@@ -143,6 +148,92 @@ def test_a_patch_modified_while_a_tessellation_is_under_way_changes_after_it(tea
     manager.tessellate()
     after = tessellate([teapot[0]], 8, config=SMALL).patches[0]
     assert handles[-1].result.points.tobytes() == after.points.tobytes()
+
+
+def _fail(*_, **__) -> None:
+    raise InterruptedError
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_marks_made_while_a_tessellation_is_under_way_are_for_the_next_one(fails, teapot):
+    manager = PatchManager({3: 3}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot[:3]]
+
+    def during(begins) -> None:
+        handles[1].mark(4)
+        handles[2].mark(3)
+        if fails:
+            raise InterruptedError
+
+    handles[0].mark(2)
+    handles[1].mark(2)
+    if fails:
+        with pytest.raises(InterruptedError):
+            manager.tessellate(during)
+    else:
+        assert manager.tessellate(during) == tuple(handles[:2])
+        assert handles[1].result.samples == 2 and handles[2].result is None
+    assert manager.tessellate() == tuple(handles[0 if fails else 1 :])
+    assert [handle.result.samples for handle in handles] == [2, 4, 3]
+    assert manager.tessellate() == ()
+
+
+@pytest.mark.parametrize("where", ["during a pass", "behind the passes"])
+def test_a_patch_modified_while_a_tessellation_fails_changes_all_the_same(where, teapot, monkeypatch):
+    manager = PatchManager({3: 4}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot[:4]]
+
+    def during(begins) -> None:
+        handles[0].modify(teapot[20])
+        handles[1].modify(teapot[21])
+        if where == "during a pass":
+            raise InterruptedError
+
+    manager.mark_all([4] * 4)
+    with monkeypatch.context() as patched, pytest.raises(InterruptedError):
+        patched.setattr("tessellation.host.manager.balance", _fail)
+        manager.tessellate(during)
+    assert [handle.patch for handle in handles] == [teapot[20], teapot[21], *teapot[2:4]]
+    handles[1].modify(teapot[22])
+    manager.tessellate()
+    expected = [teapot[20], teapot[22], *teapot[2:4]]
+    assert [handle.patch for handle in handles] == expected
+    for handle, samples in zip(handles, tessellate(expected, 4, config=SMALL, library="tuned").patches, strict=True):
+        assert handle.result.points.tobytes() == samples.points.tobytes()
+
+
+def test_all_patches_are_modified_where_one_finds_no_room(teapot, monkeypatch):
+    manager = PatchManager({3: 4}, config=SMALL, method=Method(schedule="fixed-sums"))
+    handles = [manager.add(patch) for patch in teapot[:4]]
+    wide = Patch(teapot[9].points * np.array([1.0, 1.0, 2.0**-40]))  # as floats, in another place
+
+    def during(begins) -> None:
+        for handle, patch in zip(handles, [teapot[20], wide, teapot[21], teapot[22]], strict=True):
+            handle.modify(patch)
+
+    def full(*_) -> None:
+        raise InputError("no room")
+
+    manager.mark_all([4] * 4)
+    with monkeypatch.context() as patched, pytest.raises(InputError, match="no room"):
+        patched.setattr(manager.session.database, "store", full)
+        manager.tessellate(during)
+    assert [handle.patch for handle in handles] == [teapot[20], teapot[1], teapot[21], teapot[22]]
+
+
+def test_what_is_recalled_is_of_the_points_that_were_tessellated(teapot, monkeypatch):
+    manager = PatchManager({3: 2}, config=SMALL, method=Method(cache="base"))
+    handles = [manager.add(patch) for patch in teapot[:2]]
+    manager.mark_all([4, 4])
+    manager.tessellate()
+    before = handles[1].result
+    handles[1].modify(teapot[20])
+    with pytest.raises(InterruptedError), monkeypatch.context() as patched:
+        patched.setattr(manager.session, "plan", _fail)
+        manager.tessellate()
+    assert manager.recall() == tuple(handles) and handles[1].result is not before
+    assert handles[1].result.patch is teapot[1] and handles[1].patch is teapot[20]
+    assert np.array_equal(handles[1].result.point_errors, before.point_errors)
 
 
 def test_a_modified_patch_is_loaded_by_itself_from_the_gps(teapot):

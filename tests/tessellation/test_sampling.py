@@ -44,15 +44,56 @@ def parabola(height: float) -> Patch:
 
 
 def test_the_bound_of_a_parabola_is_its_error() -> None:
-    patch = parabola(3.0)
-    second = SecondDifferences(seen_nets([patch], AHEAD), AHEAD.camera.focal)
+    along_u = parabola(3.0)
+    along_v = Patch(along_u.points.swapaxes(0, 1))
+    seconds = [SecondDifferences(seen_nets([patch], AHEAD), AHEAD.camera.focal) for patch in (along_u, along_v)]
     for k in (2, 3, 5, 16):
         by_hand = 8 * 3.0 / 8 / (k - 1) ** 2 * 10
-        assert second.bounds(k - 1, k - 1)[0] == pytest.approx(by_hand, rel=1e-12)
+        assert seconds[0].bounds(k - 1, 7)[0] == seconds[1].bounds(7, k - 1)[0] == pytest.approx(by_hand, rel=1e-12)
         # An even number of steps along a triangle's side, so that the middle of its edge is one of the points.
-        assert pixel_errors(ideal_samples([patch], [k]), AHEAD)[0] == pytest.approx(by_hand, rel=1e-5)
+        errors = pixel_errors(ideal_samples([along_u, along_v], [k, k]), AHEAD)
+        assert errors.tolist() == pytest.approx([by_hand] * 2, rel=1e-5)
     flat = parabola(0.0)
     assert choose([flat], AHEAD, Sampling(1 / 256)).samples == (2,)
+
+
+def test_the_bound_of_a_twisted_patch_is_its_error() -> None:
+    """Of z = u v from the side, 100 pixels a unit: a cell's diagonal is off by a quarter of its rise."""
+    u, v = np.meshgrid(np.arange(3) / 2, np.arange(4) / 3, indexing="ij")
+    patch = Patch(np.stack([u, v, u * v], axis=-1))
+    axes = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    beside = Standpoint(np.zeros(3), 1.0, Camera(np.array([0.0, -1e6, 0.0]), axes, 1e8, 640, 480), -1e-5, -1e-7)
+    second = SecondDifferences(seen_nets([patch], beside), beside.camera.focal)
+    for k in (2, 3, 5, 16):
+        by_hand = 100 / 4 / (k - 1) ** 2
+        assert second.bounds(k - 1, k - 1)[0] == pytest.approx(by_hand, rel=1e-5)
+        assert pixel_errors(ideal_samples([patch], [k]), beside)[0] == pytest.approx(by_hand, rel=1e-4)
+    assert second.bounds(2, 5)[0] == pytest.approx(100 / 4 / 2 / 5, rel=1e-5)
+
+
+def test_the_bound_is_for_the_nearest_row() -> None:
+    """A parabola along u in rows at distances of 10 to 1."""
+    net = parabola(0.03).points.copy()
+    net[..., 1] -= [0.0, 0.5, 1.0]
+    net[..., 2] = [0.0, 4.5, 9.0]
+    second = SecondDifferences(seen_nets([Patch(net)], AHEAD), AHEAD.camera.focal)
+    for k in (2, 3, 5, 16):
+        by_hand = 100 * 0.03 / (k - 1) ** 2
+        assert second.bounds(k - 1, 1)[0] == pytest.approx(by_hand, rel=1e-6)
+        assert pixel_errors(ideal_samples([Patch(net)], [k]), AHEAD)[0] == pytest.approx(by_hand, rel=1e-4)
+
+
+def test_the_bound_has_what_bends_along_the_view_where_it_is_seen_most() -> None:
+    """Of x = 3 v, z = 4 h u (1 - u), 10 below the eye: h / 10 of the place on the screen, of 30 pixels at v = 1."""
+    height = 0.01
+    net = np.zeros((3, 3, 3))
+    net[..., 0] = [0.0, 1.5, 3.0]
+    net[1, :, 2] = 2 * height
+    second = SecondDifferences(seen_nets([Patch(net)], AHEAD), AHEAD.camera.focal)
+    for k in (2, 3, 5, 16):
+        by_hand = 30 * height / 10 / (k - 1) ** 2
+        error = pixel_errors(ideal_samples([Patch(net)], [k]), AHEAD)[0]
+        assert by_hand < error < second.bounds(k - 1, 1)[0] < 1.005 * by_hand
 
 
 @pytest.mark.parametrize("seed", range(3))

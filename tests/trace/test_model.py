@@ -38,7 +38,7 @@ def test_a_cycle_of_100_mhz_is_10_ns() -> None:
 
 def test_a_counter_keeps_the_last_value_of_a_cycle_and_no_value_twice() -> None:
     counter = Counter("PEs")
-    for cycle, value in ((0, 5), (3, 5), (4, 6), (4, 7), (9, 2)):
+    for cycle, value in ((0, 5), (3, 5), (4, 6), (4, 7), (6, 8), (6, 7), (9, 2)):
         counter.set(cycle, value)
     assert list(zip(counter.cycles, counter.values, strict=True)) == [(0, 5), (4, 7), (9, 2)]
 

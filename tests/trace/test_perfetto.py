@@ -7,15 +7,20 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace as Message
 
 from microcode import assemble
 from pixelflow.config import TINY
+from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.trace.read.perfetto import read_perfetto
 from tests.trace.runs import PING_PONG, account, checked, exchanges, listen, traced, written
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_nothing_is_lost_on_the_way_through_a_file(seed: int) -> None:
-    trace = traced(exchanges(seed)).trace
+@pytest.mark.parametrize(
+    "program",
+    [*map(exchanges, range(3)), "CALL both\nroutine both()\nSIGNAL 3\nWAIT 3\nend"],
+    ids=["exchange 0", "exchange 1", "exchange 2", "a signal that is taken in its cycle"],
+)
+def test_nothing_is_lost_on_the_way_through_a_file(program: Program | str) -> None:
+    trace = traced(program).trace
     back = read_perfetto(io.BytesIO(written(trace, "perfetto")), "t")
     assert back.legend == trace.legend
     assert {track: list(spans) for track, spans in back.spans.items()} == {

@@ -15,13 +15,35 @@ from tessellation.host.trims import trim_account
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import trimmed
 from tessellation.surface.samples import OUTSIDE
+from tessellation.surface.trims.curves import Trim, TrimLoop
 from tessellation.surface.trims.parity import crossings, parity
 from tests.documents.marks import table_after
 from tests.trimming.exact import Chords, outline, region, upward
 from tests.trimming.shapes import SHAPES
 
 
-@pytest.mark.parametrize("k", [16, pytest.param(7, marks=pytest.mark.slow)])
+def on_eighths(seed: int) -> Trim:
+    """Return a polygon around the middle, all of whose vertices are samples of 9 x 9, and some of fewer."""
+    places = np.random.default_rng(seed).permutation(81)[: 6 + seed % 20]
+    points = np.stack(np.divmod(places, 9), axis=-1)
+    angles = np.arctan2(*(points - (4.137, 3.921)).T)
+    if np.diff(np.sort(angles), append=angles.min() + 2 * np.pi).max() >= np.pi:
+        return on_eighths(seed + 1000)
+    return Trim((TrimLoop.of_points([tuple(point) for point in points[np.argsort(angles)] / 8]),))
+
+
+@pytest.mark.parametrize("k", [3, 5, 9])
+def test_samples_are_inside_as_fractions_say_where_vertices_are_samples(plane: Patch, k: int) -> None:
+    patches = [Patch(plane.points, on_eighths(seed)) for seed in range(200)]
+    polygons = [trimmed(patch) for patch in patches]
+    expected = [upward(polygon, k) for polygon in polygons]
+    for polygon, inside in zip(polygons, expected, strict=True):
+        np.testing.assert_array_equal(parity(polygon, k), inside)
+    for found, inside in zip(tessellate(patches[:32], k).patches, expected, strict=False):
+        np.testing.assert_array_equal(found.inside, inside)
+
+
+@pytest.mark.parametrize("k", [16, 3, 5, 9, pytest.param(7, marks=pytest.mark.slow)])
 def test_samples_are_inside_as_fractions_say(shaped: Callable[[int], Tessellation], k: int) -> None:
     """All samples, also those on curves: a ray in the other direction, without the formula that is broadcast."""
     for name, found in zip(SHAPES, shaped(k).patches, strict=True):

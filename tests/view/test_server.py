@@ -8,9 +8,11 @@ import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -184,6 +186,79 @@ def test_noise_does_no_harm(page_of_run: str, connect) -> None:
         assert exchanged(link, "run.goto", cycle=77)["cycle"] == 77
 
 
+def test_connections_that_send_no_header_are_closed_and_the_page_comes_again(page_of_run: str) -> None:
+    """64 is the most there can be: silent ones, some with half a header, some that send it one byte after the other."""
+    parts = urlsplit(page_of_run)
+    begun = time.monotonic()
+    held = [socket.create_connection((parts.hostname, parts.port), timeout=20) for _ in range(64)]
+    try:
+        for each in held[40:]:
+            each.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert fetched(page_of_run, parts.path)[0] == 503
+        while fetched(page_of_run, parts.path)[0] != 200:
+            assert time.monotonic() - begun < 10
+            for each in held[56:]:
+                with suppress(OSError):  # it has been closed
+                    each.sendall(b"x")
+            time.sleep(0.1)
+        for each in held[:56]:
+            assert each.recv(1) == b""
+    finally:
+        for each in held:
+            each.close()
+
+
+@pytest.mark.parametrize(
+    "length, more", [(0, b"GET / HTTP/1.1\r\nHost: xxxxxxxxxxxxxx"), (10_000, b"x" * 40)], ids=["a request", "a body"]
+)
+def test_a_connection_that_was_answered_is_not_kept_by_what_comes_slowly(
+    page_of_run: str, length: int, more: bytes
+) -> None:
+    parts = urlsplit(page_of_run)
+    with socket.create_connection((parts.hostname, parts.port), timeout=0.2) as link:
+        link.sendall(f"POST / HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: {length}\r\n\r\n".encode())
+        answer = b""
+        for number in range(len(more)):  # for more than the 5 seconds that a silent one is kept by the library
+            with suppress(TimeoutError):
+                while part := link.recv(1 << 16):
+                    answer += part
+                break
+            link.sendall(more[number : number + 1])
+        else:
+            pytest.fail("it is still open")
+    assert answer.startswith(b"HTTP/1.1 403 ") and answer.count(b"HTTP/1.1") == 1
+
+
+def ask_and_vanish(address: str, page: str, count: int) -> None:
+    """Ask so often in one go, as a page does, and reset the connection before an answer is read."""
+    from websockets.client import ClientProtocol
+    from websockets.protocol import State
+    from websockets.uri import parse_uri
+
+    parts = urlsplit(address)
+    uri = parse_uri(f"ws://{parts.netloc}{parts.path}socket?page={page}")
+    protocol = ClientProtocol(uri, origin=f"http://{parts.netloc}")
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as link:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        protocol.send_request(protocol.connect())
+        link.sendall(b"".join(protocol.data_to_send()))
+        while protocol.state is not State.OPEN:
+            protocol.receive_data(link.recv(1 << 16))
+        for number in range(count):
+            protocol.send_text(json.dumps({"id": number, "do": "draw.offers"}).encode())
+        link.sendall(b"".join(protocol.data_to_send()))
+
+
+def test_pages_that_vanish_say_nothing_in_the_terminal(tmp_path: Path, connect) -> None:
+    """Answers wait for each of them when its connection is reset; none is written to what is not there any more."""
+    with served("enneper", folder=tmp_path) as (address, _):
+        for number in range(12):
+            ask_and_vanish(address, f"{number % 3:032}", 200)
+        with connect(address, page="z" * 32) as link:
+            assert "enneper" in exchanged(link, "draw.offers")["models"]
+    assert (tmp_path / "view.log").read_text(encoding="utf-8") == "Ctrl-C ends it\nended\n"
+
+
 @pytest.mark.parametrize(
     "words, code, complaint",
     [
@@ -260,9 +335,9 @@ def test_an_interrupt_ends_it_while_it_draws_and_runs(
             link.send(json.dumps({"id": 2, "do": "run.open"}))
             link.recv(30)
             process.send_signal(number)
-            assert process.wait(20) == 0
+            assert process.wait(20) == 130
         log = (tmp_path / "view.log").read_text(encoding="utf-8")
-        assert log == "Ctrl-C ends it\nended\n"
+        assert log == "Ctrl-C ends it\ninterrupted\n"
         limit = time.monotonic() + 20
         while any(Path(f"/proc/{each}").exists() for each in workers):
             assert time.monotonic() < limit, "a process that drew is left"

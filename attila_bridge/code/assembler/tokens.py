@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_TOO_LARGE = (2 - 2**-24) * 2.0**127
+"""The least number that is rounded to no float32."""
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -95,11 +97,11 @@ class ProgramTokens:
 
     def whole(self, what: str, most: int) -> int:
         """Take an integer 0 to most."""
-        found = self.here
-        if found is None or not found.text.isdigit() or int(found.text) > most:
+        digits = self.peek().lstrip("0") or self.peek()[-1:]
+        if not digits.isdigit() or len(digits) > len(str(most)) or int(digits) > most:
             raise self.fault(f"{what}, an integer 0 to {most}, is wanted here")
         self._at += 1
-        return int(found.text)
+        return int(digits)
 
     def number(self) -> float:
         """Take a number with its sign."""
@@ -109,6 +111,8 @@ class ProgramTokens:
         found = self.here
         if found is None or found.kind != "number":
             raise self.fault("a number is wanted here")
+        if float(found.text) >= _TOO_LARGE:
+            raise self.fault("a number of at most 3.4028235e+38 is wanted here")
         self._at += 1
         return -float(found.text) if minus else float(found.text)
 

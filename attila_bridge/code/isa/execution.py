@@ -126,11 +126,11 @@ class ShaderExecution(Generic[Word, Bit]):
         return self.lanes.both(value, self.lanes.word(_MAGNITUDE))
 
     def clamped(self, value: Word) -> Word:
-        """Return the value within 0..1; a NaN stays."""
+        """Return the value within 0..1; a NaN becomes 1, as the recorded machine's colours do."""
         lanes = self.lanes
         zero, one = lanes.word(0), lanes.word(ONE)
-        low = lanes.select(lanes.float_less(value, zero), zero, value)
-        return lanes.select(lanes.float_less(one, low), one, low)
+        low = lanes.select(lanes.float_less(value, one), value, one)
+        return lanes.select(lanes.float_less(low, zero), zero, low)
 
     def kill(self, where: Bit) -> None:
         """Kill the inputs one of whose four lanes has the bit set."""

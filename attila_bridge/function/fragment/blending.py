@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.function.bounds import clamped
 from attila_bridge.scene.model import DrawState, Factor
 
 __all__ = ["color_word", "mask_word", "write_colors"]
@@ -47,9 +48,7 @@ _FACTORS: dict[Factor, Callable[[Floats, Floats], Floats]] = {
 
 def packed(colors: Floats) -> Words:
     """Return colours as words, float32[..., 4]: clamped to 0..1, times 255, cut off; red in the lowest byte."""
-    with np.errstate(all="ignore"):
-        clamped = np.where(colors > 0, np.minimum(colors, _ONE), np.float32(0)).astype(np.float32)
-        scaled = (clamped * _MOST).astype(np.uint32)
+    scaled = (clamped(colors) * _MOST).astype(np.uint32)
     red, green, blue, alpha = (scaled[..., at] for at in range(4))
     return red | green << np.uint32(8) | blue << np.uint32(16) | alpha << np.uint32(24)
 
@@ -67,8 +66,7 @@ def mask_word(mask: Sequence[bool]) -> int:
 def write_colors(state: DrawState, live: Bits, colors: Floats, words: Words) -> Words:
     """Return the words of the buffer after fragments that are ``live`` were written; colours float32[..., 4]."""
     if state.blend is not None:
-        with np.errstate(all="ignore"):
-            source = np.where(colors > 0, np.minimum(colors, _ONE), np.float32(0)).astype(np.float32)
+        source = clamped(colors)
         target = (words[..., None] >> _SHIFTS & np.uint32(255)).astype(np.float32) * _BYTE
         first, second = (_FACTORS[each](source, target) for each in state.blend)
         colors = source * first + target * second

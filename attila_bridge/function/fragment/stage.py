@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, RegisterBank
+from attila_bridge.function.bounds import clamped
 from attila_bridge.function.fragment.blending import write_colors
 from attila_bridge.function.fragment.ranks import in_turn
 from attila_bridge.function.fragment.tests import has_tests, run_tests
@@ -182,8 +183,7 @@ class FragmentStage:
         self.killed[here] = mask_of(killed & live)
         live = live & ~killed
         if tests and self._late:
-            with np.errstate(all="ignore"):
-                depth = np.trunc(np.clip(results.output(DEPTH_OUTPUT)[:, 2].astype(np.float64), 0, 1) * DEPTH_MOST)
+            depth = np.trunc(clamped(results.output(DEPTH_OUTPUT)[:, 2].astype(np.float64)) * DEPTH_MOST)
             live = self._test(here, place, live, depth.astype(np.uint32).reshape(-1, 4))
         if colors:
             self._write(here, place, live, results.output(COLOR).reshape(-1, 4, COMPONENTS))

@@ -95,9 +95,13 @@ def _boxes(
 
 
 def _span(at: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the greatest position of the corners in -1..1; corners outside of a plane count as on it."""
+    """Return the least and the greatest position of the corners in -1..1; corners outside of a plane count as on it.
+
+    A position that is no number counts as the greatest, as such a colour does.
+    """
     with np.errstate(all="ignore"):
         plain = np.where(w > 0, at / w, 0.0)
+    plain = np.where(np.isnan(plain), 1.0, plain)
     below, above = at < -w, at > w
     low = np.where(below, -1.0, np.where(above, 1.0, plain))
     high = np.where(above, 1.0, np.where(below, -1.0, plain))

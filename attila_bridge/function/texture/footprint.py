@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.function.bounds import clamped
 from attila_bridge.scene.model import SceneTexture
 
 __all__ = ["TextureFootprint", "footprint_of"]
@@ -42,13 +43,12 @@ def footprint_of(texture: SceneTexture, coordinates: Floats, bias: Floats) -> Te
     scale, samples, axis = _axes(along_x, along_y, texture.anisotropy)
     with np.errstate(all="ignore"):
         lod = np.log2(scale.astype(np.float64)).astype(np.float32) + bias
-    lod = np.where(np.isnan(lod), _ZERO, lod)
     above = _HALF if texture.mag.linear and texture.min.value.startswith("nearest_mipmap") else _ZERO
     magnified = lod <= above
     last = len(texture.levels) - 1
     linear = np.where(magnified, texture.mag.linear, texture.min.linear)
     level, share = np.zeros(len(lod), np.int64), np.zeros(len(lod), np.float32)
-    held = np.clip(lod, _ZERO, np.float32(last))
+    held = clamped(lod, 0, last)
     match texture.min.levels:
         case "nearest":
             level = np.clip(np.ceil(held + _HALF) - 1, 0, last).astype(np.int64)
@@ -85,5 +85,5 @@ def _elongation(first: Floats, second: Floats, most: int) -> tuple[Floats, Float
     longest, shortest = np.where(longer, a, b), np.where(longer, b, a)
     with np.errstate(all="ignore"):
         ratio = np.where(shortest > 0, longest / shortest, np.float32(most))
-    ratio = np.where(longest > 0, np.clip(ratio, np.float32(1), np.float32(most)), np.float32(1)).astype(np.float32)
+    ratio = np.where(longest > 0, clamped(ratio, 1, most), np.float32(1))
     return ratio, np.where(longer[:, None], first, second), longest

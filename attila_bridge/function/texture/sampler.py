@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attila_bridge.code.isa.execution import Lookup
 from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, INPUTS_OF_GROUP
+from attila_bridge.function.bounds import clamped
 from attila_bridge.function.texture.footprint import footprint_of
 from attila_bridge.function.texture.memory import TextureImage
 from attila_bridge.scene.model import Wrap
@@ -65,9 +66,7 @@ class UnitSampler:
                 place = place / values[..., 3:]
             if lookup is Lookup.BIASED:
                 bias = values[:, 0, 3]
-            colors, samples, counts, texels = self._filtered(
-                memory, np.where(np.isfinite(place), place, np.float32(0)), bias
-            )
+            colors, samples, counts, texels = self._filtered(memory, place, bias)
         reads = self.reads.setdefault(self.instruction, TextureReads(self.instruction, unit))
         reads.counts.append(counts)
         reads.samples.append(samples)
@@ -134,10 +133,11 @@ def _wrapped(at: Floats, size: Integers, wrap: Wrap) -> Floats:
     """Return a coordinate in texels of a level, brought into the texture."""
     whole = size.astype(np.float32)
     if wrap is Wrap.REPEAT:
-        at = at - np.floor(at)
+        # What is infinite or no number has no fraction.
+        at = np.where(np.isfinite(at), at - np.floor(at), np.float32(0))
     else:
         edge = _ONE / (np.float32(2) * whole)
-        at = np.minimum(np.maximum(at, edge), _ONE - edge)
+        at = clamped(at, edge, _ONE - edge)
     return (at * whole).astype(np.float32)
 
 

@@ -68,6 +68,11 @@ class Display(Box[DisplaySpec, DisplayState]):
         """A dump that has begun has to end."""
         return "waits for memory" if self.state.came else None
 
+    @property
+    def worked(self) -> int:
+        """Blocks that have gone to the display: clear ones are carried by no wire."""
+        return self.state.block - len(self.state.held)
+
     def tick(self, cycle: Cycle) -> None:
         """Take states, then go through the blocks."""
         s, wires = self.state, self.wires

@@ -12,7 +12,9 @@ __all__ = ["FifoConfig", "HierarchicalConfig", "SetupConfig", "ShadingConfig", "
 _PAPER = "Moya et al., ISPASS 2006: Tables 1 and 2, sections 2 and 5"
 _CODE = "the early preset or a constant of the authors' public simulator"
 _BANDWIDTH = "the recorded wire of results carries 8 threads a cycle, two groups of four"
+_WHOLE = "pictures are whole; the authors' public simulator leaves out what lies further up than its screen is wide"
 _DERIVED = "16 tiles of each level of the descent, four scan tiles of each"
+_WATCHED = "a run ends where nothing is carried for 100,000 cycles"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class TraversingConfig:
         low=1, high=64)
     recursive: bool = param(True, "tiles are split for a batch at once; else rows of scan tiles are walked, triangle by"
         " triangle", unit="", source=_PAPER, standing=Standing.DERIVED)
+    square: bool = param(False, "of a frame higher than wide, tiles further up than the screen is wide are left out, as"
+        " recorded; rows of scan tiles have them all", unit="", source=_WHOLE, standing=Standing.INVENTED)
     queue: int = param(16, "triangles that wait", unit="triangles", source=_PAPER, standing=Standing.DERIVED, low=4,
         high=256)
     steps: int = param(2, "steps of 16 quads a cycle", unit="steps", source=_PAPER, standing=Standing.DERIVED, low=1,
@@ -114,7 +118,7 @@ class FifoConfig:
     interpolation_latency: int = param(4, "an interpolation takes, besides its attributes", unit="cycles",
         source=_CODE, standing=Standing.DERIVED, low=1, high=16)
     vertex_wait: int = param(1000, "an incomplete group of vertices waits for more", unit="cycles", source=_CODE,
-        standing=Standing.DERIVED, low=1, high=100000)
+        standing=Standing.DERIVED, low=1, high=50000, because=_WATCHED)
     # fmt: on
 
 
@@ -148,7 +152,7 @@ class ShadingConfig:
     results: int = param(2, "groups whose results are written in one cycle, for each that is issued in one",
         unit="groups", source=_BANDWIDTH, standing=Standing.DERIVED, low=1, high=16)
     batch_wait: int = param(64, "an open batch is closed after its last input", unit="cycles", source=_CODE,
-        standing=Standing.DERIVED, low=1, high=100000)
+        standing=Standing.DERIVED, low=1, high=50000, because=_WATCHED)
     # fmt: on
 
 

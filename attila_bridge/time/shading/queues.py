@@ -10,6 +10,8 @@ from attila_bridge.time.plan import InstructionPlan
 __all__ = ["BatchQueues", "GroupSlot", "ReadyWindow"]
 
 Fetched = tuple[int, int, bool]
+_DECODED = 2
+"""Cycles from a fetch until it is known what became of it."""
 
 
 class GroupSlot:
@@ -56,6 +58,15 @@ class GroupSlot:
         """Cycle in which its last instruction so far is done."""
         self.written: dict[int, int] = {}
         """Cycle in which a register has been written."""
+
+    def fetched(self, cycle: int, delay: int) -> Fetched:
+        """Fetch the next instruction; return the slot's number, the instruction, and whether it was refused before."""
+        found = self.number, self.position, self.again
+        if self.position < self.last:
+            self.position += 1
+        self.again = False
+        self.next_fetch = cycle + delay
+        return found
 
     def begin(self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int) -> None:
         """Take a group; its program begins."""
@@ -109,11 +120,7 @@ class ReadyWindow:
         while ready and len(taken) < rate:
             slot = slots[ready.popleft()]
             if slot.ready:
-                taken.append((slot.number, slot.position, slot.again))
-                if slot.position < slot.last:
-                    slot.position += 1
-                slot.again = False
-                slot.next_fetch = cycle + delay
+                taken.append(slot.fetched(cycle, delay))
                 self.away.append(slot.number)
             else:
                 slot.outside = True
@@ -168,6 +175,11 @@ class BatchQueues:
         self.wait = wait
         self.away: deque[int] = deque()
         """Nothing: groups keep their places."""
+        self.strays: deque[tuple[int, Group, int]] = deque()
+        """Slots, groups that their batch has gone on without, and the first cycle in which each may be fetched.
+
+        An instruction that is fetched again puts a group out of step; the public simulator stops with an error there.
+        """
         self.partitions = (_Partition(), _Partition())
         self.current = VERTICES
 
@@ -229,7 +241,7 @@ class BatchQueues:
                 break
             if partition.next >= len(batch):
                 if partition.ending:
-                    partition.reopen()
+                    self._reopen(cycle, slots, partition)
                 elif partition.closed[partition.fetch]:
                     partition.next = 0
                 else:
@@ -239,19 +251,43 @@ class BatchQueues:
                     break
                 continue
             slot = slots[batch[partition.next]]
+            if slot.number in partition.done and self._left(cycle, slots, partition, delay):
+                self._reopen(cycle, slots, partition)
+                continue
             if not slot.ready or slot.next_fetch > cycle or slot.number in partition.done:
                 self._turn()
                 break
-            taken.append((slot.number, slot.position, slot.again))
-            if slot.position < slot.last:
-                slot.position += 1
-            slot.again = False
-            slot.next_fetch = cycle + delay
+            taken.append(slot.fetched(cycle, delay))
             partition.next += 1
             if partition.next == len(batch):
                 if partition.ending:
-                    partition.reopen()
+                    self._reopen(cycle, slots, partition)
                 elif partition.closed[partition.fetch]:
                     partition.next = 0
                     self._turn()
+        return taken or self._fetch_strays(cycle, slots, rate, delay)
+
+    def _left(self, cycle: int, slots: list[GroupSlot], partition: _Partition, delay: int) -> bool:
+        """Whether a group of a batch that is ending could go on, and was not fetched just now."""
+        groups = (slots[number] for number in partition.batches[partition.fetch] if number not in partition.done)
+        return any(slot.ready and not slot.ended and cycle >= slot.next_fetch - delay + _DECODED for slot in groups)
+
+    def _reopen(self, cycle: int, slots: list[GroupSlot], partition: _Partition) -> None:
+        """Go on with the other batch; groups of this one that have not come to their end are fetched by themselves."""
+        left = [slots[number] for number in partition.batches[partition.fetch] if number not in partition.done]
+        self.strays.extend((slot.number, slot.group, cycle + _DECODED) for slot in left if not slot.ended)
+        partition.reopen()
+
+    def _fetch_strays(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take strays where no batch gives anything; forget those that have come to their end."""
+        taken: list[Fetched] = []
+        for _ in range(len(self.strays)):
+            number, group, first = self.strays.popleft()
+            slot = slots[number]
+            if slot.group is not group or slot.ended:
+                continue
+            if cycle >= first and slot.ready and len(taken) < rate:
+                taken.append(slot.fetched(cycle, delay))
+                first = cycle + max(delay, _DECODED)
+            self.strays.append((number, group, first))
         return taken

@@ -175,6 +175,9 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             s.in_filter -= 1
             s.filtered.append(number)
             s.accesses[number].filtered += 1
+        if s.waiting and not s.fill.busy:
+            # The window is searched when a line has come; what had no room then would wait for ever without the next.
+            self._search_window()
         if s.reading:
             self._read()
         if s.fetching:
@@ -191,19 +194,25 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
 
     def _filled(self, block: int) -> None:
         """Let samples that waited for a line go on."""
+        s = self.state
+        for sample in s.waiting:
+            sample.missing.discard(block)
+        self._search_window()
+        if s.fetching:
+            access = s.accesses[s.fetching[0]]
+            for sample in access.samples[access.fetching :]:
+                sample.missing.discard(block)
+
+    def _search_window(self) -> None:
+        """Let samples whose lines are all there go on, as far as there is room."""
         s, room = self.state, self.spec.config.access_queue
         still = []
         for sample in s.waiting:
-            sample.missing.discard(block)
             if not sample.missing and len(s.reading) < room:
                 s.reading.append(sample)
             else:
                 still.append(sample)
         s.waiting = still
-        if s.fetching:
-            access = s.accesses[s.fetching[0]]
-            for sample in access.samples[access.fetching :]:
-                sample.missing.discard(block)
 
     def _accept(self, cycle: Cycle) -> None:
         s = self.state

@@ -20,6 +20,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_LONGEST = 80
+"""Characters of a word or a number."""
+_BITS = 64
+"""Of what an expression amounts to."""
+_DEEPEST = 50
+"""Parentheses within each other."""
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|\#[^\n]*", re.DOTALL)
 
 
@@ -58,7 +64,7 @@ class EuTokens:
     """A statement as it is read from left to right."""
 
     def __init__(self, tokens: Sequence[EuToken]) -> None:
-        self._tokens, self._at = tokens, 0
+        self._tokens, self._at, self._open = tokens, 0, 0
         self.line = tokens[0].line
         self.said_unsigned = False
         """Whether a message's descriptor was written as a number of type UD."""
@@ -113,18 +119,23 @@ class EuTokens:
         """
         total = self._term(what)
         while self.peek() in ("+", "-") and self.begins_number(1):
-            minus = self.take().text == "-"
+            sign = self.take()
             term = self._term(what)
-            total += -term if minus else term
+            total = self._small(total - term if sign.text == "-" else total + term, what, sign)
         return total
 
+    def _small(self, value: int, what: str, token: EuToken | None) -> int:
+        if value.bit_length() > _BITS:
+            raise self.fault(f"{what} has more than {_BITS} bits", f"at most {_BITS}, on the way too", token)
+        return value
+
     def _term(self, what: str) -> int:
-        product = self._factor(what)
+        product = self._small(self._factor(what), what, self.here)
         while self.peek() in ("*", "/") and self.begins_number(1):
             sign = self.take()
             factor = self._factor(what)
             if sign.text == "*":
-                product *= factor
+                product = self._small(product * factor, what, sign)
             elif factor:
                 product = abs(product) // abs(factor) * (1 if (product < 0) == (factor < 0) else -1)
             else:
@@ -132,17 +143,22 @@ class EuTokens:
         return product
 
     def _factor(self, what: str) -> int:
-        if self.accept("-"):
-            return -self._factor(what)
+        sign = 1
+        while self.accept("-"):
+            sign = -sign
         if self.accept("("):
+            self._open += 1
+            if self._open > _DEEPEST:
+                raise self.fault(f"{what} is nested too deeply", f"at most {_DEEPEST} parentheses")
             inner = self.integer(what)
+            self._open -= 1
             self.expect(")", "after an expression")
-            return inner
+            return sign * inner
         found = self.here
         if found is None or found.kind != "number" or "." in found.text:
             raise self.fault(f"expected {what}, a whole number", None)
         self._at += 1
-        return int(found.text, 16 if found.key.startswith("0x") else 10)
+        return sign * int(found.text, 16 if found.key.startswith("0x") else 10)
 
     def fault(self, message: str, hint: str | None, token: EuToken | None = None) -> InputError:
         """Return an error at a token, or at the next one."""
@@ -201,5 +217,9 @@ def _tokens(content: str, line: AssemblyLine) -> Iterator[EuToken]:
         if found.lastgroup == "space":
             joined = False
             continue
+        if found.lastgroup in ("word", "number") and len(found.group()) > _LONGEST:
+            place = Place(line.file, line.number, found.start() + 1, line.text)
+            message = f"a {found.lastgroup} of {len(found.group())} characters"
+            raise InputError(Fault(message, place, f"at most {_LONGEST}"))
         yield EuToken(found.lastgroup or "", found.group(), line, found.start() + 1, joined)
         joined = True

@@ -177,6 +177,14 @@ class EuInstruction(Instruction):
         whole = self.whole
         return tuple(whole >> 32 * at & _WORD for at in range(INSTRUCTION_WORDS))
 
+    def check(self) -> None:
+        """Raise MachineFault for operands that name nothing, which the cycles of a program that has them go by."""
+        for each in self.operands:
+            if isinstance(each, SourceRegion | EuDestination):
+                _ = each.architecture
+        if self.declaration.unit is EuUnit.SEND and not isinstance(self.sources[0], SourceRegion):
+            raise MachineFault("send: the payload is a constant; it is in message registers on this generation")
+
     @property
     def indirect(self) -> bool:
         """Whether an address register says where an operand lies."""
@@ -200,7 +208,7 @@ class EuInstruction(Instruction):
         for span in spans:
             if span[1] >= CHANNELS and conditional:
                 raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
-            run = Execution(lanes, self.controls, span, arithmetic)
+            run = Execution(lanes, self.controls, span, arithmetic, self.sources)
             # Both halves obey the flags as they were before the first one set some.
             before = run.predicate if before is None else before
             run.predicate = before
@@ -232,7 +240,7 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
         return tuple(sorted(super().values(), key=lambda each: each.opcode))
 
     def decode(self, words: tuple[int, ...], at: int = 0) -> EuInstruction:
-        """Return the instruction that starts at word ``at``; raises InputError where the bits mean nothing."""
+        """Return the instruction that starts at word ``at``; raises InputError where bits or operands mean nothing."""
         meant = words[at : at + INSTRUCTION_WORDS]
         number = at // INSTRUCTION_WORDS
         if len(meant) < INSTRUCTION_WORDS:
@@ -241,9 +249,11 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
             )
         whole = sum(word << 32 * place for place, word in enumerate(meant))
         try:
-            return self.decode_whole(whole)
-        except ValueError as error:
+            found = self.decode_whole(whole)
+            found.check()
+        except (ValueError, MachineFault) as error:
             raise InputError(f"instruction {number}: {error}") from None
+        return found
 
     def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
         """Return the instructions that words mean, in order; raises InputError where bits mean nothing."""

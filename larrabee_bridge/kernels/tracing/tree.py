@@ -114,8 +114,8 @@ def tree_of(corners: NDArray[np.float32]) -> BoxTree:
     while len(starts):
         depth += 1
         size = ends - starts
-        owner = np.repeat(np.arange(len(starts)), size)
-        at = np.arange(len(owner)) + np.repeat(starts - np.cumsum(size) + size, size)
+        owner = np.repeat(np.arange(len(starts)), size.astype(np.intp))
+        at = np.arange(len(owner)) + np.repeat(starts - np.cumsum(size) + size, size.astype(np.intp))
         inside = np.cumsum(size) - size
         held = order[at]
         second = _sides(boxes[held], centres[held], owner, inside)

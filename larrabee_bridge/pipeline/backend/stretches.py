@@ -135,7 +135,7 @@ class DrawStretches:
         ``texels`` is the line of a record that the answer comes to.
         """
         step = self.record.step()
-        queue = np.repeat(np.arange(len(self.dealt.counts)), self.dealt.counts)
+        queue = np.repeat(np.arange(len(self.dealt.counts)), self.dealt.counts.astype(np.intp))
         tile, thread = self.dealt.owner[:, queue]
         order = _orders(asked.asks > 0, queue, asked.fibers)
         request = self._requests(asked, queue, tile, thread, texels)
@@ -145,8 +145,8 @@ class DrawStretches:
             ranges = self._ranges(number, asked.fibers)
             for these, note in its_runs:
                 begins, many = begins_of_block(note, program.index_of[program.labels["quad"]])
-                place = np.repeat(np.arange(len(these)), many)
-                within = np.arange(len(place)) - np.repeat(np.cumsum(many) - many, many)
+                place = np.repeat(np.arange(len(these)), many.astype(np.intp))
+                within = np.arange(len(place)) - np.repeat(np.cumsum(many) - many, many.astype(np.intp))
                 which = first[these][place] + within
                 begin = np.where(within == 0, note.starts[:-1][place], begins)
                 past = np.where(within == many[place] - 1, note.starts[1:][place], np.append(begins[1:], 0))
@@ -182,7 +182,7 @@ class DrawStretches:
 def _first_of(values: np.ndarray) -> np.ndarray:
     """Return for each place where the run of equal values begins that it is in."""
     new = np.flatnonzero(np.diff(values, prepend=-1))
-    return np.repeat(new, np.diff(np.append(new, len(values))))
+    return np.repeat(new, np.diff(np.append(new, len(values))).astype(np.intp))
 
 
 def _orders(asks: np.ndarray, queue: np.ndarray, fibers: int) -> np.ndarray:

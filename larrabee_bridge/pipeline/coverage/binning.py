@@ -89,8 +89,10 @@ def _covered(triangles: ScreenTriangles, width: int, height: int, tile: int, col
     new = begins_of(spans.triangle, band, first, last)
     triangle, band, first, last = (each[new] for each in (spans.triangle, band, first, last))
     across = last - first + 1
-    column = np.arange(int(across.sum())) + np.repeat(first - (np.cumsum(across) - across), across)
-    keys = (np.repeat(band, across) * columns + column) * max(len(triangles), 1) + np.repeat(triangle, across)
+    column = np.arange(int(across.sum())) + np.repeat(first - (np.cumsum(across) - across), across.astype(np.intp))
+    keys = (np.repeat(band, across.astype(np.intp)) * columns + column) * max(len(triangles), 1) + np.repeat(
+        triangle, across.astype(np.intp)
+    )
     return distinct(keys)
 
 
@@ -104,9 +106,11 @@ def _boxed(
     there = np.flatnonzero((low <= high).all(axis=1))
     first, last = low[there] // tile, high[there] // tile
     across, down = (last - first + 1).T
-    number = np.repeat(there, across * down)
-    which = np.repeat(np.arange(len(there)), across * down)
-    within = np.arange(len(which)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
+    number = np.repeat(there, (across * down).astype(np.intp))
+    which = np.repeat(np.arange(len(there)), (across * down).astype(np.intp))
+    within = np.arange(len(which)) - np.repeat(
+        np.cumsum(across * down) - across * down, (across * down).astype(np.intp)
+    )
     column = first[which, 0] + within % across[which]
     row = first[which, 1] + within // across[which]
     return number, row * columns + column

@@ -65,8 +65,8 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
         first[sample, band, row % QUAD], last[sample, band, row % QUAD] = each.first, each.last
     left = first.min(axis=(0, 2), initial=width) // QUAD
     blocks = np.maximum(last.max(axis=(0, 2), initial=-1) // QUAD - left + 1, 0)
-    which = np.repeat(np.arange(len(blocks)), blocks)
-    x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks))
+    which = np.repeat(np.arange(len(blocks)), blocks.astype(np.intp))
+    x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks.astype(np.intp)))
     y, number = row[new][which] // QUAD * QUAD, triangle[new][which]
     masks = np.zeros((len(which), samples), np.uint16)
     for sample in range(samples):

@@ -68,7 +68,7 @@ class LarrabeeRun:
         """Cycles of the descents of each tile's triangles, each thread alone on a core: int64[tile]."""
         found = np.zeros(len(self.back_end.quads), np.int64)
         for raster in self.rasters:
-            pairs = np.repeat(np.arange(len(found)), np.diff(raster.bins.starts))
+            pairs = np.repeat(np.arange(len(found)), np.diff(raster.bins.starts).astype(np.intp))
             np.add.at(found, pairs, raster.descent.cycles)
         return found
 
@@ -178,7 +178,7 @@ def merged(quads: Quads, bins: Bins, count: int, primset: int, cores: Sequence[i
 
     ``quads`` are in the order that they promise, ``cores`` as for `sub_bins`, which has the same for one tile.
     """
-    tile = np.repeat(np.arange(len(bins.starts) - 1), np.diff(bins.starts))
+    tile = np.repeat(np.arange(len(bins.starts) - 1), np.diff(bins.starts).astype(np.intp))
     sequence = bins.triangles // primset
     # Each core has filled its sub-bins PrimSet by PrimSet; of all of a tile the least sequence id is read first.
     filled = np.lexsort((sequence, np.asarray(cores, np.int64)[sequence], tile))

@@ -177,7 +177,7 @@ class _Pass:
         begin = self.starts[owner] + LANES * first
         chosen = self._choose(owner, places, triangles, begin)
         self.owner, self.record = owner, chosen.record
-        self.thread_of = np.repeat(np.arange(len(owner)), triangles)
+        self.thread_of = np.repeat(np.arange(len(owner)), triangles.astype(np.intp))
         # The table of pieces goes on after that of the triangles.
         self.source = np.arange(len(self.corners))
         self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
@@ -253,7 +253,7 @@ class _Pass:
         rest = self._choose(owner[some], pieces_at[some], pieces[some], begin[some], room)
         if rest.to_cut.any():
             raise InternalError("a triangle that was cut must be cut again")
-        thread = np.repeat(np.arange(len(threads)), pieces)
+        thread = np.repeat(np.arange(len(threads)), pieces.astype(np.intp))
         place = table[:3].T
         shares = self._shares(place - (blocks - self.blocks[owner])[thread, None], listed[thread])
         self.source = np.append(self.source, table[3])
@@ -279,7 +279,7 @@ class _Pass:
         count = np.bincount(thread, minlength=threads)
         room = _room(int(count.max()))
         planes = np.zeros((threads, PLANES, room), np.int64)
-        within = np.arange(len(thread)) - np.repeat(np.cumsum(count) - count, count)
+        within = np.arange(len(thread)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
         planes[thread, :, within] = self.record.T
         planes[thread, NUMBER, within] = np.arange(len(thread))
         at = self.heap.put(planes.astype(np.int32)) + PLANES * WORD * room * np.arange(threads)

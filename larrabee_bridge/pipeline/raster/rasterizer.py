@@ -87,7 +87,7 @@ class Rasterized:
     @property
     def tiles(self) -> np.ndarray:
         """The tile of each pair: int64[pair]."""
-        return np.repeat(np.arange(self.bins.columns * self.bins.rows), np.diff(self.bins.starts))
+        return np.repeat(np.arange(self.bins.columns * self.bins.rows), np.diff(self.bins.starts).astype(np.intp))
 
     @property
     def vector_share(self) -> float | None:
@@ -98,8 +98,10 @@ class Rasterized:
         """Return the blocks as blocks of 4x4 pixels: full ones are cut up."""
         blocks = self.blocks
         across = blocks.size // QUAD
-        which = np.repeat(np.arange(len(blocks)), across * across)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(across * across) - across * across, across * across)
+        which = np.repeat(np.arange(len(blocks)), (across * across).astype(np.intp))
+        within = np.arange(len(which)) - np.repeat(
+            np.cumsum(across * across) - across * across, (across * across).astype(np.intp)
+        )
         x = blocks.x[which] + within % across[which] * QUAD
         y = blocks.y[which] + within // across[which] * QUAD
         return Quads(blocks.tile[which], blocks.triangle[which], x, y, blocks.masks[which]).ordered()
@@ -146,7 +148,7 @@ def rasterize(
     set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
     pair, place, size, masks = descent.blocks
-    number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))[pair]
+    number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))[pair]
     x = number % bins.columns * tile + (place & 127)
     y = number // bins.columns * tile + (place >> 7)
     triangle = bins.triangles[pair]
@@ -173,7 +175,7 @@ def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int 
         corners = triangles.corners + (np.array(CENTRE) - (x, y))
         moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
         found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
-        number = np.repeat(np.arange(found.columns * found.rows), np.diff(found.starts))
+        number = np.repeat(np.arange(found.columns * found.rows), np.diff(found.starts).astype(np.intp))
         keys.append(number * len(triangles) + found.triangles)
     number, triangle = np.divmod(distinct(np.concatenate(keys)), max(len(triangles), 1))
     starts = np.searchsorted(number, np.arange(found.columns * found.rows + 1))

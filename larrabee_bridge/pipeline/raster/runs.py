@@ -134,7 +134,7 @@ class Descent:
         self.set_up, self.bins, self.screen, self.scan = set_up, bins, screen, scan
         self.stride = 4 * set_up.samples
         self.tiles = _tiles(bins, screen)
-        self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))
+        self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
         self.room, key = self._rooms()
         batches = self._batches(key, batch)
         self.places = _Places(len(set_up.results), len(self.tiles), max((len(each) for each, _ in batches), default=0))
@@ -221,9 +221,9 @@ class Descent:
     ) -> None:
         """Read the words that threads wrote from ``first`` to ``end``, one block every ``stride`` bytes."""
         count = (end - first) // stride
-        pair = np.repeat(which, count)
-        within = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
-        at = (np.repeat(first, count) + within * stride) // 4
+        pair = np.repeat(which, count.astype(np.intp))
+        within = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
+        at = (np.repeat(first, count.astype(np.intp)) + within * stride) // 4
         word = words[at].astype(np.int64)
         if full:
             masks = np.full((len(at), self.set_up.samples), 0xFFFF, np.uint16)

@@ -48,7 +48,7 @@ class RasterWorks:
         self.primset, self.bins = primset, bins
         self.record = WorkRecord(config)
         self.record.resident |= set(range(_KEPT, _SCRATCH + 16 * THREADS))
-        tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))
+        tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
         order = np.lexsort((tile, bins.triangles))
         self._turn = np.empty(len(order), np.int64)
         self._turn[order] = np.arange(len(order))

@@ -23,7 +23,7 @@ def violations(found: Schedule, works: Sequence[FrameWork], config: ScheduleConf
     if config.exclusive_locks:
         lists = (found.kind == WorkKind.LIST_BACK) | (found.kind == WorkKind.BACK)
         wrong += _overlaps(found, lists.astype(np.int64), found.begin + found.lock_cycles, "lock of list")
-    first = np.full((len(works), len(WorkKind)), np.iinfo(np.int64).max)
+    first = np.full((len(works), len(WorkKind)), np.iinfo(np.int64).max, np.int64)
     last = np.full((len(works), len(WorkKind)), -1)
     np.minimum.at(first, (found.rtset, found.kind), found.begin)
     np.maximum.at(last, (found.rtset, found.kind), found.end)

@@ -61,7 +61,7 @@ def frame_work(
     np.add.at(front, numbers[bins.triangles], costs.front)
     filled = np.diff(bins.starts) > 0
     back = costs.tile.astype(np.int64)
-    np.add.at(back, np.repeat(np.arange(len(back)), np.diff(bins.starts)), costs.back)
+    np.add.at(back, np.repeat(np.arange(len(back)), np.diff(bins.starts).astype(np.intp)), costs.back)
     return FrameWork(name, front, back[filled] if filled.any() else back[:1], reads, writes, frame)
 
 
@@ -96,7 +96,7 @@ def bins_of(quads: Sequence[Quads], width: int, height: int, tile: int = 64) -> 
 
 def entry_quads(bins: Bins, quads: Quads, triangles: int) -> np.ndarray:
     """Return how many quads each bin entry has: int64[entry]; raises InputError where a quad has no entry."""
-    place = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))
+    place = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
     keys = place * triangles + bins.triangles
     wanted = quads.tile * triangles + quads.triangle
     at = np.searchsorted(keys, wanted)

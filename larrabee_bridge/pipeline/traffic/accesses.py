@@ -62,7 +62,7 @@ class Accesses:
         """Return them tile after tile, in each in drawing order: as the back ends of bins come to them."""
         order = np.argsort(self.tile, kind="stable")
         counts = np.diff(self.starts)[order]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
         return Accesses(
             samples=self.samples,
             block=self.block[order],
@@ -73,7 +73,7 @@ class Accesses:
             colour_read=self.colour_read[order],
             colour_written=self.colour_written[order],
             starts=np.concatenate([[0], np.cumsum(counts)]),
-            lines=self.lines[np.repeat(self.starts[:-1][order], counts) + within],
+            lines=self.lines[np.repeat(self.starts[:-1][order], counts.astype(np.intp)) + within],
         )
 
 

@@ -210,6 +210,6 @@ def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int
 
 def _texture_lines(accesses: Accesses, config: TrafficConfig) -> int:
     """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
-    tile = np.repeat(accesses.tile, np.diff(accesses.starts))
+    tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
     keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
     return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -27,6 +26,7 @@ from larrabee_bridge.vpu.isa.operands import (
     Vector,
     VectorSource,
 )
+from microcode.language.functions import binary32
 from microcode.language.values import Modified, Range, shown
 from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind
 
@@ -146,9 +146,13 @@ _ADDRESS_PARTS = (("base", 5, False), ("offset", 32, True))
 
 
 def _address_values(operand: Memory) -> tuple[int, int]:
-    if not -(1 << 31) <= operand.offset < 1 << 31:
-        raise ValueError(f"offset {operand.offset} does not fit 32 bits")
-    return 0 if operand.base is None else operand.base + 1, operand.offset
+    return 0 if operand.base is None else operand.base + 1, _offset(operand.offset)
+
+
+def _offset(offset: int) -> int:
+    if not -(1 << 31) <= offset < 1 << 31:
+        raise ValueError(f"offset {offset} does not fit 32 bits, allowed: {-(1 << 31)}..{(1 << 31) - 1}")
+    return offset
 
 
 def _address_of(base: int, offset: int) -> tuple[int, int | None]:
@@ -167,7 +171,7 @@ def _address_text(operand: Memory) -> str:
 def _memory(bare: object) -> Memory | None:
     match bare:
         case Mem(offset, base):
-            return Memory(offset, base)
+            return Memory(_offset(offset), base)
         case Range(_, start):
             return Memory(start)
     return None
@@ -324,7 +328,7 @@ class ScalarSourceForm(OperandKind):
                     raise ValueError(f"{number} does not fit 32 bits")
                 return number & 0xFFFFFFFF
             case float():
-                return struct.unpack("<I", struct.pack("<f", value))[0]
+                return binary32(value)
             case Range(_, start):
                 return start
         raise _wrong(value, self.allowed)

@@ -9,10 +9,11 @@ from larrabee_bridge.vpu.unit.program import (
     assemble_vector,
     shipped,
 )
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit, thread_shape
+from larrabee_bridge.vpu.unit.vector_unit import LONGEST, VectorUnit, thread_shape
 
 __all__ = [
     "LINE_BYTES",
+    "LONGEST",
     "MEMORY_BYTES",
     "TARGET",
     "BasicBlocks",

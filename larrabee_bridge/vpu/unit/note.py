@@ -97,7 +97,7 @@ class RunNote:
             raise ValueError("notes of one kind go on after each other")
         if len(notes) == 1:
             return first
-        owners = np.concatenate([np.repeat(each.threads, np.diff(each.starts)) for each in notes])
+        owners = np.concatenate([np.repeat(each.threads, np.diff(each.starts).astype(np.intp)) for each in notes])
         threads = np.unique(np.concatenate([each.threads for each in notes]))
         order = np.argsort(owners, kind="stable")
         starts = np.append(np.searchsorted(owners[order], threads), len(owners))

@@ -76,10 +76,13 @@ class NoteTaking:
             return
         threads, lengths, words = self._taken[0]
         if len(self._taken) > 1:
-            owners = np.concatenate([np.repeat(who.astype(self._number), many) for who, many, _ in self._taken])
+            owners = np.concatenate(
+                [np.repeat(who.astype(self._number), many.astype(np.intp)) for who, many, _ in self._taken]
+            )
             words = np.concatenate([each for _, _, each in self._taken])[np.argsort(owners, kind="stable")]
             threads, lengths = np.arange(self._threads), np.bincount(owners, minlength=self._threads)
         starts = np.zeros(len(threads) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
         self._forget()
+        threads = threads.astype(np.int64, copy=False)
         self._noted(RunNote(blocks or self._blocks, threads, words, starts, self._lines))

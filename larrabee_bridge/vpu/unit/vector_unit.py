@@ -7,6 +7,7 @@ that they meet again where their ways do; the others wait and are not written.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,13 @@ from larrabee_bridge.vpu.unit.engines import COMPILED, engine_for_threads
 from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber
 from larrabee_bridge.vpu.unit.note_taking import NoteTaking
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
-from pixelflow.simd.errors import Fault, InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFault
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.telling import heard
 
 __all__ = ["VectorUnit", "thread_shape"]
 
@@ -111,18 +113,22 @@ class VectorUnit:
         *,
         lines: bool = False,
         watched: bool = False,
+        come: Callable[[int, int], None] | None = None,
     ) -> None:
         """Carry out the program until every thread has ended.
 
         ``noted`` is called with notes of what threads carried out, in which lines are numbered where ``lines``. Where
         ``watched``, there is a note after each instruction, of those that carried it out side by side.
 
+        ``come`` hears before each stretch how many instructions the threads at it have carried out, and which is next;
+        what it raises ends the run. Where native code may take long, it hears of instruction 0 now and then.
+
         Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
         ``limit`` instructions or more when a branch leads it back, to its own block or an earlier one, is stopped;
-        MachineFault names that branch of the lowest such thread, when all others have ended. What came
+        CycleLimitError names that branch of the lowest such thread, when all others have ended. What came
         before a fault is noted.
         """
-        if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines):
+        if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines, come):
             return
         blocks = BasicBlocks.of(self.program)
         bounds = blocks.bounds.tolist()
@@ -138,6 +144,8 @@ class VectorUnit:
             self.lanes.let(active)
             rest = at[~active]
             meeting = int(rest.min()) if rest.size else ended
+            if come is not None:
+                come(int(done[active].max()), here)
             if taking is not None:
                 taking.active = np.flatnonzero(active)
             while here < meeting:
@@ -161,15 +169,19 @@ class VectorUnit:
         if (stopped >= 0).any():
             raise self._endless(limit, int(stopped[stopped >= 0][0]))
 
-    def _endless(self, limit: int, number: int) -> MachineFault:
-        return MachineFault(f"still running after {limit} instructions, at {self.program.where(number)}")
+    def _endless(self, limit: int, number: int) -> CycleLimitError:
+        return CycleLimitError(f"still running after {limit:,} instructions, at {self.program.where(number)}")
 
-    def _ran_natively(self, noted: NoteSubscriber | None, limit: int, lines: bool) -> bool:
-        """Run as native code where that can be; return whether it was. Raises MachineFault at the limit."""
+    def _ran_natively(
+        self, noted: NoteSubscriber | None, limit: int, lines: bool, come: Callable[[int, int], None] | None
+    ) -> bool:
+        """Run as native code where that can be; return whether it was. Raises CycleLimitError at the limit."""
         # Whoever has no compiler does without these imports.
         from larrabee_bridge.vpu.unit.native import native_runs, noting
 
-        run = native_runs(self.program, self.lanes.shape).run(self.lanes, limit, *noting(self.program, noted, lines))
+        runs, takes = native_runs(self.program, self.lanes.shape), noting(self.program, noted, lines)
+        work = partial(runs.run, self.lanes, limit, *takes)
+        run = work() if come is None or limit <= LONGEST else heard(work, partial(come, 0, 0))
         if run.stopped is not None:
             raise self._endless(limit, run.stopped)
         return run.is_done

@@ -69,7 +69,7 @@ if engine.name == "compiled" and engine.functions_wanted:
 instructions at some places in it; fails where the mix would need native code that is not there at the end."""
 
 
-_SCRIPT = "import sys; from pixelflow.cli.main import process; sys.exit(process())"
+_SCRIPT = "import sys; from pixelflow.cli import process; sys.exit(process())"
 """What the installed command does."""
 
 

@@ -50,6 +50,7 @@ EXAMPLES = (
 _HEIGHT = 24
 _END = 1 << 62
 """Beyond the end of any run."""
+_STOPPED = "stopped here"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     saved = SavedRun.load(args.file)
     player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
     if args.play is not None:
-        _play(args, screen, lambda cycle: drawing_of(player.at(cycle)), lambda: player.ended)
+        _play(args, screen, lambda *now: drawing_of(player.at(*now)), lambda: player.ended)
     state = player.at(_END if args.at is None else args.at)
     return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
 
@@ -111,12 +112,12 @@ def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
     if args.play is not None:
         _play(args, screen, partial(frame_at, watched), lambda: watched.ended)
     watched.advance(_END if args.at is None else args.at)
-    state = watched.state(status=None if watched.ended else "stopped here")
+    state = watched.state(status=None if watched.ended else _STOPPED)
     return _shown(args, screen, pipeline_drawing(state), state.cycle, lambda: asdict(state))
 
 
 def _play(
-    args: argparse.Namespace, screen: Screen, frame_at: Callable[[int], FrameDrawing], ended: Callable[[], bool]
+    args: argparse.Namespace, screen: Screen, frame_at: Callable[[int, str], FrameDrawing], ended: Callable[[], bool]
 ) -> None:
     """Play the run; where a key ends that, the frame that is left is that of the cycle."""
     left_at = play(screen, frame_at, ended, args.play, args.at)
@@ -201,7 +202,7 @@ class Player:
         """Whether the run has come to its end."""
         return self._replay.ended
 
-    def at(self, cycle: int) -> DashboardState:
+    def at(self, cycle: int, status: str = _STOPPED) -> DashboardState:
         """Return the frame of a cycle, which may not go back; of the end where that comes first."""
         self._watch.until = cycle
         position = self._replay.advance(cycle)
@@ -216,7 +217,7 @@ class Player:
             replace(self._node_view.look(self._watch, at=position), following=following),
             at=position,
             total=end.cycles if end is not None else None,
-            status=None if self._replay.ended else "stopped here",
+            status=None if self._replay.ended else status,
             notes=(str(stopped).splitlines()[0],) if stopped is not None else (),
         )
 

@@ -50,10 +50,15 @@ class Pace:
 
 
 def play(
-    screen: Screen, frame_at: Callable[[int], FrameDrawing], ended: Callable[[], bool], speed: int, until: int | None
+    screen: Screen,
+    frame_at: Callable[[int, str], FrameDrawing],
+    ended: Callable[[], bool],
+    speed: int,
+    until: int | None,
 ) -> int | None:
     """Show the frames of cycles that do not go back, ``speed`` cycles a second, up to ``until`` or the end of the run.
 
+    ``frame_at`` takes the cycle and what is said of a run that has not ended there.
     Returns the cycle at which a key ended it, None where none did. An interrupt ends it too and leaves the terminal as
     it was.
     """
@@ -63,7 +68,8 @@ def play(
         with Keys() as keys:
             while not ended() and not pace.left:
                 cycle = pace.cycle
-                picture.show(frame_at(cycle if until is None else min(cycle, until)))
+                status = "paused" if pace.halted else "playing"
+                picture.show(frame_at(cycle if until is None else min(cycle, until), status))
                 if until is not None and cycle >= until:
                     break
                 pace.press(keys.pressed(_FRAME_SECONDS))

@@ -58,7 +58,7 @@ _END = 1 << 62
 """Beyond the end of any run."""
 
 
-def frame_at(run: WatchedRun, cycle: int) -> FrameDrawing:
-    """Return the frame of a cycle, which may not go back."""
+def frame_at(run: WatchedRun, cycle: int, status: str) -> FrameDrawing:
+    """Return the frame of a cycle, which may not go back; ``status`` is that of a run that has not ended there."""
     run.advance(cycle)
-    return pipeline_drawing(run.state())
+    return pipeline_drawing(run.state(status=None if run.ended else status))

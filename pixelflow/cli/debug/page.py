@@ -122,10 +122,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
 
     jobs = 1 if traced is not None else args.jobs or min(_MOST_JOBS, usable_threads())
     with WorkerPool(jobs).kept() as workers:
-        try:
-            serve(Desks(furnish), args.port, ready)
-        except KeyboardInterrupt:
-            screen.note("ended")
+        serve(Desks(furnish), args.port, ready)
     return 0
 
 

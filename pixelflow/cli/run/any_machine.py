@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import cast
 
+from pixelflow.cli.run.attended import NO_LIMIT, Attended, explained, limit_of
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun, machine_named
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
+from pixelflow.simd.telling import Attendance
 
 __all__ = ["code_for", "config_for", "run_on_machine"]
 
 _OF_NODES = (
-    "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
+    "max_cycles", "timing_only", "function_only", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
     "record", "check_memory", "config", "dump", "ranges", "show_map", "pe", "output",
     "energy", "price",
 )  # fmt: skip
-"""What a PixelFlow node alone can be told."""
+"""What a PixelFlow node alone can be told; the first also any machine whose runs are attended."""
 
 
 def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program on the machine that was named, write the traces that were asked for, and report."""
     machine = machine_named(args.machine)
-    for name in _OF_NODES:
+    for name in _OF_NODES[machine.attended :]:
         if getattr(args, name) not in (None, False, []):
             option = {"ranges": "range"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
@@ -100,11 +104,15 @@ def _run(
     """Run a program, with a dashboard where one was asked for; return its account."""
     runner = _runner(machine, args)
     if not args.live and not args.frame:
+        if machine.attended:
+            return _attended(runner, args, screen, program, config, bus)
         if machine.read is None:
             return runner(program, config=config, bus=bus).report()
         with Progress(screen, counts=False) as progress:
             tell = progress.tell if progress.shown else None
             return runner(program, config=config, bus=bus, progress=tell).report()
+    if args.max_cycles is not None:
+        raise UsageError("--max-cycles", "a dashboard has no limit", "leave out one of the two")
     from pixelflow.cli.dashboard.watched import opener_of, run_live, run_to_frame  # rich, for those who look
 
     opener = opener_of(machine, "--live" if args.live else "--frame")
@@ -114,6 +122,24 @@ def _run(
     else:
         run_to_frame(watched, screen)
     return watched.finish()
+
+
+def _attended(
+    runner: Callable[..., ProgramRun],
+    args: argparse.Namespace,
+    screen: Screen,
+    program: Code,
+    config: Configuration,
+    bus: Bus | None,
+) -> Report:
+    """Run a program that says how far it has come, up to the limit that was named or the machine's own."""
+    named = limit_of(args) if args.max_cycles is not None else None
+    attendance = Attendance(sys.maxsize if args.max_cycles == NO_LIMIT else named)
+    try:
+        with Attended(lambda: attendance, screen, named):
+            return runner(program, config=config, bus=bus, attendance=attendance).report()
+    except CycleLimitError as limit:
+        raise explained(limit, args) from None
 
 
 def _traced(

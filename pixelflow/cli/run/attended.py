@@ -10,14 +10,15 @@ import argparse
 import signal
 import threading
 import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
 
 from pixelflow.cli.shell.arguments import count
 from pixelflow.cli.shell.progress import QUIET_SECONDS, Progress, end_sign_of_life
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.node import Node
 from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.report import number
+from pixelflow.simd.telling import Going
 
 __all__ = ["DEFAULT_LIMIT", "NO_LIMIT", "Attended", "cycle_limit", "explained", "limit_of"]
 
@@ -49,11 +50,13 @@ def explained(error: CycleLimitError, args: argparse.Namespace) -> CycleLimitErr
 
 
 class Attended:
-    """A context around the runs of a node."""
+    """A context around runs."""
 
-    def __init__(self, node: Node, screen: Screen, limit: int | None, *, line: bool = True) -> None:
-        """``line`` is false where something else is shown on the terminal."""
-        self._node, self._screen, self._limit, self._line = node, screen, limit, line
+    def __init__(
+        self, running: Callable[[], Going | None], screen: Screen, limit: int | None, *, line: bool = True
+    ) -> None:
+        """``running`` says what goes on; ``line`` is false where something else is shown on the terminal."""
+        self._running, self._screen, self._limit, self._line = running, screen, limit, line
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._handles = False
@@ -82,8 +85,8 @@ class Attended:
             self._thread.join()
 
     def _interrupt(self, signalled: int, frame: FrameType | None) -> None:
-        running = self._node.running
-        if running is None or any(stream.interrupted for stream in running.streams):
+        running = self._running()
+        if running is None or running.interrupted:
             self.torn = True
             raise KeyboardInterrupt
         running.interrupt()
@@ -94,14 +97,14 @@ class Attended:
         with Progress(self._screen, counts=False) as progress:
             before, since = 0, time.monotonic()
             while not self._over.wait(_BEAT_SECONDS):
-                running, now = self._node.running, time.monotonic()
+                running, now = self._running(), time.monotonic()
                 if running is None:
                     continue
                 cycle = running.cycle
                 rate = (cycle - before) / (now - since)
                 before, since = cycle, now
-                progress.doing(self._text(cycle, running.places, rate))
+                progress.doing(self._text(running, cycle, rate))
 
-    def _text(self, cycle: int, places: str, rate: float) -> str:
+    def _text(self, running: Going, cycle: int, rate: float) -> str:
         most = "" if self._limit is None else f" of at most {number(self._limit)}"
-        return f"cycle {number(cycle)}{most}, {number(round(rate))} a second, at {places}"
+        return f"{running.counted} {number(cycle)}{most}, {number(round(rate))} a second, at {running.places}"

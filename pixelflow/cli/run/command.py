@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="machines that run scenes: the first N draws by function alone, in no time")  # fmt: skip
     add("--max-cycles", type=cycle_limit, metavar="N",
         help=f"stop with exit code 5 after N cycles or none (default {number(DEFAULT_LIMIT)}, a second of the machine; "
-        "--function-only: of a stream's own, without waits)")  # fmt: skip
+        "--function-only: of a stream's own, without waits; other machines have their own)")  # fmt: skip
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
@@ -141,7 +141,7 @@ def _run(
 ) -> tuple[Run | UntimedRun, BaseException | None]:
     """Run the program; return the account, and what stopped it where that was the cycle limit or Ctrl-C."""
     limits = {"max_cycles": limit_of(args), **_save_options(args.save_at)}
-    attended = Attended(node, screen, limit_of(args), line=not args.live)
+    attended = Attended(lambda: node.running, screen, limit_of(args), line=not args.live)
     try:
         with watching, attended:
             watching.attach(node)

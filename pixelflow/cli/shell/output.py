@@ -11,17 +11,19 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import IO
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError
 
 __all__ = [
+    "LINES",
     "STANDARD_STREAM",
     "check_drawing",
     "check_page",
     "check_writable",
+    "clear_lines",
     "output_file",
     "refuse_clashes",
     "refuse_overwrite",
@@ -30,6 +32,9 @@ __all__ = [
 
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
+
+LINES: list[Callable[[], None]] = []
+"""What takes lines away that stand on a terminal until something else is shown."""
 
 _PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
 """What stands for signs that an encoding may lack."""
@@ -70,6 +75,7 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
     folder and for a full disk.
     """
     if str(path) == STANDARD_STREAM:
+        clear_lines()
         yield sys.stdout.buffer if binary else sys.stdout
         return
     check_writable(path)
@@ -121,10 +127,17 @@ def refuse_overwrite(source: str, target: str | None) -> None:
         raise InputError(Fault("is the program itself; it will not be overwritten", Place(target)))
 
 
+def clear_lines() -> None:
+    """Take away the lines that stand on the terminal; what follows is shown in their place."""
+    for clear in tuple(LINES):
+        clear()
+
+
 def write_stdout(text: str) -> None:
     """Write text to standard output; characters that its encoding lacks are replaced."""
     if sys.stdout is None:  # closed by whoever started the command: what was asked for cannot be given
         raise InputError(Fault("is closed", Place("standard output")))
+    clear_lines()
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -168,8 +168,10 @@ def _through(
 @contextlib.contextmanager
 def _processes(jobs: int) -> Iterator[list[_Seat]]:
     before = set(multiprocessing.active_children())
-    seats = [_process(jobs) for _ in range(jobs)]
+    seats: list[_Seat] = []
     try:
+        for _ in range(jobs):
+            seats.append(_process(jobs))
         yield seats
     except BaseException:
         for seat in seats:
@@ -188,7 +190,7 @@ def _process(jobs: int) -> _Seat:
     begun = partial(_begun, jobs, gc.get_threshold())
     executor = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=begun)
     # Ctrl-C is for the process that began it, which stops it: it is deaf from birth.
-    with _deaf_to_interrupts(), _without_the_script():
+    with _interrupts_blocked(), _without_the_script():
         executor.submit(_nothing)
     hint = "where memory was short, fewer --jobs need less"
     return _Seat(executor, (BrokenProcessPool,), "a process of --jobs was killed", hint)
@@ -220,8 +222,7 @@ def _begun(jobs: int, young_objects: tuple[int, int, int]) -> None:
     It looks for cycles among its objects as seldom as the command does.
     """
     gc.set_threshold(*young_objects)
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # where a thread of the command began it, it was not born deaf
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there is no mask, it was not born deaf
     share_processors(jobs)
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
@@ -269,17 +270,16 @@ def _check_workers(client: object, address: str) -> None:
 
 
 @contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C, also in processes that begin meanwhile."""
-    try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not the main thread, which alone gets interrupts
+def _interrupts_blocked() -> Iterator[None]:
+    """Have an interrupt of this thread wait; a process that begins meanwhile inherits the mask, and gets none."""
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

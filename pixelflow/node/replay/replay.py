@@ -1,7 +1,6 @@
 """A run that can be taken to any cycle, forwards and backwards: states kept on the way, and execution from them again.
 
-Runs are deterministic, so what happened once happens the same way every time. Going back is going on from an earlier
-state.
+Runs are deterministic: what happened once happens the same way again. Going back is going on from an earlier state.
 """
 
 from __future__ import annotations
@@ -193,8 +192,9 @@ class Replay:
     def advance(self, cycle: int) -> int:
         """Go forwards to a cycle, executing all that lies between; returns the position."""
         cycle = cycle if self._end is None else min(cycle, self._end)
-        while self.position < cycle and not self.ended:
-            self._advance(min(cycle, self._next_stop()))
+        with self.node.alone():
+            while self.position < cycle and not self.ended:
+                self._advance(min(cycle, self._next_stop()))
         return self.position
 
     def step(self, stream: str | None = None, count: int = 1) -> int:

@@ -124,7 +124,7 @@ class DashboardState:
     config_hash: str
     engine: str
     status: str
-    """``running``, ``stopped here``, or why the run ended."""
+    """``running``, ``playing``, ``paused``, ``stopped here``, or why the run ended."""
     cycle: int
     seconds: float
     """Machine time at the clock."""

@@ -77,6 +77,11 @@ class Box(ABC, Generic[SpecT, StateT]):
         return None
 
     @property
+    def worked(self) -> int:
+        """How far the box has come with what no wire carries; a run in which neither goes on is a deadlock."""
+        return 0
+
+    @property
     def done(self) -> bool:
         """Whether the box will send nothing more unless something arrives; a run ends when all are done."""
         return self.next_event() is None and self.why_blocked() is None

@@ -1,7 +1,8 @@
 """The clock: ticks boxes where something happens and skips the cycles in which nothing does.
 
 It stops when every box is done and nothing is on its way. A standstill before that is a deadlock, and it is found
-exactly: nothing is scheduled, nothing is in flight on any wire, and at least one box says what it waits for.
+exactly: nothing is scheduled, nothing is in flight on any wire, and at least one box says what it waits for. Boxes may
+also stand still while they try again in each cycle; that is found once they have tried for `STILL` cycles.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from pixelflow.simd.boxes.wire import Record, Sent, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Clock"]
+__all__ = ["STILL", "Clock"]
+
+STILL = 100_000
+"""Cycles with ticks in which nothing is carried and no box has worked, after which a run is a deadlock."""
+_LOOK = STILL // 10
+"""Cycles without a transfer after which it is looked at whether boxes have worked."""
 
 Watcher = Callable[[Sent], None]
 
@@ -63,6 +69,8 @@ class Clock:
 
     def _schedule(self) -> None:
         """Build the agenda from the state of boxes and wires."""
+        # Cycles since anything was carried, and how far all boxes had come when that was last looked at.
+        self._idle = self._worked = 0
         # Boxes that the cycle after the present one ticks, because they want it or something arrives at them.
         self._soon: set[int] = set()
         # By later cycle: boxes at which something arrives, and boxes that want a tick; the latter count only while
@@ -148,7 +156,11 @@ class Clock:
             elif event is not None or wanted[index] is not None:
                 self._look_at(index, event)
         if not sent:
+            self._idle += 1
+            if not self._idle % _LOOK:
+                self._check_work()
             return
+        self._idle = 0
         for arrives, when, _, item, wire in sent:
             if when != cycle:
                 raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {when}: {item}")
@@ -200,23 +212,34 @@ class Clock:
         """Boxes that are not done, as they are now."""
         return [box for box in self._boxes if not box.done]
 
+    def _check_work(self) -> None:
+        """Begin to count again where a box has worked; raise DeadlockError where none has for too long."""
+        worked = sum(box.worked for box in self._boxes)
+        if worked != self._worked:
+            self._idle, self._worked = 0, worked
+        elif self._idle >= STILL:
+            self._standstill(f"nothing was carried for {STILL:,} cycles", "nothing carried")
+
     def _check_end(self) -> None:
         if self._not_done:
-            self._standstill()
+            self._standstill("no box can advance", "nothing scheduled")
         left = [(wire, transfer) for wire in self.netlist.wires for transfer in wire.lost]
         if left:
             lines = [f"  wire {wire.name}: {each.item}, arrived in cycle {each.arrives}" for wire, each in left]
             raise WireError(f"cycle {self.cycle}: {len(left)} items were never read\n" + "\n".join(lines))
 
-    def _standstill(self) -> None:
-        """Raise DeadlockError with the reason of every blocked box and what lies unread."""
+    def _standstill(self, seen: str, unblocked: str) -> None:
+        """Raise DeadlockError with what was seen, the reason of every blocked box and what lies unread.
+
+        Raises InternalError where no box has a reason.
+        """
         reasons = [(box.name, box.why_blocked()) for box in self._boxes]
         blocked = [(name, reason) for name, reason in reasons if reason is not None]
         if not blocked:
             lost = ", ".join(box.name for box in self._not_done)
-            raise InternalError(f"cycle {self.cycle}: not done, not blocked, and nothing scheduled: {lost}")
+            raise InternalError(f"cycle {self.cycle}: not done, not blocked, and {unblocked}: {lost}")
         width = max(len(name) for name, _ in blocked)
-        lines = [f"deadlock at cycle {self.cycle}: no box can advance"]
+        lines = [f"deadlock at cycle {self.cycle}: {seen}"]
         lines += [f"  {name:<{width}}  {reason}" for name, reason in blocked]
         for wire in self.netlist.wires:
             if wire.lost:

@@ -58,7 +58,7 @@ def head(
     """
     far = [
         CellField(f"cycle {count(state.cycle)}{of}", "bold"),
-        CellField(state.status, "bold green" if state.status == "running" else "bold yellow"),
+        CellField(state.status, "bold green" if state.status in ("running", "playing") else "bold yellow"),
         *(CellField(text, "bold") for text in progress),
         CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"),
     ]

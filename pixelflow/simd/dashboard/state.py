@@ -88,7 +88,7 @@ class PipelineState:
     config: str
     config_hash: str
     status: str
-    """``running``, ``stopped here``, ``halt``."""
+    """``running``, ``playing``, ``paused``, ``stopped here``, ``halt``."""
     cycle: int
     clock_mhz: int
     progress: tuple[str, ...]

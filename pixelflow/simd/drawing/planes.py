@@ -49,7 +49,7 @@ class Planes:
 
     def at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice = slice(None)) -> np.ndarray:
         """Return depth and colours without their fractions, or some of the four, at pixels: int64[pixel, plane]."""
-        bits, fractions = np.array(self.bits[planes]), np.array(self.fractions[planes])
+        bits, fractions = (np.array(each[planes], np.int64) for each in (self.bits, self.fractions))
         return (self._value(triangle, column, row, planes) & (1 << bits) - 1) >> fractions
 
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -67,9 +67,9 @@ def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, co
     if colours:
         values = np.concatenate([values, triangles.colours], axis=-1)
     planes = values.shape[-1]
-    fractions = np.array(Planes.fractions[:planes])
+    fractions = np.array(Planes.fractions[:planes], np.int64)
     a, b, c = exact_planes(triangles, values, fractions, place)
-    mask = (1 << np.array(Planes.bits[:planes])) - 1
+    mask = (1 << np.array(Planes.bits[:planes], np.int64)) - 1
     return Planes(a & mask, b & mask, c + (1 << fractions - 1) & mask)
 
 

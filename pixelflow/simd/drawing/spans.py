@@ -66,8 +66,10 @@ class RowSpans:
             done = ends[begin - 1] if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, done + _BATCH, side="right")))
             pixels = self.pixels[begin:end]
-            span = np.repeat(np.arange(begin, end), pixels)
-            column = np.arange(len(span)) + np.repeat(self.first[begin:end] - (np.cumsum(pixels) - pixels), pixels)
+            counts = pixels.astype(np.intp)
+            span = np.repeat(np.arange(begin, end, dtype=np.int64), counts)
+            before = np.cumsum(pixels) - pixels
+            column = np.arange(len(span), dtype=np.int64) + np.repeat(self.first[begin:end] - before, counts)
             yield Fragments(span, self.triangle[span], self.row[span], column)
             begin = end
 
@@ -99,11 +101,12 @@ def spans_of(
     top = np.maximum(low[:, 1] // SUBPIXELS, 0)
     bottom = np.minimum(high[:, 1] // SUBPIXELS, height - 1)
     rows = np.maximum(bottom - top + 1, 0)
-    triangle = np.repeat(np.arange(len(triangles)), rows)
-    row = np.arange(len(triangle)) + np.repeat(top - (np.cumsum(rows) - rows), rows)
-    first, last = np.zeros(len(triangle), np.int64), np.full(len(triangle), width - 1)
+    counts = rows.astype(np.intp)
+    triangle = np.repeat(np.arange(len(triangles), dtype=np.int64), counts)
+    row = np.arange(len(triangle), dtype=np.int64) + np.repeat(top - (np.cumsum(rows) - rows), counts)
+    first, last = np.zeros(len(triangle), np.int64), np.full(len(triangle), width - 1, np.int64)
     for edge in range(3):
-        a, b, c = (np.repeat(values[:, edge], rows) for values in (edges.a, edges.b, edges.c))
+        a, b, c = (np.repeat(values[:, edge], counts) for values in (edges.a, edges.b, edges.c))
         rest = -1 - (b * row + c)  # A i <= rest
         bound = rest // np.maximum(np.abs(a), 1)
         np.minimum(last, bound, out=last, where=a > 0)

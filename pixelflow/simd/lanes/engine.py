@@ -102,7 +102,7 @@ class Repeats(Protocol):
         blocks: NDArray[np.uint8],
         source: NDArray[np.int64],
     ) -> RepeatedRows | None:
-        """Return rows that are given where lanes ask the same; None where native code cannot be made.
+        """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made.
 
         ``asked`` has rows from a row on, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
         row], from row ``first`` on; ``source`` names the block of each lane, -1 for lanes that get none.

@@ -185,8 +185,9 @@ class Counter:
     def set(self, cycle: int, value: int) -> None:
         """Note the value from a cycle on; the last one of a cycle counts."""
         if self.cycles and self.cycles[-1] == cycle:
-            self.values[-1] = value
-        elif not self.values or self.values[-1] != value:
+            self.cycles.pop()
+            self.values.pop()
+        if not self.values or self.values[-1] != value:
             self.cycles.append(cycle)
             self.values.append(value)
 

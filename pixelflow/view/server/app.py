@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketClose, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pixelflow.view.server.assets import START, Asset, page_assets
 from pixelflow.view.server.desks import Desk, Desks
@@ -30,6 +31,7 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
+    "connection": "close",  # a request has its own: what comes slowly behind an answer keeps no place
     "content-security-policy": _POLICY,
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
@@ -38,6 +40,8 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _MOST_CONNECTIONS = 64
+_FIRST_SECONDS = 3
+"""A connection may take this long to send the header of its request."""
 _LAST_SECONDS = 3
 """So long a connection may take to end."""
 _HEADER_BYTES = 16 << 10
@@ -82,7 +86,7 @@ def run_application(guard: Guard, desks: Desks, listener: sockets.socket, ready:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        http="h11",
+        http=_Connection,
         loop="asyncio",
         ws="websockets-sansio",
         ws_max_size=LONGEST,
@@ -92,6 +96,18 @@ def run_application(guard: Guard, desks: Desks, listener: sockets.socket, ready:
         timeout_graceful_shutdown=_LAST_SECONDS,
     )
     _PageServer(config, ready).run(sockets=[listener])
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed where the header of its request has not come in time: places are few."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(_FIRST_SECONDS, self._close_silent)
+
+    def _close_silent(self) -> None:
+        if self.cycle is None and self.transport.get_protocol() is self:  # a web socket has another protocol
+            self.transport.close()
 
 
 class _PageServer(uvicorn.Server):
@@ -200,3 +216,4 @@ class _Outgoing:
                 await self._socket.close(_TOO_SLOW, "the page takes no messages")
                 return
             await self._socket.send_bytes(message)
+            await asyncio.sleep(0)  # the loop learns here of a connection that is lost, before the next message

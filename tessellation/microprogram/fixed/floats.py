@@ -7,12 +7,15 @@ from fractions import Fraction
 from microcode import Builder, Imm, Mem, Register
 from tessellation.microprogram.fixed.integers import emit_high_product, emit_magnitude
 
-__all__ = ["emit_normalised", "emit_packed", "emit_point_routine", "emit_slope_routine"]
+__all__ = ["KEPT", "MOVED", "emit_normalised", "emit_packed", "emit_point_routine", "emit_slope_routine"]
 
 R, S, M = Register.R, Register.S, Register.M
 
 KEPT = 4
 """Bytes of a normalised mantissa."""
+
+MOVED = 8
+"""Bytes of the longest number that can be normalised: moves of 4, 2 and 1 bytes and 4, 2 and 1 bits are 63 places."""
 
 
 def emit_normalised(builder: Builder, value: Mem, size: int, *, most: int = 4) -> None:
@@ -105,8 +108,9 @@ def emit_slope_routine(builder: Builder, size: int, sign: Mem) -> None:
     with builder.routine("slope", ("result", "number")) as (result, number):
         emit_magnitude(builder, number, size, sign)
         builder.emit("LD", M, Imm(SLOPE_EXPONENT - 1))
-        emit_normalised(builder, number, size)
-        emit_packed(builder, result, number[size - KEPT], sign)
+        moved = min(size, MOVED)
+        emit_normalised(builder, number, moved)
+        emit_packed(builder, result, number[moved - KEPT], sign)
 
 
 def emit_point_routine(
@@ -121,11 +125,12 @@ def emit_point_routine(
     data = reciprocal.to_bytes(KEPT, "little")
     with builder.routine("place", ("result", "number")) as (result, number):
         emit_magnitude(builder, number, size, sign)
+        moved = min(size, MOVED)
         builder.emit("LD", M, exponent)
-        builder.emit("ADD", M, Imm((31 + 8 * size - power - fraction_bits) & 0xFF))
-        emit_normalised(builder, number, size)
+        builder.emit("ADD", M, Imm((31 + 8 * moved - power - fraction_bits) & 0xFF))
+        emit_normalised(builder, number, moved)
         builder.emit("ST", sign[1], M)
-        emit_high_product(builder, product, number[size - KEPT], [Imm(byte) for byte in data], KEPT)
+        emit_high_product(builder, product, number[moved - KEPT], [Imm(byte) for byte in data], KEPT)
         builder.emit("LD", M, sign[1])
         _emit_shift_test(builder, product[KEPT], 1)
         emit_shifted(builder, product, KEPT + 1)

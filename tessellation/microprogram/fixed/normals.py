@@ -14,7 +14,7 @@ from math import sqrt
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.simd.errors import InternalError
-from tessellation.microprogram.fixed.floats import KEPT, emit_normalised, emit_packed
+from tessellation.microprogram.fixed.floats import KEPT, MOVED, emit_normalised, emit_packed
 from tessellation.microprogram.fixed.integers import emit_high_product, emit_magnitude, emit_multiply, emit_product
 from tessellation.microprogram.keeping import Chance, Keeping
 from tessellation.plan.memory_map import AXES, MemoryMap
@@ -42,14 +42,15 @@ def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int, keep
     first, second, spare, root = (next(place) for _ in range(4))
     vectors = [[Mem(at) for at in slopes[half : half + 3]] for half in (0, 3)]
     normals = [cross[index * _CROSS] for index in range(3)]
-    _emit_routines(builder, size, first, second, spare)
+    moved = min(size, MOVED)
+    _emit_routines(builder, size, moved, first, second, spare)
     keeping.emit(builder, Chance.NORMALS, Stage.NORMALS)
     builder.mark(Stage.NORMALS.value)
     for half, vector in enumerate(vectors):
         for axis, number in enumerate(vector):
             builder.call("magnitude", number, signs[3 * half + axis])
-        builder.call(f"level{size}", *vector)
-    uppers = [[number[size - KEPT] for number in vector] for vector in vectors]
+        builder.call(f"level{moved}", *vector)
+    uppers = [[number[moved - KEPT] for number in vector] for vector in vectors]
     for axis in range(3):
         a, b = (axis + 1) % 3, (axis + 2) % 3
         builder.call("product", first, uppers[0][a], uppers[1][b])
@@ -77,10 +78,10 @@ def _places(memory: MemoryMap) -> list[Mem]:
     return found
 
 
-def _emit_routines(builder: Builder, size: int, first: Mem, second: Mem, spare: Mem) -> None:
+def _emit_routines(builder: Builder, size: int, moved: int, first: Mem, second: Mem, spare: Mem) -> None:
     with builder.routine("magnitude", ("number", "sign")) as (number, sign):
         emit_magnitude(builder, number, size, sign)
-    for length in (size, _CROSS):
+    for length in (moved, _CROSS):
         with builder.routine(f"level{length}", ("x", "y", "z")) as numbers:
             _emit_levelled(builder, numbers, length)
     with builder.routine("product", ("result", "a", "b")) as (result, a, b):

@@ -26,11 +26,11 @@ from tessellation.microprogram.ports import emit_copy
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.rendering.projection import Projection, emit_constant, emit_division
 from tessellation.rendering.words.places import CORNER_BYTES, RECORD_BYTES, WordPlaces
-from tessellation.rendering.words.vertices import emit_corner
+from tessellation.rendering.words.vertices import R, emit_corner
 
 __all__ = ["CLIP_STAGES", "ClipPlane", "Clipping", "clip_program"]
 
-R, S, M = Register.R, Register.S, Register.M
+S, M = Register.S, Register.M
 
 CLIP_STAGES = ("clipping", "polygons")
 

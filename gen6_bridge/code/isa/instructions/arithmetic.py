@@ -56,14 +56,16 @@ def _avg(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
 def _mac(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Multiply and add to the accumulator: dst = src0 * src1 + acc; the accumulator is its implied third source.
 
+    Of the accumulator it takes the elements at the destination's sub-register and stride.
+
     Whether the product of floats is rounded before it is added is not public; here it is, unless asked otherwise.
     """
     if run.execution_type(src0, src1) is ExecutionType.F:
-        x, y, total = run.float(src0), run.float(src1), run.flushed(run.lanes.read(ACC_FLOAT))
+        x, y, total = run.float(src0), run.float(src1), run.flushed(run.held(ACC_FLOAT, run.implied(dst)))
         run.give_float(dst, run.multiply_add(x, y, total))
     else:
         product = run.integers.product(*_factors(run, src0, src1))
-        run.give_integer(dst, run.integers.sum(product, run.accumulated()))
+        run.give_integer(dst, run.integers.sum(product, run.accumulated(dst)))
 
 
 @declare(
@@ -83,10 +85,10 @@ def _mach(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     """
     lanes, a, b = run.lanes, run.integer(src0), run.integer(src1)
     upper = Integer(lanes.both(a.low, lanes.word(0xFFFF0000)), a.range, lambda: run.integers.upper(a))
-    total = run.integers.sum(run.integers.product(upper, b), run.accumulated())
+    total = run.integers.sum(run.integers.product(upper, b), run.accumulated(dst))
     signed = src0.type.signed or src1.type.signed
     kept = Integer(total.low, (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 32) - 1))
-    run.accumulate(EuType.D if signed else EuType.UD, total.low, kept)
+    run.accumulate(EuType.D if signed else EuType.UD, total.low, kept, run.implied(dst))
     high = run.integers.upper(total)
     run.give_integer(dst, Integer(high, kept.range), accumulates=False)
 
@@ -118,7 +120,7 @@ def _sad2(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
 )
 def _sada2(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """As `sad2`, added to the accumulator."""
-    run.give_integer(dst, run.integers.sum(_differences(run, src0, src1), run.accumulated()))
+    run.give_integer(dst, run.integers.sum(_differences(run, src0, src1), run.accumulated(dst)))
 
 
 def _differences(run: Execution[Word, Bit], src0: Source, src1: Source) -> Integer[Word]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +19,7 @@ from gen6_bridge.code.isa.encoding.operands import (
     SourceRegion,
 )
 from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
+from gen6_bridge.code.isa.meanings.accumulators import come_from, explicit_elements, implied_elements
 from gen6_bridge.code.isa.meanings.channels import Channels
 from gen6_bridge.code.isa.meanings.integers import Integer, Integers
 from gen6_bridge.code.isa.meanings.places import Span, address_places, destination_places, elements, region_places
@@ -56,10 +57,15 @@ class Execution(Channels[Word, Bit]):
     """An instruction on its way through lanes, which are the channels of threads."""
 
     def __init__(
-        self, lanes: NumberAlgebra[Word, Bit], controls: Controls, span: Span, arithmetic: FloatRules = FloatRules()
+        self,
+        lanes: NumberAlgebra[Word, Bit],
+        controls: Controls,
+        span: Span,
+        arithmetic: FloatRules = FloatRules(),
+        sources: Sequence[Source] = (),
     ) -> None:
         super().__init__(lanes, controls, span)
-        self.arithmetic = arithmetic
+        self.arithmetic, self.sources = arithmetic, sources
         self.integers = Integers(lanes)
         self.chooses = False
         """Whether the predicate says which source counts, and disables nothing."""
@@ -120,16 +126,17 @@ class Execution(Channels[Word, Bit]):
         return lanes.select(within, place, lanes.either(place, lanes.word(_PAST)))
 
     def _accumulator(self, operand: SourceRegion) -> Word:
-        """Return elements of the accumulator: words lie in acc0, of larger ones channels 8 to 15 lie in acc1."""
         name = ACC_FLOAT if operand.type is EuType.F else ACC_LOW
-        channels = self._channels(region_places(operand, self.span), operand.type)
-        return self.lanes.route(self.lanes.read(name), channels)
+        return self.held(name, explicit_elements(region_places(operand, self.span), operand.type))
 
-    def _channels(self, places: tuple[int, ...], kind: EuType) -> list[int]:
-        channels = [place // max(kind.size, 2) for place in places]
-        if max(channels) >= CHANNELS:
-            raise MachineFault(f"channel {max(channels)} of the accumulator, there are {CHANNELS}")
-        return channels
+    def implied(self, dst: EuDestination) -> tuple[int, ...]:
+        """Return the element of the accumulator that each channel has where a destination implies it."""
+        return implied_elements(dst, self.execution_type(*self.sources), self.span)
+
+    def held(self, name: str, channels: tuple[int, ...]) -> Word:
+        """Return elements of the accumulator, for each channel the one that it has."""
+        held = self.lanes.read(name)
+        return self.lanes.route(held, channels) if come_from(channels, self.span) else held
 
     def _flags(self, operand: SourceRegion) -> Word:
         lanes = self.lanes
@@ -175,9 +182,10 @@ class Execution(Channels[Word, Bit]):
         tiny = lanes.equal(lanes.both(word, lanes.word(_EXPONENT)), lanes.word(0))
         return lanes.select(tiny, lanes.both(word, lanes.word(_SIGN)), word)
 
-    def accumulated(self) -> Integer[Word]:
-        """Return the integers that the accumulator holds for the instruction's channels."""
-        return self.integers.wide(self.lanes.read(ACC_LOW), self.lanes.read(ACC_HIGH))
+    def accumulated(self, dst: EuDestination) -> Integer[Word]:
+        """Return the integers of the accumulator that a destination implies."""
+        low, high = (self.held(name, self.implied(dst)) for name in (ACC_LOW, ACC_HIGH))
+        return self.integers.wide(low, high)
 
     # --- results --------------------------------------------------------------------------------------------------
 
@@ -267,7 +275,7 @@ class Execution(Channels[Word, Bit]):
         self.put(dst, word, exact, where)
         there = dst.address is None and dst.architecture is Architecture.ACCUMULATOR
         if accumulates and self.controls.accumulates and not there:
-            self.accumulate(dst.type, word, exact, None, where)
+            self.accumulate(dst.type, word, exact, self.implied(dst), where)
 
     def _holds(self, word: Word, kind: EuType) -> Bit:
         """Return whether the condition holds between results and 0."""
@@ -334,7 +342,7 @@ class Execution(Channels[Word, Bit]):
             case Architecture.NULL:
                 return
             case Architecture.ACCUMULATOR:
-                self.accumulate(dst.type, word, exact, self._channels(places, dst.type), where)
+                self.accumulate(dst.type, word, exact, explicit_elements(places, dst.type), where)
             case Architecture.FLAG:
                 self._put_flags(places, dst.type, word, where)
             case Architecture.MASK | Architecture.MASK_DEPTH | Architecture.INSTRUCTION_POINTER:
@@ -347,10 +355,10 @@ class Execution(Channels[Word, Bit]):
         kind: EuType,
         word: Word,
         exact: Integer[Word] | None,
-        channels: list[int] | None = None,
+        channels: tuple[int, ...],
         where: Bit | None = None,
     ) -> None:
-        """Write results to the accumulator: to each channel its own, or to ``channels``."""
+        """Write results of a type to the elements of the accumulator that ``channels`` have."""
         lanes = self.lanes
         where = self.enabled if where is None else where
         if kind.floats:
@@ -358,10 +366,8 @@ class Execution(Channels[Word, Bit]):
         else:
             value = exact if exact is not None else self.integers.of(word, kind)
             values = {ACC_LOW: value.low, ACC_HIGH: self.integers.upper(value)}
-        own = elements(self.span)
-        if channels is not None and any(to != at for at, to in enumerate(channels) if own[at] >= 0):
-            # From the channel that computes to the one whose accumulator it is.
-            come = {to: at for at, to in enumerate(channels) if own[at] >= 0}
+        come = come_from(channels, self.span)
+        if come:
             sources = [come.get(channel, 0) for channel in range(CHANNELS)]
             there = lanes.pattern([channel in come for channel in range(CHANNELS)])
             where = lanes.both(there, self.as_bit(lanes.route(self.as_word(where), sources)))

@@ -122,11 +122,11 @@ class MacroRepeats:
         blocks: NDArray[np.uint8],
         source: NDArray[np.int64],
     ) -> _Rows | None:
-        """Return rows that are given where lanes ask the same; None where native code cannot be made."""
+        """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made."""
         engine, differs = self._engine, np.zeros(1, np.uint8)
         compare = tuple(engine.comparing(where, values, differs) for where, values in asked if len(values))
         place = engine.placing_shared(first, blocks, source)
-        if place is None:
+        if place is None and (source >= 0).any():
             place = engine.placing(first, np.ascontiguousarray(blocks[source].T), source >= 0)
         return None if None in (place, *compare) else _Rows(engine, asked, compare, differs, place)
 

@@ -58,7 +58,7 @@ class TextureAccess:
 
     def physical(self, addresses: NDArray[np.int64], *, first: int = 0) -> Physical:
         """Return bank, row and column of addresses inside the devices from ``first`` on: int64[n, devices] each."""
-        devices = np.broadcast_to(first + np.arange(addresses.shape[-1]), addresses.shape)
+        devices = np.broadcast_to(first + np.arange(addresses.shape[-1], dtype=np.int64), addresses.shape)
         return Physical(devices, *self._map.cell(addresses))
 
     def check(

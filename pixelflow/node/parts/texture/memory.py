@@ -7,6 +7,7 @@ thesis machine, whose modules have 16 MB each (the 8 MB of section 2.2.7 is an e
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,7 +41,7 @@ class TextureMemory:
     @property
     def size(self) -> int:
         """Bytes that can be addressed."""
-        return int(np.prod(self._limits))
+        return math.prod(self._limits)
 
     @property
     def pages(self) -> int:

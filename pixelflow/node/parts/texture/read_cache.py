@@ -97,7 +97,7 @@ class KeptRead:
 
     def source_of(self, total: int) -> NDArray[np.int64]:
         """Return for all ``total`` PEs the block that they get, -1 for those that get none."""
-        found = np.full(total, -1)
+        found = np.full(total, -1, np.int64)
         found[self.lanes] = self.source
         return found
 

@@ -50,5 +50,5 @@ def _places(read: KeptRead, access: TextureAccess, module: int, modules: int) ->
     later = 4 * np.arange(halves)[:, None]
     fields = [np.repeat(np.asarray(field)[:, None], halves, axis=1) for field in where]
     fields[3] = fields[3] + later
-    number = halves * np.flatnonzero(own)[:, None] + np.arange(halves)
+    number = halves * np.flatnonzero(own)[:, None] + np.arange(halves, dtype=np.int64)
     return number.reshape(-1), Physical(*(field.reshape(-1, field.shape[-1]) for field in fields))

@@ -19,19 +19,19 @@ def service_order(marks: NDArray[np.bool_], array: ArrayConfig, *, panel_minor: 
     PE minor serves panel after panel; panel minor takes one marked PE of each panel in turn (thesis 2.2.7).
     """
     marked = marks.reshape(array.emcs, array.panels_per_emc, array.pes_per_panel)
-    key = np.arange(array.panels_per_emc * array.pes_per_panel).reshape(marked.shape[1:])
+    key = np.arange(array.panels_per_emc * array.pes_per_panel, dtype=np.int64).reshape(marked.shape[1:])
     if panel_minor:
         # The first marked PE of every panel comes before the second one of any.
-        rank = np.cumsum(marked, axis=2) - 1
+        rank = np.cumsum(marked, axis=2, dtype=np.int64) - 1
         keys = rank * array.panels_per_emc + np.arange(array.panels_per_emc)[None, :, None]
     else:
         keys = np.broadcast_to(key, marked.shape)
     flat = marked.reshape(array.emcs, -1)
-    last = np.iinfo(np.int64).max
+    last = np.iinfo(keys.dtype).max
     order = np.argsort(np.where(flat, keys.reshape(array.emcs, -1), last), axis=1, kind="stable")
     counts = flat.sum(axis=1)
     most = int(counts.max(initial=0))
-    lanes = order[:, :most] + np.arange(array.emcs)[:, None] * flat.shape[1]
+    lanes = order[:, :most] + np.arange(array.emcs, dtype=np.int64)[:, None] * flat.shape[1]
     return np.where(np.arange(most)[None, :] < counts[:, None], lanes, -1)
 
 

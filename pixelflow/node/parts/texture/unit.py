@@ -293,7 +293,9 @@ class TextureUnit(TextureState):
         if source.node:
             raise MachineFault("TAS_MemLoad loads from a GP of the own node")
         data = self.gps_of(0)[source.gp].read(source.address, load.blocks * PORT_BYTES)
-        addresses = np.repeat((load.address + 4 * np.arange(load.blocks))[None, :, None], DEVICES, axis=2)
+        addresses = np.repeat(
+            (load.address + 4 * np.arange(load.blocks, dtype=np.int64))[None, :, None], DEVICES, axis=2
+        )
         there = np.ones(addresses.shape[:2], bool)
         self._access.check(Transfer(Direction.LOAD), addresses, there)
         for module, memory in enumerate(self._memories):

@@ -84,6 +84,10 @@ class IgcBox(Box[IgcSpec, IgcState]):
             return None
         return self.stream.why_waiting()
 
+    @property
+    def worked(self) -> int:
+        return self.stream.cycle
+
     def tick(self, cycle: Cycle) -> None:
         state, stream = self.state, self.stream
         if stream.supply is not None:
