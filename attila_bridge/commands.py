@@ -8,7 +8,7 @@ COMMANDS = MachineCommands(
     MachineDrawing(
         "ATTILA",
         configuration=ConfigurationOption("--gpu", "a value of ATTILA's model, as run has them (repeatable)"),
-        require="attila_bridge.drawing.convert:refused_early",
+        require="attila_bridge.picture:refused_early",
         block="8x8 tiles of a triangle's scan tiles",
         ways="to and from memory",
     ),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attila_bridge.code.assembler import TARGET
+from attila_bridge.assembler import TARGET
 from attila_bridge.commands import COMMANDS
-from attila_bridge.drawing.run import CLOCK_MHZ, run_scene
-from attila_bridge.scene.load import load_scene
-from attila_bridge.scene.model import AttilaScene
+from attila_bridge.run import CLOCK_MHZ, run_scene
+from attila_bridge.scene import AttilaScene, load_scene
 from attila_bridge.time.config import PRESETS, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
-from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
+from pixelflow.simd.workers import Telling
 
 __all__ = ["MACHINE"]
 
@@ -30,7 +29,7 @@ def _draw(
     progress: Telling | None = None,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
-    from attila_bridge.drawing import draw_on_attila
+    from attila_bridge.picture import draw_on_attila
 
     return draw_on_attila(frame, parts=parts, config=config, progress=progress)
 
@@ -54,7 +53,7 @@ MACHINE = MachineRecord(
     draw=_draw,
     presets=PRESETS,
     read=_read,
-    watch="attila_bridge.drawing.watched:watch",
+    watch="attila_bridge.watched:watch",
     paper="attila_bridge.claims.paper:PAPER",
     built=_BUILT,
     commands=COMMANDS,

@@ -23,8 +23,8 @@ COMMANDS = MachineCommands(
         projections=(
             ProjectionChoice("eus", "Gen6's execution units, which also light", "execution units are Gen6's"),
         ),
-        picture="gen6_bridge.compare.picture:picture_by_units",
-        ways_by_size="gen6_bridge.compare.sizes:ways",
+        picture="gen6_bridge.compare:picture_by_units",
+        ways_by_size="gen6_bridge.compare:ways",
         block="subspans of 2x2 pixels",
         ways="by messages",
     ),

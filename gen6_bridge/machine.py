@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gen6_bridge.code.assembler import TARGET, EuProgram
 from gen6_bridge.commands import COMMANDS
+from gen6_bridge.program import TARGET, EuProgram
 from gen6_bridge.thread_events import EuEvents
 from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.time.run import EuRun, carry_out
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.telling import Attendance, Telling
 from pixelflow.simd.units import Constant, Standing
+from pixelflow.simd.workers import Attendance, Telling
 
 if TYPE_CHECKING:
     from gen6_bridge.drawing import ShadedVertices

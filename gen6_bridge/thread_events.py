@@ -6,7 +6,7 @@ from gen6_bridge.time import EuConfig, Stretches
 from gen6_bridge.time.run import EuRun
 from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
-from pixelflow.simd.telling import Attendance
+from pixelflow.simd.workers import Attendance
 
 __all__ = ["EuEvents"]
 

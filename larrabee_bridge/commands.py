@@ -73,11 +73,11 @@ COMMANDS = MachineCommands(
             ),
         ),
         engines=("rows", "compiled"),
-        picture="larrabee_bridge.compare.picture:vector_picture",
+        picture="larrabee_bridge.compare:vector_picture",
         compared=True,
         beside={
-            "tessellation": "larrabee_bridge.compare.bezier_report:tessellated_on_both",
-            "tile_sizes": "larrabee_bridge.compare.tiles:in_every_tile",
+            "tessellation": "larrabee_bridge.compare:tessellated_on_both",
+            "tile_sizes": "larrabee_bridge.compare:in_every_tile",
         },
         block="blocks of 4x4 pixels",
         ways="between cores and memory",
@@ -85,10 +85,10 @@ COMMANDS = MachineCommands(
     benchmarks={
         "larrabee": BenchmarkPlace(
             "its vector unit, a frame, and binning and rasterizing 100,000 triangles",
-            "larrabee_bridge.compare.speed:LARRABEE",
+            "larrabee_bridge.speed:LARRABEE",
         )
     },
-    studies={"sensitivity": "larrabee_bridge.compare.sensitivity:larrabee_sensitivity"},
+    studies={"sensitivity": "larrabee_bridge.compare:larrabee_sensitivity"},
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",

@@ -9,16 +9,20 @@ import numpy as np
 
 from larrabee_bridge.commands import COMMANDS
 from larrabee_bridge.thread_events import ThreadEvents
-from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
-from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import LONGEST, TARGET, RunNote, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig
+from larrabee_bridge.vpu.core_image import take_turns
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import TARGET, VectorProgram
+from larrabee_bridge.vpu.vector_run import VectorRun
+from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError
-from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.telling import Attendance, Telling
 from pixelflow.simd.units import Constant, Standing
+from pixelflow.simd.workers import Attendance, Telling
 
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult
@@ -90,7 +94,7 @@ def _draw(
     engine: str = AUTO,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
-    from larrabee_bridge.pipeline.frame import draw_on_larrabee
+    from larrabee_bridge.pipeline.picture import draw_on_larrabee
 
     return draw_on_larrabee(
         frame,

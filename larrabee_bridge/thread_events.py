@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.vpu.core import Core
-from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import LONGEST, TARGET, NoteSubscriber, RunNote, VectorUnit
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import NoteSubscriber, RunNote
+from larrabee_bridge.vpu.program import TARGET
+from larrabee_bridge.vpu.vector_run import VectorRun
+from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
 from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 

@@ -4,17 +4,13 @@ Two ways to write a program, one result: `assemble` takes `.mc` text, `Builder` 
 `listing` and `symbols` turn a program into text; `check` looks for mistakes that assemble.
 """
 
-from microcode.analysis.check import Finding, check
-from microcode.analysis.disassembler import disassemble
-from microcode.analysis.listing import listing
-from microcode.analysis.symbols import symbols
-from microcode.analysis.totals import Total, Totals
-from microcode.assembler import assemble
-from microcode.builder import Builder
-from microcode.language.data import DataKind
-from microcode.language.values import Range
-from microcode.linking.rounds import PerRound
-from microcode.read.files import LIBRARY
+from microcode.assembler import Builder, assemble
+from microcode.checks import Finding, check
+from microcode.disassembler import disassemble
+from microcode.draft import PerRound
+from microcode.language import DataKind, Range
+from microcode.listing import Total, Totals, listing, symbols
+from microcode.reader import LIBRARY
 from pixelflow.isa import Imm, Mem, Program, Register
 
 __all__ = [

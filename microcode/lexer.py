@@ -16,9 +16,8 @@ from typing import ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from microcode.language.functions import FUNCTIONS, NUMBERS
-from microcode.read.lines import tokens_of
-from microcode.read.tokens import Token
+from microcode.language import FUNCTIONS, NUMBERS
+from microcode.reader import Token, tokens_of
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.isa.operands import Target
 

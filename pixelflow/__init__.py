@@ -15,8 +15,8 @@ TYPE_CHECKING = False  # not from typing, whose import takes longer than all of 
 
 if TYPE_CHECKING:
     from microcode import Builder, Imm, M, Program, R, S, assemble, listing
-    from pixelflow.cli.debug import explore
     from pixelflow.cli.sweep import Sweep, sweep
+    from pixelflow.cli.view import explore
     from pixelflow.config import THESIS, TINY, NodeConfig, load_config
     from pixelflow.node import Node, Run
     from pixelflow.simd.errors import InputError, SimulatorError
@@ -56,13 +56,43 @@ __all__ = [
 _ROOMS = {
     name: room
     for room, names in {
-        "microcode": ("Builder", "Imm", "M", "Program", "R", "S", "assemble", "listing"),
-        "pixelflow.cli.debug": ("explore",),
-        "pixelflow.cli.sweep": ("Sweep", "sweep"),
-        "pixelflow.config": ("THESIS", "TINY", "NodeConfig", "load_config"),
-        "pixelflow.node": ("Node", "Run"),
-        "pixelflow.simd.errors": ("InputError", "SimulatorError"),
-        "tessellation": ("Mesh", "Patch", "PatchFile", "Tessellation", "load", "tessellate"),
+        "microcode": (
+            "Builder",
+            "Imm",
+            "M",
+            "Program",
+            "R",
+            "S",
+            "assemble",
+            "listing",
+        ),
+        "pixelflow.cli.view": ("explore",),
+        "pixelflow.cli.sweep": (
+            "Sweep",
+            "sweep",
+        ),
+        "pixelflow.config": (
+            "THESIS",
+            "TINY",
+            "NodeConfig",
+            "load_config",
+        ),
+        "pixelflow.node": (
+            "Node",
+            "Run",
+        ),
+        "pixelflow.simd.errors": (
+            "InputError",
+            "SimulatorError",
+        ),
+        "tessellation": (
+            "Mesh",
+            "Patch",
+            "PatchFile",
+            "Tessellation",
+            "load",
+            "tessellate",
+        ),
     }.items()
     for name in names
 }

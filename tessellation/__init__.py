@@ -10,18 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tessellation.host.drawn import load
     from tessellation.host.manager import PatchHandle, PatchManager
     from tessellation.host.server import Delivery, PatchServer
-    from tessellation.host.tessellator import Tessellation, tessellate
-    from tessellation.microprogram.libraries import LIBRARIES
-    from tessellation.microprogram.passes import Method
+    from tessellation.host.tessellator import Tessellation, load, tessellate
+    from tessellation.microprogram.method import LIBRARIES, Method
     from tessellation.surface.bpt import BUILT_IN, Convention, PatchFile, format_bpt, parse_bpt, read_bpt
-    from tessellation.surface.export import encode
-    from tessellation.surface.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check
+    from tessellation.surface.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check, encode
     from tessellation.surface.patch import Patch
-    from tessellation.surface.reference import LIMIT, Reference, evaluate
-    from tessellation.surface.samples import PatchSamples
+    from tessellation.surface.reference import LIMIT, PatchSamples, Reference, evaluate
 
 __all__ = [
     "BUILT_IN",
@@ -55,18 +51,46 @@ __all__ = [
 _FILES = {
     name: file
     for file, names in {
-        "host.drawn": ("load",),
-        "host.manager": ("PatchHandle", "PatchManager"),
-        "host.server": ("Delivery", "PatchServer"),
-        "host.tessellator": ("Tessellation", "tessellate"),
-        "microprogram.libraries": ("LIBRARIES",),
-        "microprogram.passes": ("Method",),
-        "surface.bpt": ("BUILT_IN", "Convention", "PatchFile", "format_bpt", "parse_bpt", "read_bpt"),
-        "surface.export": ("encode",),
-        "surface.mesh": ("Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"),
+        "host.tessellator": (
+            "load",
+            "Tessellation",
+            "tessellate",
+        ),
+        "host.manager": (
+            "PatchHandle",
+            "PatchManager",
+        ),
+        "host.server": (
+            "Delivery",
+            "PatchServer",
+        ),
+        "microprogram.method": (
+            "LIBRARIES",
+            "Method",
+        ),
+        "surface.bpt": (
+            "BUILT_IN",
+            "Convention",
+            "PatchFile",
+            "format_bpt",
+            "parse_bpt",
+            "read_bpt",
+        ),
+        "surface.mesh": (
+            "encode",
+            "Mesh",
+            "MeshCheck",
+            "MeshReport",
+            "build_mesh",
+            "check",
+        ),
         "surface.patch": ("Patch",),
-        "surface.reference": ("LIMIT", "Reference", "evaluate"),
-        "surface.samples": ("PatchSamples",),
+        "surface.reference": (
+            "LIMIT",
+            "Reference",
+            "evaluate",
+            "PatchSamples",
+        ),
     }.items()
     for name in names
 }

@@ -12,8 +12,8 @@ from attila_bridge.claims.probes import DEPTH, OVER, corners, giants, layers, pr
 from attila_bridge.claims.sections import texels_of
 from attila_bridge.function import draw
 from attila_bridge.function.work import AttilaWork
-from attila_bridge.scene.model import AttilaScene
-from attila_bridge.time.machine import Simulation
+from attila_bridge.scene import AttilaScene
+from attila_bridge.time.simulation import Simulation
 from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Part, Table, number, spread
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from attila_bridge.claims.bench import AttilaBench
-from attila_bridge.claims.probes import giants, probe, reading, texture
+from attila_bridge.claims.probes import AttilaBench, giants, probe, reading, texture
 from attila_bridge.claims.sections import texels_of
-from attila_bridge.drawing.run import SceneRun, run_scene
+from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.time.config import CASE
 from pixelflow.evidence import Measured, Number
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.code.assembler import ShaderProgram
-from attila_bridge.code.isa.registers import RegisterBank, ShaderStage
-from attila_bridge.function.fragment.blending import color_word
-from attila_bridge.function.fragment.stage import FragmentStage, FrameBuffers
-from attila_bridge.function.geometry.assembly import assembled, is_outside, names_twice
-from attila_bridge.function.geometry.coverage import DEPTH_MOST, steps_of
-from attila_bridge.function.geometry.scanline import scan_lines
-from attila_bridge.function.geometry.setup import set_up
-from attila_bridge.function.geometry.traversal import traverse
-from attila_bridge.function.layout import DEFAULT_UNITS, Allocator, Units, blocks_of, line_of, rop_of, shader_of
-from attila_bridge.function.programs import assembled_program, program_work, registers_of
+from attila_bridge.assembler import ShaderProgram
+from attila_bridge.function.coverage import DEPTH_MOST, assembled, is_outside, names_twice, set_up, steps_of
+from attila_bridge.function.fragments import FragmentStage, FrameBuffers, color_word
+from attila_bridge.function.layout import (
+    DEFAULT_UNITS,
+    Allocator,
+    Units,
+    assembled_program,
+    blocks_of,
+    line_of,
+    program_work,
+    registers_of,
+    rop_of,
+    shader_of,
+)
 from attila_bridge.function.shading import Shader
 from attila_bridge.function.texture import TextureImage, UnitSampler, texture_bytes
+from attila_bridge.function.traversal import scan_lines, traverse
 from attila_bridge.function.work import (
     AttilaWork,
     AttributeWork,
@@ -31,7 +36,8 @@ from attila_bridge.function.work import (
     UploadWork,
     VertexWork,
 )
-from attila_bridge.scene.model import ATTRIBUTES, AttilaScene, Compare, SceneDraw, StencilOperation
+from attila_bridge.isa.operands import RegisterBank, ShaderStage
+from attila_bridge.scene import ATTRIBUTES, AttilaScene, Compare, SceneDraw, StencilOperation
 from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["draw"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from attila_bridge.code.assembler import ShaderProgram
-from attila_bridge.code.isa import ShaderDeclaration, ShaderUnit, carry_out
-from attila_bridge.code.isa.registers import POINTER, shader_shape
+from attila_bridge.assembler import ShaderProgram
+from attila_bridge.isa.declarations import ShaderDeclaration, ShaderUnit, carry_out
+from attila_bridge.isa.operands import POINTER, shader_shape
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.lanes.form import Part, places_of
-from pixelflow.simd.lanes.wide.native.program import GroupProgram
-from pixelflow.simd.lanes.wide.native.run import GroupRuns
-from pixelflow.simd.lanes.wide.recorder import record_numbers
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.native.group_program import GroupProgram
+from pixelflow.simd.lanes.native.group_run import GroupRuns
+from pixelflow.simd.lanes.numbers import record_numbers
+from pixelflow.simd.lanes.words import WordsEngine
 
 __all__ = ["WORTH", "NativeProgram"]
 

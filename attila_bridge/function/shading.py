@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.code.assembler import ShaderProgram
-from attila_bridge.code.isa import carry_out
-from attila_bridge.code.isa.execution import TextureSampler
-from attila_bridge.code.isa.registers import (
+from attila_bridge.assembler import ShaderProgram
+from attila_bridge.function.layout import clamped, registers_of
+from attila_bridge.isa.declarations import carry_out
+from attila_bridge.isa.execution import TextureSampler
+from attila_bridge.isa.operands import (
     COMPONENTS,
     GROUP_LANES,
     INPUTS_OF_GROUP,
@@ -21,12 +22,9 @@ from attila_bridge.code.isa.registers import (
     row_of,
     shader_shape,
 )
-from attila_bridge.function.bounds import clamped
-from attila_bridge.function.programs import registers_of
-from pixelflow.simd.lanes.choice import AUTO
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.words import LaneValues, WordsEngine
-from pixelflow.simd.native.choice import WIDE
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.lanes.native.plain import WIDE
+from pixelflow.simd.lanes.words import ByteMemory, LaneValues, WordsEngine
 
 if TYPE_CHECKING:
     from attila_bridge.function.native import NativeProgram

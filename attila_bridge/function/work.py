@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.code.isa.registers import RegisterBank, register_id
+from attila_bridge.isa.operands import RegisterBank, register_id
 
 __all__ = [
     "NONE",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.code.legality import broken_rules
+from gen6_bridge.isa.legality import broken_rules
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import Account, CarriedStep, EuConfig, Stretches, schedule
 from gen6_bridge.unit import ExecutionUnit, SharedFunctions
 from pixelflow.evidence import Number

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
 
 __all__ = ["VARIABLES", "random_nest", "wrong_channels"]

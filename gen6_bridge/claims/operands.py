@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from gen6_bridge.claims.bench import Printed, executed, held, rules_of, timed
 from gen6_bridge.claims.nests import wrong_channels
-from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
-from gen6_bridge.code.isa.encoding import bits
-from gen6_bridge.code.isa.encoding.operands import REGISTER_BYTES, EuDestination, File, SourceRegion
-from gen6_bridge.code.isa.encoding.types import EuType
-from gen6_bridge.code.legality import RULES, source_rules
+from gen6_bridge.isa import encoding as bits
+from gen6_bridge.isa.declarations import INSTRUCTIONS, EuFamily
+from gen6_bridge.isa.legality import RULES, source_rules
+from gen6_bridge.isa.operands import REGISTER_BYTES, EuDestination, EuType, File, SourceRegion
 from pixelflow.evidence import Bench, Measured
 
 __all__ = ["MEASURES"]

@@ -14,19 +14,143 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.drawing.account import FrameAccount, pixels_of_draw
-from gen6_bridge.drawing.grounds import PIPE_LANES, counted_by_units, grounds_of_units, left_out
-from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
-from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
-from gen6_bridge.drawing.vertices import ShadedVertices
-from gen6_bridge.time import EU_MHZ, EuConfig
-from gen6_bridge.unit.messages import RENDER_CACHE
-from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
+from gen6_bridge.drawing.account import (
+    PIPE_LANES,
+    FrameAccount,
+    counted_by_units,
+    grounds_of_units,
+    left_out,
+    pixels_of_draw,
+)
+from gen6_bridge.drawing.rasterizer import Pixels, pixel_threads, pixels_of
+from gen6_bridge.drawing.shaders import (
+    COLUMNS,
+    CONSTANTS,
+    PLANES,
+    ROWS,
+    SAMPLE,
+    ShadedVertices,
+    ShaderKind,
+    pixel_shader,
+)
+from gen6_bridge.isa.execution import FloatRules
+from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, ThreadTraces
+from gen6_bridge.unit import ExecutionUnit, Request
+from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER, looked_at, texels
+from pixelflow.simd.drawing import (
+    Blend,
+    Draw,
+    DrawnFrame,
+    Frame,
+    Framebuffer,
+    Texture,
+    coordinate_bits,
+    layers_of,
+    places_of,
+    turns_of,
+)
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.workers import Telling
 
-__all__ = ["draw_on_gen6"]
+# Fixed functions past the shader: the sampler and the render target, as those who answer messages.
+
+
+_COMPONENTS = 4
+_SAMPLE_BYTES = 16
+
+
+class PixelFunctions:
+    """Sampler and render target of threads that are carried out side by side, of so many channels each.
+
+    What is written is kept as it came; tests and blending, which go by the order of drawing, are done afterwards.
+    """
+
+    def __init__(self, threads: int, channels: int, texture: Texture | None) -> None:
+        self._channels, self._texture = channels, texture
+        self.written = np.zeros((threads, channels, _COMPONENTS), np.float32)
+        """Red, green, blue and opacity of each channel, 0 to 1."""
+        self.kept = np.zeros((threads, channels), np.bool_)
+        """Channels that took part in the write."""
+        self.sampled = 0
+        """Bytes of texels that were asked for, four a texel and four texels a sample, twice between two mipmaps."""
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Filter the texture at each channel's place, or take what it writes."""
+        if request.target == SAMPLER and self._texture is not None:
+            self.sampled += _SAMPLE_BYTES * looked_at(self._texture, request)
+            return texels(self._texture, request)
+        if request.target == RENDER_CACHE:
+            self.written[request.thread] = request.payload.view(np.float32).reshape(_COMPONENTS, self._channels).T
+            self.kept[request.thread] = request.enabled >> np.arange(self._channels) & 1
+        return None
+
+    @property
+    def bytes(self) -> NDArray[np.int64]:
+        """What was written as the nearest of 256 steps, 0 for no number: int64[thread, channel, component]."""
+        with np.errstate(invalid="ignore"):  # where no colours were written, registers hold anything
+            within = np.clip(np.nan_to_num(self.written.astype(np.float64)), 0, 1)
+        return np.rint(within * 255).astype(np.int64)
+
+
+# Shading of a draw's pixels: threads with their payload, carried out side by side, and what they have written.
+
+
+_AT_ONCE = 1024
+"""Threads that are carried out side by side."""
+_TRANSLUCENT = (Blend.OVER, Blend.ADD, Blend.SORTED)
+
+Shaded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]
+"""Of each pixel the colour int64[pixel, rgb], the opacity int64[pixel], and whether it was not killed."""
+
+
+def kind_of(draw: Draw, samples: int, channels: int, *, cut: bool, colours: bool) -> ShaderKind:
+    """Return what the shader of a draw must do, where it kills (``cut``) and where it writes ``colours``."""
+    state = draw.state
+    textured, correct = state.texture is not None and (colours or cut), not bool(draw.triangles.level.all())
+    return ShaderKind(
+        textured=textured,
+        translucent=colours and state.blend in _TRANSLUCENT,
+        cut=cut,
+        colours=colours,
+        samples=samples,
+        channels=channels,
+        correct=correct,
+        bits=coordinate_bits(draw.triangles) if correct and textured else 0,
+        mipmaps=state.texture is not None and state.texture.mipmaps,
+    )
+
+
+def shaded(draw: Draw, pixels: Pixels, kind: ShaderKind, account: FrameAccount) -> Shaded:
+    """Shade pixels of a draw, and time the threads."""
+    program, config = pixel_shader(kind), account.config
+    arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
+    threads = pixel_threads(draw, pixels, kind.channels, places_of(kind.samples))
+    values, kept = np.zeros((len(pixels), 4), np.int64), np.zeros(len(pixels), np.bool_)
+    steps: list[list[CarriedStep]] = []
+    for begin in range(0, len(threads), _AT_ONCE):
+        part = threads.part(begin, begin + _AT_ONCE)
+        functions = PixelFunctions(len(part), kind.channels, draw.state.texture)
+        unit = ExecutionUnit(
+            program.code, len(part), dispatch=part.dispatched, functions=functions, arithmetic=arithmetic
+        )
+        for register, words in ((COLUMNS, part.columns), (ROWS, part.rows), (SAMPLE, part.sample)):
+            unit.set_register(register, words.astype(np.uint16))
+        unit.set_register(CONSTANTS, np.array([draw.state.alpha, draw.state.cutout], np.uint32))
+        unit.set_register(PLANES, part.planes)
+        traces = ThreadTraces(unit)
+        unit.run(traces)
+        steps += traces.steps
+        lit = part.pixel >= 0
+        values[part.pixel[lit]], kept[part.pixel[lit]] = functions.bytes[lit], functions.kept[lit]
+        if functions.sampled:
+            account.traffic["texels"] += functions.sampled
+    account.took_pixels(draw.name, program, steps)
+    account.threads += len(threads)
+    account.there += int(threads.there.sum())
+    account.visible += len(pixels)
+    return values[:, :3], values[:, 3], kept
+
 
 _WIDTHS = (8, 16)
 _PIXEL_BYTES = 4

@@ -4,7 +4,7 @@ The payload of a thread, of our own making: g2 columns, g3 rows of its pixels an
 their colours, as words; g5 what is the same for the whole draw: opacity and cutout; from g6 on a register for each
 plane: A, B of A x + B y + C, two double words that are not used, and C at each sample of a pixel. Planes of colours
 have 16 bits of fraction. In perspective planes are numerators, and the sixth is what they are divided by, digit by
-digit, as `pixelflow.simd.drawing.interpolation` says. A pixel whose texel is too transparent is killed: it takes no
+digit, as `pixelflow.simd.drawing.planes` says. A pixel whose texel is too transparent is killed: it takes no
 part in the write.
 """
 
@@ -13,13 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from gen6_bridge.code.assembler import EuProgram, assemble_eu
-from gen6_bridge.code.isa.encoding.operands import EuMessage
-from gen6_bridge.unit.messages import SAMPLER
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.isa.execution import FloatRules
+from gen6_bridge.isa.operands import EuMessage
+from gen6_bridge.program import EuProgram, assemble_eu
+from gen6_bridge.time import CarriedStep, EuConfig, ThreadTraces
+from gen6_bridge.unit import ExecutionUnit
+from gen6_bridge.unit.messages import SAMPLER, Urb
 from pixelflow.simd.drawing import COLOUR_STEPS
 from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
-
-__all__ = ["COLUMNS", "CONSTANTS", "PLANES", "PLANE_WORDS", "ROWS", "SAMPLE", "ShaderKind", "pixel_shader"]
 
 COLUMNS, ROWS, SAMPLE, CONSTANTS, PLANES = 2, 3, 4, 5, 6
 """First registers of the payload."""
@@ -237,3 +241,164 @@ def pixel_shader(kind: ShaderKind) -> EuProgram:
     writer.end()
     name = "textured" if kind.textured else "plain"
     return assemble_eu("\n".join(writer.lines), f"{name} SIMD{kind.channels}")
+
+
+# Vertex shader: two vertices a thread, each four channels (SIMD4x2), to clip space, lit, and written to the URB.
+#
+# The payload of a thread: g0 the handles of both vertices' entries in its first double words; from g2 on what is the
+# same
+# for a draw, two groups of four floats a register; from g10 on a register for each attribute, the first vertex's in its
+# lower half. What is written to an entry: four floats that a header takes, then position, colour, coordinates. The
+# light
+# is the one of the application: a key and a fill on surfaces with two sides, gamma 2.2.
+
+
+VERTEX_CONSTANTS, ATTRIBUTES = 2, 10
+"""First registers of the payload. Constants: the matrix's four rows, eye, colour, directions to key and fill, and
+ambient, key, fill, exponent. Attributes: position, normal, coordinates."""
+ENTRY_FLOATS = 16
+"""Of a vertex in the URB."""
+
+_PROGRAM = """
+    mov (8) m1<1>UD g0<8,8,1>UD {align1 mask_disable}
+    mov (8) m2<1>F 0.0F {align1}
+    dp4 (8) m3<1>.xF g10<4,4,1>F g2<0,4,1>F {align16}
+    dp4 (8) m3<1>.yF g10<4,4,1>F g2.4<0,4,1>F {align16}
+    dp4 (8) m3<1>.zF g10<4,4,1>F g3<0,4,1>F {align16}
+    dp4 (8) m3<1>.wF g10<4,4,1>F g3.4<0,4,1>F {align16}
+    mov (8) m5<1>F g12<4,4,1>F {align16}
+    add (8) g20<1>F g4<0,4,1>F -g10<4,4,1>F {align16}
+    dp3 (8) g21<1>F g20<4,4,1>F g11<4,4,1>F {align16}
+    cmp.l.f0.0 (8) null<1>F g21<4,4,1>F 0.0F {align16}
+    mov (8) g22<1>F g11<4,4,1>F {align16}
+    (+f0.0) mov (8) g22<1>F -g11<4,4,1>F {align16}
+    dp3.sat (8) g23<1>F g22<4,4,1>F g5<0,4,1>F {align16}
+    dp3.sat (8) g24<1>F g22<4,4,1>F g5.4<0,4,1>F {align16}
+    mul (8) g25<1>F g23<4,4,1>F g6<0,4,1>.yF {align16}
+    mul (8) g26<1>F g24<4,4,1>F g6<0,4,1>.zF {align16}
+    add (8) g25<1>F g25<4,4,1>F g26<4,4,1>F {align16}
+    add (8) g25<1>F g25<4,4,1>F g6<0,4,1>.xF {align16}
+    mul.sat (8) g27<1>F g25<4,4,1>F g4.4<0,4,1>F {align16}
+    math (8) g28<1>F g27<8,8,1>F g6.3<0,1,0>F pow {align1}
+    mov (8) m4<1>F g28<4,4,1>F {align16}
+    send (8) 1 null<1>UW null urb 0 interleave used complete mlen 5 rlen 0 {align1 EOT}
+"""
+
+
+@cache
+def vertex_shader() -> EuProgram:
+    """Return the program that takes two vertices to clip space and lights them."""
+    return assemble_eu(_PROGRAM, "vertices SIMD4x2")
+
+
+# Vertices by threads, and the fixed functions past them: the division by w, the viewport, corners as integers.
+
+
+_AT_ONCE = 1024
+"""Threads that are carried out side by side."""
+_A_THREAD = 2
+_ROW_BYTES = 32
+"""What handles and offsets in the URB count."""
+_ENTRY_BYTES = 4 * ENTRY_FLOATS
+
+
+class UrbEntries(Urb):
+    """Entries of vertices in the URB."""
+
+    def __init__(self, entries: int) -> None:
+        super().__init__(np.zeros(entries * _ENTRY_BYTES, np.uint8))
+
+    @property
+    def floats(self) -> NDArray[np.float32]:
+        """All entries: float32[vertex, 16]."""
+        return self.bytes.view(np.float32).reshape(-1, ENTRY_FLOATS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VertexConstants:
+    """What is the same for all vertices of a draw, each rounded once to float32.
+
+    ``matrix`` is float[4, 4], to clip space; ``eye``, ``key`` and ``fill`` float[3], the directions of length 1;
+    ``colour`` linear red, green and blue; ``light`` what is there without the two, and the strength of each.
+    """
+
+    matrix: NDArray[np.float64]
+    eye: NDArray[np.float64]
+    colour: tuple[float, float, float]
+    key: NDArray[np.float64]
+    fill: NDArray[np.float64]
+    light: tuple[float, float, float]
+    gamma: float
+
+    @property
+    def words(self) -> NDArray[np.float32]:
+        """As the payload has them: float32[36]."""
+        groups = [*self.matrix, *(np.append(each, 0.0) for each in (self.eye, self.colour, self.key, self.fill))]
+        return np.concatenate([*groups, [*self.light, 1 / self.gamma]]).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShadedVertices:
+    """What threads have made of the vertices of a draw, and what they carried out.
+
+    ``clip`` is float32[vertex, xyzw], ``colours`` float32[vertex, rgb] from 0 to 1, ``coordinates`` float32[vertex,
+    uv].
+    """
+
+    clip: NDArray[np.float32]
+    colours: NDArray[np.float32]
+    coordinates: NDArray[np.float32]
+    program: EuProgram
+    steps: list[list[CarriedStep]]
+
+    @property
+    def written(self) -> int:
+        """Bytes that went to the URB."""
+        return len(self.clip) * _ENTRY_BYTES
+
+
+def shade_vertices(
+    points: NDArray[np.number],
+    normals: NDArray[np.number],
+    coordinates: NDArray[np.number] | None,
+    constants: VertexConstants,
+    config: EuConfig | None = None,
+) -> ShadedVertices:
+    """Shade each vertex once: ``points`` and ``normals`` float[vertex, 3], ``coordinates`` float[vertex, 2]."""
+    config, program, count = config or EuConfig(), vertex_shader(), len(points)
+    attributes = np.zeros((count + count % _A_THREAD, 3, 4), np.float32)
+    attributes[:count, 0, :3], attributes[:count, 0, 3], attributes[:count, 1, :3] = points, 1, normals
+    if coordinates is not None:
+        attributes[:count, 2, :2] = coordinates
+    # A register for each attribute, its halves the two vertices of a thread.
+    payload = attributes.reshape(-1, _A_THREAD, 3, 4).transpose(0, 2, 1, 3).reshape(-1, 3 * 2 * 4)
+    handles = np.arange(len(attributes), dtype=np.uint32).reshape(-1, _A_THREAD) * np.uint32(_ENTRY_BYTES // _ROW_BYTES)
+    entries, steps = UrbEntries(count), list[list[CarriedStep]]()
+    dispatch = np.full(len(payload), 0xFF)
+    if count % _A_THREAD:
+        dispatch[-1] = 0x0F
+    for begin in range(0, len(payload), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
+        unit = ExecutionUnit(
+            program.code, len(payload[part]), dispatch=dispatch[part], functions=entries, arithmetic=arithmetic
+        )
+        unit.set_register(0, handles[part])
+        unit.set_register(VERTEX_CONSTANTS, constants.words)
+        unit.set_register(ATTRIBUTES, payload[part])
+        traces = ThreadTraces(unit)
+        unit.run(traces)
+        steps += traces.steps
+    found = entries.floats
+    return ShadedVertices(found[:, 4:8], found[:, 8:11], found[:, 12:14], program, steps)
+
+
+def on_the_screen(clip: NDArray[np.float32], width: int, height: int) -> NDArray[np.float32]:
+    """Return x and y in pixels and the depth of vertices in clip space: float32[vertex, 3], each step rounded once.
+
+    A fixed function of this generation. Its arithmetic is not public; here: the inverse of w, then products and a sum.
+    """
+    inverse = np.float32(1) / clip[:, 3]
+    x, y, depth = (clip[:, axis] * inverse for axis in range(3))
+    half = np.array([width, height], np.float32) / np.float32(2)
+    return np.stack([x * half[0] + half[0], half[1] - y * half[1], depth], axis=1)

@@ -1,10 +1,17 @@
 """Time: what threads that carry out a program take on execution units; nothing here knows a value."""
 
-from gen6_bridge.time.caches import InstructionCaches
 from gen6_bridge.time.config import EU_MHZ, EuConfig, unsupported
 from gen6_bridge.time.dependences import EuDependences, dependences
-from gen6_bridge.time.schedule import Account, Stretches, ThreadAccount, Watcher, schedule
-from gen6_bridge.time.traces import CarriedStep, ThreadTraces
+from gen6_bridge.time.schedule import (
+    Account,
+    CarriedStep,
+    InstructionCaches,
+    Stretches,
+    ThreadAccount,
+    ThreadTraces,
+    Watcher,
+    schedule,
+)
 
 __all__ = [
     "EU_MHZ",

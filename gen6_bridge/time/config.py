@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.simd.config.param import leaves, param
+from pixelflow.simd.configuration import leaves, param
 from pixelflow.simd.units import Standing
 
 __all__ = ["EU_MHZ", "EuConfig", "unsupported"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gen6_bridge.code.isa import EuInstruction, EuUnit, eights
-from gen6_bridge.code.isa.encoding.operands import (
+from gen6_bridge.isa.declarations import EuInstruction, EuUnit, eights
+from gen6_bridge.isa.operands import (
     GRF_REGISTERS,
     REGISTER_BYTES,
     VXH,

@@ -7,18 +7,157 @@ the one that has waited longest first. A thread that ends is followed in its pla
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.time.caches import LINE_BYTES, LINE_INSTRUCTIONS, InstructionCaches
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.isa.declarations import EuInstruction
+from gen6_bridge.isa.operands import GRF_REGISTERS, REGISTER_BYTES, VXH, EuDestination, SourceRegion
 from gen6_bridge.time.config import EuConfig
 from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, dependences
-from gen6_bridge.time.traces import CarriedStep
+from gen6_bridge.unit import ExecutionUnit
 from gen6_bridge.unit.messages import TARGET_NAMES
 
-__all__ = ["Account", "Carrier", "Stretches", "ThreadAccount", "Watcher", "schedule"]
+# Instruction caches: one for each row of units, one for all, lines of 64 bytes, least recently used goes.
+
+
+LINE_BYTES = 64
+LINE_INSTRUCTIONS = 4
+"""Instructions in a line, which is also what a thread's fetch buffer holds."""
+
+
+class _Level:
+    """One cache: sets of lines in the order of their use."""
+
+    def __init__(self, size: int, ways: int) -> None:
+        lines = size // LINE_BYTES
+        self._sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(max(1, lines // ways))]
+        self._ways = ways
+        self.hits = self.misses = 0
+
+    def look(self, line: int) -> bool:
+        """Return whether a line is there; it is from now on, as the one that was used last."""
+        held = self._sets[line % len(self._sets)]
+        found = line in held
+        if found:
+            held.move_to_end(line)
+            self.hits += 1
+        else:
+            self.misses += 1
+            held[line] = None
+            if len(held) > self._ways:
+                held.popitem(last=False)
+        return found
+
+
+@dataclass(slots=True)
+class InstructionCaches:
+    """The caches of some units; each row has one port, which serves one fetch a cycle, in turn."""
+
+    config: EuConfig
+    rows: int
+    _first: list[_Level] = field(init=False)
+    _second: _Level = field(init=False)
+    _ports: list[int] = field(init=False)
+    _coming: dict[tuple[int, int], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._first = [_Level(self.config.l1_bytes, self.config.ways) for _ in range(self.rows)]
+        self._second = _Level(self.config.l2_bytes, self.config.ways)
+        self._ports = [0] * self.rows
+        self._coming = {}
+
+    def fetch(self, row: int, line: int, cycle: int) -> int:
+        """Return the cycle from which on a line is in a thread's buffer that asks for it in ``cycle``."""
+        start = max(cycle, self._ports[row])
+        self._ports[row] = start + 1
+        coming = self._coming.get((row, line), 0)
+        if self._first[row].look(line):
+            return max(start + 1, coming)
+        wait = self.config.l1_miss_cycles
+        if not self._second.look(line):
+            wait = self.config.l2_miss_cycles
+        self._coming[row, line] = start + wait
+        return start + wait
+
+    @property
+    def l1_misses(self) -> int:
+        """Lines that a row's cache did not have."""
+        return sum(each.misses for each in self._first)
+
+    @property
+    def l1_hits(self) -> int:
+        """Lines that a row's cache had, or had asked for already."""
+        return sum(each.hits for each in self._first)
+
+    @property
+    def l2_misses(self) -> int:
+        """Lines that the second level did not have."""
+        return self._second.misses
+
+
+# Traces of threads: what each carried out, in order; when it does so changes nothing of it.
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedStep:
+    """An instruction that a thread carried out."""
+
+    number: int
+    reads: tuple[int, ...] = ()
+    """General registers that an address register chose."""
+    writes: tuple[int, ...] = ()
+
+
+class ThreadTraces:
+    """A subscriber of a unit that keeps what each of its threads carries out."""
+
+    def __init__(self, unit: ExecutionUnit) -> None:
+        self._unit = unit
+        self.steps: list[list[CarriedStep]] = [[] for _ in range(unit.threads)]
+        self._plain = [CarriedStep(number) for number in range(len(unit.instructions))]
+        self._indirect = [instruction.indirect for instruction in unit.instructions]
+
+    def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
+        """Note an instruction, before it is carried out."""
+        if not self._indirect[number]:
+            plain = self._plain[number]
+            for thread in np.flatnonzero(active).tolist():
+                self.steps[thread].append(plain)
+            return
+        addresses = self._unit.addresses
+        for thread in np.flatnonzero(active).tolist():
+            self.steps[thread].append(self._chosen(number, addresses[thread].tolist()))
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        """Note instructions that no address register leads, one after the other."""
+        plain = self._plain[first:past]
+        for thread in np.flatnonzero(active).tolist():
+            self.steps[thread] += plain
+
+    def _chosen(self, number: int, addresses: list[int]) -> CarriedStep:
+        instruction = self._unit.instructions[number]
+        size = instruction.controls.size
+        reads: set[int] = set()
+        writes: set[int] = set()
+        for operand in instruction.operands:
+            if isinstance(operand, SourceRegion) and operand.address is not None:
+                for each in range(size):
+                    row = each // operand.width if operand.vertical == VXH else 0
+                    base = addresses[min(7, operand.address.index + row)]
+                    reads.add((base + operand.address.offset + operand.place(each)) // REGISTER_BYTES)
+            elif isinstance(operand, EuDestination) and operand.address is not None:
+                base = addresses[operand.address.index] + operand.address.offset
+                step = operand.stride * operand.type.size
+                writes |= {(base + each * step) // REGISTER_BYTES for each in range(size)}
+        within = range(GRF_REGISTERS)
+        return CarriedStep(
+            number, tuple(each for each in reads if each in within), tuple(each for each in writes if each in within)
+        )
+
 
 Stretches = Sequence[tuple[int, str]]
 """A wait from a cycle on, piece by piece: up to which cycle, and for what."""

@@ -1,10 +1,17 @@
 """Meaning: threads that carry out programs, and the functions that answer their messages."""
 
-from gen6_bridge.unit.channels import GATES, ChannelCounts
-from gen6_bridge.unit.execution_unit import LONGEST, ExecutionUnit, StretchSubscriber, Subscriber, thread_shape
-from gen6_bridge.unit.loading import dispatched, loaded
-from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, SharedFunctions
-from gen6_bridge.unit.shared import RunFunctions
+from gen6_bridge.unit.execution_unit import (
+    GATES,
+    LONGEST,
+    ChannelCounts,
+    ExecutionUnit,
+    StretchSubscriber,
+    Subscriber,
+    dispatched,
+    loaded,
+    thread_shape,
+)
+from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, RunFunctions, SharedFunctions
 
 __all__ = [
     "GATES",

@@ -7,27 +7,16 @@ carried out as a whole, up to where a channel waits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.code.isa import EuInstruction, EuUnit
-from gen6_bridge.code.isa.encoding.operands import (
-    GRF_BYTES,
-    GRF_REGISTERS,
-    MRF_REGISTERS,
-    REGISTER_BYTES,
-    Controls,
-    EuDestination,
-    EuMessage,
-    File,
-    Source,
-    SourceRegion,
-)
-from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
-from gen6_bridge.code.isa.meanings.state import (
+from gen6_bridge.isa.declarations import EuInstruction, EuUnit
+from gen6_bridge.isa.execution import (
     A0,
     ACC_FLOAT,
     ACC_HIGH,
@@ -40,20 +29,33 @@ from gen6_bridge.code.isa.meanings.state import (
     MRF,
     ON,
     PC,
+    Execution,
+    FloatRules,
 )
+from gen6_bridge.isa.operands import (
+    GRF_BYTES,
+    GRF_REGISTERS,
+    MRF_REGISTERS,
+    REGISTER_BYTES,
+    Controls,
+    EuDestination,
+    EuMessage,
+    File,
+    ImmediateOperand,
+    Source,
+    SourceRegion,
+)
+from gen6_bridge.program import EuProgram
 from gen6_bridge.unit.messages import Request, SharedFunctions
 from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
-from pixelflow.simd.lanes.wide.words import WordsEngine
-from pixelflow.simd.native.choice import WIDE
+from pixelflow.simd.lanes.engine import Shape
+from pixelflow.simd.lanes.native.plain import WIDE
+from pixelflow.simd.lanes.numbers import NumberAlgebra
+from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 
 if TYPE_CHECKING:
     from gen6_bridge.unit.native import NativeStretches
-
-__all__ = ["LONGEST", "ExecutionUnit", "StretchSubscriber", "Subscriber", "thread_shape"]
 
 LONGEST = 10_000_000
 """Instructions that a thread carries out before it is taken for endless."""
@@ -373,3 +375,106 @@ class _Sender:
         start = dst.number * REGISTER_BYTES
         count = min(len(answer), registers * REGISTER_BYTES)
         self._unit.memory.data[thread, start : start + count] = answer[:count]
+
+
+# Counts of channels: how many an instruction could have had, and which gate took the others.
+
+
+GATES = ("dispatch", "divergence", "predicate")
+"""What takes channels, in the order in which it is asked."""
+
+
+class ChannelCounts:
+    """A subscriber of a unit that counts what its instructions do with channels."""
+
+    def __init__(self, unit: ExecutionUnit) -> None:
+        self._unit = unit
+        self._names = [_name(each) for each in unit.instructions]
+        self._controls = [_disabling(each) for each in unit.instructions]
+        self.possible = self.enabled = 0
+        """Channels of all instructions by their sizes, and those that were enabled."""
+        self.taken: Counter[str] = Counter()
+        """Channels that were not, by gate."""
+        self.issued: Counter[str] = Counter()
+        """Instructions of all threads by mnemonic, type (the destination's, else the first source's) and size."""
+
+    @property
+    def efficiency(self) -> float:
+        """Return the share of channels that were enabled."""
+        return self.enabled / self.possible if self.possible else 0.0
+
+    def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
+        """Count an instruction, before it is carried out."""
+        threads = int(active.sum())
+        self.issued[self._names[number]] += threads
+        self._add(threads, *self._counted(self._controls[number], active))
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        """Count instructions without a predicate, one after the other."""
+        threads = int(active.sum())
+        found: dict[tuple[int, int, int], tuple[int, int, int, int]] = {}
+        for number in range(first, past):
+            self.issued[self._names[number]] += threads
+            controls = self._controls[number]
+            key = controls.size, controls.first, controls.all_channels
+            if key not in found:
+                found[key] = self._counted(controls, active)
+            self._add(threads, *found[key])
+
+    def _add(self, threads: int, size: int, there: int, on: int, enabled: int) -> None:
+        possible = threads * size
+        self.possible += possible
+        self.enabled += enabled
+        for gate, before, after in zip(GATES, (possible, there, on), (there, on, enabled), strict=True):
+            self.taken[gate] += before - after
+
+    def _counted(self, controls: Controls, active: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+        """Return an instruction's size, and its channels in all threads after dispatch, flow and predicate."""
+        size = min(controls.size, CHANNELS)
+        span = np.arange(controls.first, controls.first + size) % CHANNELS
+        lanes = self._unit.lanes
+        there, on = (lanes.get_bit(name).reshape(-1, CHANNELS)[active][:, span] for name in (DISPATCHED, ON))
+        enabled = int((self._unit.enabled(controls)[active][:, None] >> span & 1).sum())
+        possible = int(active.sum()) * size
+        open_ = (possible, possible) if controls.all_channels else (int(there.sum()), int(on.sum()))
+        return size, *open_, enabled
+
+
+def _disabling(instruction: EuInstruction) -> Controls:
+    """Return what an instruction says, without a predicate that chooses a source and disables nothing."""
+    chooses = instruction.declaration.mnemonic == "sel" and not instruction.controls.selector
+    return replace(instruction.controls, predicate=0) if chooses else instruction.controls
+
+
+def _name(instruction: EuInstruction) -> str:
+    operands = (instruction.destination, *instruction.sources)
+    there = (each for each in operands if each is not None and (isinstance(each, ImmediateOperand) or not each.null))
+    kind = next((each.type.name for each in there), "-")
+    return f"{instruction.declaration.mnemonic} {kind} {instruction.controls.size}"
+
+
+# Loading: the registers that a program and its dispatch give to threads.
+
+
+def loaded(program: EuProgram, unit: ExecutionUnit) -> ExecutionUnit:
+    """Return a unit after its registers took the program's data and g0.0 the number of each thread."""
+    unit.memory.data[:, :4] = np.arange(unit.threads, dtype=np.uint32)[:, None].view(np.uint8)
+    for block in program.data:
+        unit.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
+    return unit
+
+
+def dispatched(
+    program: EuProgram,
+    threads: int,
+    channels: int,
+    arithmetic: FloatRules,
+    functions: SharedFunctions,
+    engine: str = AUTO,
+) -> ExecutionUnit:
+    """Return a unit whose threads, of so many channels each, stand before the first instruction of a program."""
+    mask = (1 << channels) - 1
+    unit = ExecutionUnit(
+        program.code, threads, dispatch=mask, functions=functions, arithmetic=arithmetic, engine=engine
+    )
+    return loaded(program, unit)

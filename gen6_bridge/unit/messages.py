@@ -9,23 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.code.isa.encoding.operands import EuMessage
-
-__all__ = [
-    "CONSTANT_CACHE",
-    "GATEWAY",
-    "RENDER_CACHE",
-    "SAMPLER",
-    "SAMPLER_CACHE",
-    "SPAWNER",
-    "TARGET_NAMES",
-    "URB",
-    "BlockMemory",
-    "MessageRecorder",
-    "Replies",
-    "Request",
-    "SharedFunctions",
-]
+from gen6_bridge.isa.operands import EuMessage
+from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing.mipmaps import details, filtered, levels_at, trilinear
 
 SAMPLER, GATEWAY, SAMPLER_CACHE, RENDER_CACHE, URB, SPAWNER, CONSTANT_CACHE = 2, 3, 4, 5, 6, 7, 9
 """Targets, by number."""
@@ -129,3 +115,110 @@ class BlockMemory:
             self.memory[places[: len(data)][within[: len(data)]]] = data[within[: len(data)]]
             return None
         return np.where(within, self.memory[np.where(within, places, 0)], 0).astype(np.uint8)
+
+
+# Functions that threads share: the sampler, the URB, and all of those that a run has by itself.
+
+
+_REGISTER_BYTES = 32
+_GROUP_BYTES = 16
+_INTERLEAVES, _OFFSETS = 1 << 10, 63
+_AXES, _COMPONENTS, _EIGHT = 2, 4, 8
+_OFF = 12
+"""From here on bits of the header's dword 2 say which components are not wanted."""
+_MEMORY_BYTES, _PITCH = 1 << 16, 256
+"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
+_URB_BYTES = 1 << 16
+_RAMP = 16
+
+
+def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
+    """Filter a texture at each channel's place: registers of red, green, blue and opacity, 0 to 255 as integers.
+
+    Places are integers, in 1/65536 texel, past a header if there is one: u of all channels, then v. The header may
+    leave components out.
+    """
+    u, v = _places(request)
+    unwanted = int(request.header[2]) >> _OFF if request.message.header else 0
+    wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
+    texel = trilinear(texture, u, v, _detail(u, v)) if texture.mipmaps else filtered(texture, u, v)
+    found = texel.T[wanted].astype(np.uint32)
+    return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
+
+
+def looked_at(texture: Texture, request: Request) -> int:
+    """Return in how many levels the channels that are enabled look for texels: one each, or two between mipmaps."""
+    enabled = request.enabled
+    if not texture.mipmaps:
+        return enabled.bit_count()
+    _, weight = levels_at(texture, _detail(*_places(request)))
+    between = sum(1 << int(channel) for channel in np.flatnonzero(weight))
+    return enabled.bit_count() + (enabled & between).bit_count()
+
+
+def _places(request: Request) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return u and v of all channels."""
+    body = request.payload[_REGISTER_BYTES * bool(request.message.header) :]
+    registers = len(body) // _REGISTER_BYTES // _AXES
+    body = body[: _AXES * registers * _REGISTER_BYTES]
+    u, v = body.view(np.uint32).reshape(_AXES, _EIGHT * registers).astype(np.int64)
+    return u, v
+
+
+def _detail(u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how far down each channel looks; subspans of four stand one after the other."""
+    return np.repeat(details(u.reshape(-1, 4), v.reshape(-1, 4)), 4)
+
+
+def ramp() -> Texture:
+    """Return the texture that a run has by itself: 16x16 texels, red 16 a column, green 16 a row, opaque."""
+    step = 256 // _RAMP * np.arange(_RAMP, dtype=np.uint8)
+    found = np.zeros((_RAMP, _RAMP, _COMPONENTS), np.uint8)
+    found[..., 0], found[..., 1], found[..., 3] = step, step[:, None], 255
+    return Texture(found)
+
+
+class Urb:
+    """The URB as bytes, which messages write from a handle and an offset on, both in rows of 32 bytes.
+
+    Of an interleaved write each half of a register is another vertex's, with a handle and four channels of its own;
+    else the first handle has all. What would lie past its end is dropped.
+    """
+
+    def __init__(self, content: NDArray[np.uint8]) -> None:
+        self.bytes = content
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Carry a write out; anything else is for nobody here."""
+        function = request.message.function
+        if request.target != URB or function & 15:
+            return None
+        offset, body = function >> 4 & _OFFSETS, request.payload[_REGISTER_BYTES:]
+        if function & _INTERLEAVES:
+            halves = body.reshape(-1, 2, _GROUP_BYTES)
+            for which, handle in enumerate(request.header[:2].tolist()):
+                if request.enabled >> 4 * which & 1:
+                    self._write(handle + offset, halves[:, which].reshape(-1))
+        else:
+            self._write(int(request.header[0]) + offset, body)
+        return None
+
+    def _write(self, row: int, content: NDArray[np.uint8]) -> None:
+        place = self.bytes[row * _REGISTER_BYTES :][: len(content)]
+        place[:] = content[: len(place)]
+
+
+class RunFunctions:
+    """What a run has by itself: 64 KiB of zeros past the data ports, an URB of 64 KiB, a sampler with a texture."""
+
+    def __init__(self) -> None:
+        self.memory = np.zeros(_MEMORY_BYTES + _URB_BYTES, np.uint8)
+        """All that messages write: what lies past the data ports, then the URB."""
+        self._blocks = BlockMemory(self.memory[:_MEMORY_BYTES], _PITCH)
+        self._urb, self._texture = Urb(self.memory[_MEMORY_BYTES:]), ramp()
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Hand a message to its target; None where none answers."""
+        if request.target == SAMPLER:
+            return texels(self._texture, request)
+        return self._urb.answer(request) if request.target == URB else self._blocks.answer(request)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gen6_bridge.code.isa import EuInstruction, EuUnit
-from gen6_bridge.code.isa.meanings.execution import FloatRules
-from gen6_bridge.code.isa.meanings.places import Span
-from gen6_bridge.code.isa.meanings.state import IP
+from gen6_bridge.isa.declarations import EuInstruction, EuUnit
+from gen6_bridge.isa.execution import IP, FloatRules, Span
+from pixelflow.simd.lanes.engine import Shape
 from pixelflow.simd.lanes.form import Part, places_of
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.native.program import GroupProgram
-from pixelflow.simd.lanes.wide.native.run import GroupRuns
-from pixelflow.simd.lanes.wide.recorder import record_numbers
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.native.group_program import GroupProgram
+from pixelflow.simd.lanes.native.group_run import GroupRuns
+from pixelflow.simd.lanes.numbers import record_numbers
+from pixelflow.simd.lanes.words import WordsEngine
 
 __all__ = ["WORTH", "NativeStretches"]
 

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from larrabee_bridge.claims import bytes as traffic
+from larrabee_bridge.claims import cores
+from larrabee_bridge.claims import cores as applications
+from larrabee_bridge.claims import cores as architecture
+from larrabee_bridge.claims import frames as rasterizer
+from larrabee_bridge.claims import frames as tiles
+from larrabee_bridge.claims import frames as walk
 from larrabee_bridge.claims.bench import SceneBench, SeenFrame
-from larrabee_bridge.claims.measures import applications, architecture, cores, rasterizer, tiles, traffic, walk
-from larrabee_bridge.claims.published.architecture import CLAIMS as ARCHITECTURE
-from larrabee_bridge.claims.published.renderer import CLAIMS as RENDERER
-from larrabee_bridge.claims.published.studies import CLAIMS as STUDIES
-from larrabee_bridge.compare.vertices import project_on_larrabee
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.claims.published import ARCHITECTURE, RENDERER, STUDIES
+from larrabee_bridge.compare import project_on_larrabee
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Paper
 from pixelflow.simd.drawing import Frame
 from tessellation.scenes import (

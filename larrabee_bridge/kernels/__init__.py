@@ -3,10 +3,9 @@
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from larrabee_bridge.kernels.clauses import densities, piecewise
 from larrabee_bridge.kernels.filtering import Filtered, filter_bilinear
-from larrabee_bridge.kernels.loads import loads
-from larrabee_bridge.kernels.rays import RayTest, time_rays
+from larrabee_bridge.kernels.rays import RayTest, loads, time_rays
 from larrabee_bridge.kernels.spmv import Multiplied, multiply, products
-from larrabee_bridge.kernels.timing import THREADS, Timed
+from larrabee_bridge.kernels.study import THREADS, Timed
 
 __all__ = [
     "THREADS",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from larrabee_bridge.kernels.cloth import cloth_study
 from larrabee_bridge.kernels.compressed import compressed_study
-from larrabee_bridge.kernels.dense.cubes import cubes_study
-from larrabee_bridge.kernels.dense.filters import linear_study, median_study
-from larrabee_bridge.kernels.dense.fourier import fourier_study
-from larrabee_bridge.kernels.dense.portfolio import portfolio_study
-from larrabee_bridge.kernels.dense.product import product_study
-from larrabee_bridge.kernels.physics.cloth import cloth_study
-from larrabee_bridge.kernels.physics.convex import gjk_study
-from larrabee_bridge.kernels.physics.overlaps import sweep_study
-from larrabee_bridge.kernels.physics.particles import particles_study
-from larrabee_bridge.kernels.pictures.fog import fog_study
-from larrabee_bridge.kernels.pictures.shadows import shadow_study
-from larrabee_bridge.kernels.pictures.tones import tones_study
-from larrabee_bridge.kernels.pictures.transparency import transparency_study
+from larrabee_bridge.kernels.convex import gjk_study
+from larrabee_bridge.kernels.cubes import cubes_study
+from larrabee_bridge.kernels.filters import linear_study, median_study
+from larrabee_bridge.kernels.fog import fog_study
+from larrabee_bridge.kernels.fourier import fourier_study
+from larrabee_bridge.kernels.overlaps import sweep_study
+from larrabee_bridge.kernels.particles import particles_study
+from larrabee_bridge.kernels.portfolio import portfolio_study
+from larrabee_bridge.kernels.product import product_study
+from larrabee_bridge.kernels.shadow_maps import shadow_study
 from larrabee_bridge.kernels.study import KernelStudy
-from larrabee_bridge.kernels.tracing.study import ray_tracer
+from larrabee_bridge.kernels.tones import tones_study
+from larrabee_bridge.kernels.tracing import ray_tracer
+from larrabee_bridge.kernels.transparency import transparency_study
 
 __all__ = ["STUDIES"]
 

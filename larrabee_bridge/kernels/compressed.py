@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear
-from larrabee_bridge.kernels.study import KernelResult
-from larrabee_bridge.kernels.timing import CoresRun, carry_out, shared_out
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, carry_out, shared_out
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import LINE_BYTES, shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import number
 
 __all__ = ["compressed_study", "decoded", "filter_compressed"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.kernels.study import THREADS, Timed, shared_out, timed
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import LINE_BYTES, shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 
 __all__ = ["Filtered", "aligned_coordinates", "filter_bilinear", "scattered_coordinates"]
 

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from pixelflow import __version__
+from pixelflow.cli.arguments import Parser, add_common_options, named_files
 from pixelflow.cli.interrupts import INTERRUPTED, end_at_once, interrupts_raise
-from pixelflow.cli.shell.arguments import Parser, add_common_options, named_files
-from pixelflow.cli.shell.output import check_page
-from pixelflow.cli.shell.progress import SignOfLife
-from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
-from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.registry import COMMANDS, CommandEntry
+from pixelflow.cli.screen import Screen, SignOfLife, check_page
 from pixelflow.simd.errors import ExpectationError, SimulatorError, UsageError, format_error, nearest
 
 __all__ = ["main", "process"]
@@ -71,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain("error: not enough memory for this machine; see: pixelflow config show")
         return 70
     except Exception as error:  # the one place where a defect of the simulator meets its user
-        from pixelflow.simd.report.forms import printable
+        from pixelflow.simd.errors import printable
 
         _complain(printable(_internal_error_text(error, arguments)))
         return 70

@@ -1,11 +1,21 @@
 """Looking into a run: movement in both directions, what stops it, what a step has changed. It shows nothing itself."""
 
-from pixelflow.debugger.changes import Change, StatePicture
 from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
-from pixelflow.debugger.session import DebugSession, SessionOutcome
-from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, StageBegin, Stop
-from pixelflow.debugger.values.expression import PeExpression, StopCondition
-from pixelflow.simd.isa.places import Code, find_code
+from pixelflow.debugger.expressions import PeExpression, StopCondition
+from pixelflow.debugger.session import (
+    Anywhere,
+    Bytes,
+    Changed,
+    Cycle,
+    DebugSession,
+    Hit,
+    Semaphore,
+    SessionOutcome,
+    StageBegin,
+    Stop,
+)
+from pixelflow.debugger.views import Change, StatePicture
+from pixelflow.simd.isa.program import Code, find_code
 
 __all__ = [
     "Anywhere",

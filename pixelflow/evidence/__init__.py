@@ -1,30 +1,26 @@
 """Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
 
-from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.figures import (
+from pixelflow.evidence.claim import (
     Basis,
     Check,
     CheckedClaim,
     Claim,
     ClaimClass,
     ClaimVerdict,
-    Derivation,
     Digits,
     Figure,
     Measured,
     Note,
-    Number,
     PrintedRange,
     Quotation,
     Reason,
     Row,
     RowVerdict,
     Value,
-    derived,
-    same,
 )
-from pixelflow.evidence.paper import AnyPaper, Paper, Verified, paper_of
-from pixelflow.evidence.report import evidence_report
+from pixelflow.evidence.derivation import Derivation, Number, derived, same
+from pixelflow.evidence.paper import AnyPaper, Bench, NotMeasured, Paper, Remark, Verified, paper_of
+from pixelflow.evidence.verification import evidence_report
 
 __all__ = [
     "AnyPaper",

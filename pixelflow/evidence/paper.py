@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import IO, Any, Generic, TypeAlias, TypeVar
+from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
 
-from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.figures import (
+from pixelflow.evidence.claim import (
     Check,
     CheckedClaim,
     Claim,
@@ -17,14 +16,58 @@ from pixelflow.evidence.figures import (
     ClaimVerdict,
     Measured,
     Note,
-    Number,
     Row,
     RowVerdict,
 )
+from pixelflow.evidence.derivation import Number
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
+from pixelflow.simd.report import Json
 
-__all__ = ["AnyPaper", "Paper", "Verified", "paper_of"]
+# Bench: what measures are made on, which keeps what was measured for as long as it lives.
+
+
+_Kept = TypeVar("_Kept")
+
+
+class NotMeasured(Exception):
+    """A measure that cannot be made on this bench; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a report says of everything that was executed on a bench."""
+
+    key: str
+    """In JSON."""
+    text: str = ""
+    data: Json = None
+
+
+class Bench:
+    """Whatever measures share, each measured once; nothing outlives the bench."""
+
+    def __init__(self) -> None:
+        self.progress: Callable[[str], None] = lambda text: None
+        """Told of what takes a while before it begins."""
+        self.timing_only = False
+        """Whether measures leave out the results that they would compute besides."""
+        self.executed: dict[Hashable, object] = {}
+        """What `remarks` are about, by what tells one execution from all others; that of other benches can be added."""
+        self._kept: dict[Hashable, object] = {}
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is to be said of all that was executed so far (`executed`), each once."""
+        return ()
+
+    def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:
+        """Return what ``compute`` gives, computed once on this bench; ``text`` tells the progress of it."""
+        if key not in self._kept:
+            if text:
+                self.progress(text)
+            self._kept[key] = compute()
+        return cast("_Kept", self._kept[key])
+
 
 _Bench = TypeVar("_Bench", bound=Bench)
 

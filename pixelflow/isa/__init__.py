@@ -3,13 +3,26 @@
 Importing this package declares every instruction; :data:`INSTRUCTIONS` is the only list of them.
 """
 
-from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
+from pixelflow.isa import control, emc, tas, tree  # noqa: F401  (they declare instructions)
 from pixelflow.isa.control import SEMAPHORES, takes_control
-from pixelflow.isa.declaration import ALL, BEFORE, END, Family, NodeDeclaration, Transfers, Unit
+from pixelflow.isa.declarations import (
+    ALL,
+    BEFORE,
+    END,
+    INPUT_PORT,
+    MAIN_BYTES,
+    MEMORY_BYTES,
+    OUTPUT_PORT,
+    PANEL_PES,
+    PORT_BYTES,
+    Family,
+    NodeDeclaration,
+    Transfers,
+    Unit,
+)
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
 from pixelflow.isa.program import PIXELFLOW, Program, target_of
-from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError

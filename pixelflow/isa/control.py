@@ -1,14 +1,14 @@
 """Sequencer control, the same for both instruction streams: loops, calls, semaphores, halt.
 
 The sequencer runs ahead of the units that it feeds, so control takes no EMC cycle (invented; tables 3 and 4 leave no
-room for any). A meaning acts on the stream that executes it (:class:`pixelflow.node.run.streams.stream.Stream`).
+room for any). A meaning acts on the stream that executes it (:class:`pixelflow.node.run.stream.Stream`).
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from pixelflow.isa.declaration import Family, Unit
+from pixelflow.isa.declarations import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import ARGUMENTS, PARAMETER
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow

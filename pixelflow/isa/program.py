@@ -6,10 +6,19 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from pixelflow.isa.declaration import ALL, BEFORE, END, NodeDeclaration, Unit
+from pixelflow.isa.declarations import (
+    ALL,
+    BEFORE,
+    ENABLE_STACK,
+    END,
+    LATCH_STACK,
+    MAIN_BYTES,
+    MEMORY_BYTES,
+    NodeDeclaration,
+    Unit,
+)
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
-from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK, MAIN_BYTES, MEMORY_BYTES
 from pixelflow.simd.isa import program as core
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.operands import Mem

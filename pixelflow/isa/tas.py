@@ -4,7 +4,7 @@ A transfer moves bytes between the local ports of marked PEs, the module's eight
 module serve its EMCs together: in one *round* every EMC takes part with one marked PE, or with ``sends`` of them.
 Addresses and data leave a PE by its output port, data arrive in its input port (thesis 2.2.1). Names other than
 TAS_MemRdBlock4 and TAS_MemRdRepeat4, operands and encodings are invented. The cycles of a transfer are not declared:
-they follow from the marks, the wires and the SDRAM banks (:mod:`pixelflow.node.run.order.tasic_box`).
+they follow from the marks, the wires and the SDRAM banks (:mod:`pixelflow.node.run.tasic_box`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Protocol
 
-from pixelflow.isa.declaration import Family, Transfers, Unit
+from pixelflow.isa.declarations import PORT_BYTES, Family, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.simd.isa.declare import Declares, Step
 from pixelflow.simd.isa.operands import Count, Delta, OperandSpec
 from pixelflow.simd.units import Standing

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from pixelflow.isa.declaration import Family, Unit
+from pixelflow.isa.declarations import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import COEFFICIENT, MEMORY
 from pixelflow.simd.isa.declare import Declares, Step

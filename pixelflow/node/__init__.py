@@ -6,26 +6,23 @@ Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` p
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pixelflow.node.account.run import RoutineUse, Run, stages_of
+from pixelflow.node.account import RoutineUse, Run, stages_of
+from pixelflow.node.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.node import Node
-from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical, Texel
-from pixelflow.node.parts.texture.gp_memory import GpMemory
-from pixelflow.node.parts.texture.transfer import BlockAccess
+from pixelflow.node.texture_addresses import AddressForm, AddressMap, Cell, Physical, Texel
+from pixelflow.node.texture_memory import GpMemory
+from pixelflow.node.transfer import BlockAccess
 
 if TYPE_CHECKING:
-    from pixelflow.node.account.energy import EnergyConfig, EnergyMeter, RunEnergy
-    from pixelflow.node.account.guesses import Guesses, WordUse, guesses, set_in_vain, supply_of, words_of
-    from pixelflow.node.account.timeline import StageSpan, stage_figures, timeline
-    from pixelflow.node.account.untimed_run import UntimedRun
-    from pixelflow.node.machine import Machine, MachineRun
-    from pixelflow.node.parts.sdram.rules import sdram_distances
-    from pixelflow.node.replay.pokes import Poke
-    from pixelflow.node.replay.replay import Replay
-    from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
-    from pixelflow.node.run.costs.extra import cycles_of
-    from pixelflow.node.run.streams.upcoming import Upcoming
-    from pixelflow.node.saved.checkpoint import Checkpoint
+    from pixelflow.node.account import StageSpan, UntimedRun, stage_figures, timeline
+    from pixelflow.node.assumptions import Guesses, WordUse, guesses, set_in_vain, supply_of, words_of
+    from pixelflow.node.energy import EnergyConfig, EnergyMeter, RunEnergy
+    from pixelflow.node.nodes import Machine, MachineRun
+    from pixelflow.node.replay import Poke, Recorder, Replay, RunEnd, SavedRun
+    from pixelflow.node.run.stream import Upcoming
+    from pixelflow.node.run.supply import cycles_of
+    from pixelflow.node.saved_state import Checkpoint
+    from pixelflow.node.sdram import sdram_distances
 
 __all__ = [
     "EMC_HEIGHT",
@@ -70,30 +67,30 @@ __all__ = [
 ]
 
 _LATER = {
-    "Checkpoint": "saved.checkpoint",
-    "EnergyConfig": "account.energy",
-    "EnergyMeter": "account.energy",
-    "Guesses": "account.guesses",
-    "Machine": "machine",
-    "MachineRun": "machine",
-    "Poke": "replay.pokes",
-    "Recorder": "replay.saved_run",
-    "Replay": "replay.replay",
-    "RunEnd": "replay.saved_run",
-    "RunEnergy": "account.energy",
-    "SavedRun": "replay.saved_run",
-    "StageSpan": "account.timeline",
-    "UntimedRun": "account.untimed_run",
-    "Upcoming": "run.streams.upcoming",
-    "WordUse": "account.guesses",
-    "cycles_of": "run.costs.extra",
-    "guesses": "account.guesses",
-    "sdram_distances": "parts.sdram.rules",
-    "set_in_vain": "account.guesses",
-    "stage_figures": "account.timeline",
-    "timeline": "account.timeline",
-    "supply_of": "account.guesses",
-    "words_of": "account.guesses",
+    "Checkpoint": "saved_state",
+    "EnergyConfig": "energy",
+    "EnergyMeter": "energy",
+    "Guesses": "assumptions",
+    "Machine": "nodes",
+    "MachineRun": "nodes",
+    "Poke": "replay",
+    "Recorder": "replay",
+    "Replay": "replay",
+    "RunEnd": "replay",
+    "RunEnergy": "energy",
+    "SavedRun": "replay",
+    "StageSpan": "account",
+    "UntimedRun": "account",
+    "Upcoming": "run.stream",
+    "WordUse": "assumptions",
+    "cycles_of": "run.supply",
+    "guesses": "assumptions",
+    "sdram_distances": "sdram",
+    "set_in_vain": "assumptions",
+    "stage_figures": "account",
+    "timeline": "account",
+    "supply_of": "assumptions",
+    "words_of": "assumptions",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import SEMAPHORES
-from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH
+from pixelflow.node.lee import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.report import number
 
 __all__ = ["machine_drawing"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.isa import MemoryRange, Program, RangeForm
-from pixelflow.isa.registers import CARRIES, MASKS, WORDS
+from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
 

@@ -2,35 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from pixelflow.isa import Program
-from pixelflow.node.account.accounts import account, unfinished_account, untimed_account, with_program
-from pixelflow.node.account.run import Run
-from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
-from pixelflow.node.run.order.clocked import Clocked
-from pixelflow.node.run.perform.effects import AtOnce, Direct, SideEffects
-from pixelflow.node.run.perform.on_lanes import OnLanes
-from pixelflow.node.run.perform.on_marks import OnMarks
-from pixelflow.node.run.perform.performance import OnNothing, Performance
-from pixelflow.node.run.perform.prepared import prepared
-from pixelflow.node.run.perform.repeated import Repeated
-from pixelflow.node.run.perform.score import From, Noting, Score, play
-from pixelflow.node.run.streams.analysis import analysis_of
-from pixelflow.node.run.streams.stream import Stream
-from pixelflow.node.running import Running
+from pixelflow.node.account import Run, account, unfinished_account, untimed_account, with_program
+from pixelflow.node.run.analysis import analysis_of
+from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.clocked import Clocked
+from pixelflow.node.run.perform import OnLanes, OnMarks, OnNothing, Performance, prepared
+from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Repeated, Score, SideEffects, play
+from pixelflow.node.run.stream import Stream
 from pixelflow.node.state import NodeState, by_one_thread, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, must_be
+from pixelflow.simd.units import Cycle
 
 if TYPE_CHECKING:
-    from pixelflow.node.account.untimed_run import UntimedRun
-    from pixelflow.node.saved.checkpoint import Checkpoint
+    from pixelflow.node.account import UntimedRun
+    from pixelflow.node.saved_state import Checkpoint
 
-__all__ = ["TIMING_ONLY", "Node"]
+# A run while it goes on, for those who watch it from outside, or want to stop it: signals, threads, notebooks.
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The streams of a run, which may be read at any moment; what they say is then a moment old."""
+
+    streams: tuple[Stream, ...]
+
+    @classmethod
+    def of(cls, streams: Iterable[Stream]) -> Running:
+        """Return what goes on in these streams."""
+        return cls(tuple(streams))
+
+    @property
+    def cycle(self) -> Cycle:
+        """The last cycle that a stream has come to."""
+        return max(stream.cycle for stream in self.streams)
+
+    @property
+    def places(self) -> str:
+        """Where the streams stand: ``prog.mc:12``, or ``prog.mc:12 (EIGC), prog.mc:40 (TIGC)``."""
+        if len(self.streams) == 1:
+            return self.streams[0].place
+        return ", ".join(f"{stream.place} ({stream.name.upper()})" for stream in self.streams)
+
+    counted: ClassVar[str] = "cycle"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has asked the run to end."""
+        return any(stream.interrupted for stream in self.streams)
+
+    def __str__(self) -> str:
+        return f"cycle {self.cycle:,}, {self.places}"
+
+    def interrupt(self) -> None:
+        """Have the run end with KeyboardInterrupt before its next instruction, so that what it leaves is whole."""
+        for stream in self.streams:
+            stream.interrupted = True
+
 
 TIMING_ONLY = "none (timing only)"
 """What stands for the lane engine in the account of a run without data."""
@@ -233,7 +267,7 @@ class Node(NodeState):
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
-        from pixelflow.node.saved.archive import trusted
+        from pixelflow.node.saved_state import trusted
 
         self.array.exact = True
         saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
@@ -343,7 +377,7 @@ class Node(NodeState):
         return run
 
     def _checkpoint(self, runner: Clocked, saving: _Saving) -> Checkpoint:
-        from pixelflow.node.saved.checkpoint import Checkpoint
+        from pixelflow.node.saved_state import Checkpoint
 
         state = self.snapshot() | {"run": runner.snapshot()}
         of = runner.program.sha256, self.config.sha256

@@ -14,21 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
-from pixelflow.isa.registers import CARRIES, MASKS, WORDS
+from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
+from pixelflow.node.lee import LinearExpressionEvaluator
 from pixelflow.node.named_ranges import Numbers, bytes_of, find_range, numbers_of
-from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
-from pixelflow.node.parts.array.loaded import hashes_of, loaded_rows
-from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.gp_memory import GpMemory
-from pixelflow.node.parts.texture.memory import TextureMemory
-from pixelflow.node.parts.texture.unit import TextureUnit
+from pixelflow.node.pe_array import PeArray, hashes_of, loaded_rows
 from pixelflow.node.pe_map import MapView, PeMap
+from pixelflow.node.texture_memory import GpMemory, TextureMemory
+from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.observe import Bus, MemoryGiven
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
-from pixelflow.simd.snapshot import Snapshot
+from pixelflow.simd.units import Snapshot
 
 __all__ = ["NodeState", "by_one_thread", "program_of"]
 
@@ -365,8 +363,7 @@ class NodeState(Shown):
 
 def _map(engine: Engine, lee: LinearExpressionEvaluator) -> tuple[str, ...]:
     """Return a map of the enabled PEs; none where PEs share a place, or lie too far apart."""
-    from pixelflow.observe.dashboard.pe_plane import draw
-    from pixelflow.observe.dashboard.state import MapState
+    from pixelflow.observe.dashboard_frame import MapState, draw
 
     x, y = lee.coordinates()
     width, height = int(x.max()) + 1, int(y.max()) + 1

@@ -1,17 +1,19 @@
 """Watching a node: the events of its runs, and those who subscribe to them."""
 
-from pixelflow.observe.events import (
+from pixelflow.observe.node_events import (
     TRANSFER,
     Accessed,
     Blocked,
     EnablesChanged,
     MemoryGiven,
+    NodeAccountView,
+    NodeRunView,
     PathUsed,
     Signalled,
+    StreamView,
     Taken,
     TransferBegan,
 )
-from pixelflow.observe.views import NodeAccountView, NodeRunView, StreamView
 from pixelflow.simd.observe import (
     Bus,
     Carried,

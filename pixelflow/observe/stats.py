@@ -10,8 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import NodeAccountView, NodeRunView
+from pixelflow.observe.node_events import (
+    Accessed,
+    EnablesChanged,
+    NodeAccountView,
+    NodeRunView,
+    PathUsed,
+    Signalled,
+    Taken,
+)
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.report import Report, Shown, overview, plain_table

@@ -22,8 +22,8 @@ from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
-from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant
+from pixelflow.simd.workers import Telling
 
 __all__ = [
     "COMMANDS_GROUP",

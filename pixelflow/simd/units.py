@@ -1,11 +1,15 @@
-"""Names for the integers that travel between packages.
+"""Integers that travel between packages, and the snapshot of a part."""
 
-They cost nothing at run time and tell a reader (and a type checker) which unit a number has.
-"""
+from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NewType
+from typing import Any, NewType, TypeAlias
+
+# Names for the integers that travel between packages.
+#
+# They cost nothing at run time and tell a reader (and a type checker) which unit a number has.
+
 
 Cycle = NewType("Cycle", int)
 """A count of machine clock cycles; always an integer (one cycle is 10 ns at 100 MHz)."""
@@ -55,3 +59,13 @@ class Constant:
         else:
             value = f"{int(self.value) if self.value == int(self.value) else self.value:,}"
         return f"{value} {self.unit}".rstrip()
+
+
+# Snapshot of a part: what `snapshot` returns and `restore` takes.
+
+
+Snapshot: TypeAlias = dict[str, Any]
+"""State by stable name: plain values, arrays, dataclasses, and snapshots of the parts inside.
+
+Only the part that made it knows what stands under a name; a saved file that holds anything else is refused as damaged.
+"""

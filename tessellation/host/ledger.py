@@ -18,7 +18,7 @@ from pixelflow.simd.errors import InternalError
 from tessellation.host.session import PassResult
 from tessellation.microprogram.gp_traffic import RESULT_BYTES
 from tessellation.plan.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
-from tessellation.surface.samples import PatchSamples
+from tessellation.surface.reference import PatchSamples
 
 __all__ = ["Amounts", "PatchLedger", "balance"]
 

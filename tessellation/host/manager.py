@@ -18,19 +18,25 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
-from tessellation.host.caching import CachingSession, new_session
-from tessellation.host.gps import gp_cycles, sampled_by_gps
 from tessellation.host.ledger import PatchLedger, balance
-from tessellation.host.session import PassBegins, PassResult, Session
+from tessellation.host.session import (
+    CachingSession,
+    PassBegins,
+    PassResult,
+    Session,
+    gp_cycles,
+    new_session,
+    sampled_by_gps,
+)
 from tessellation.host.tessellator import Tessellation, collect
-from tessellation.microprogram.libraries import FloatLibrary, library_for
-from tessellation.microprogram.passes import Method, Plan
+from tessellation.microprogram.method import FloatLibrary, Method, library_for
+from tessellation.microprogram.passes import Plan
 from tessellation.picture import Standpoint
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.plan.texture_layout import HeldTexture
-from tessellation.sampling.choice import SampleChoice, Sampling, choose
+from tessellation.sampling import SampleChoice, Sampling, choose
 from tessellation.surface.patch import Patch
-from tessellation.surface.samples import PatchSamples
+from tessellation.surface.reference import PatchSamples
 
 __all__ = ["PatchHandle", "PatchManager"]
 

@@ -21,8 +21,8 @@ from pixelflow.simd.errors import Fault, InputError, InternalError
 from tessellation.host.manager import PatchHandle, PatchManager
 from tessellation.host.session import Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, emit_return, received
-from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Method, Plan
+from tessellation.microprogram.method import FloatLibrary, Method
+from tessellation.microprogram.passes import Plan
 
 __all__ = ["Delivery", "PatchServer"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -12,19 +13,28 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Node, Run
 from pixelflow.simd.errors import Fault, InputError, InternalError
-from pixelflow.simd.report import plural
-from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
-from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
+from pixelflow.simd.report import counted, plural
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, emit_return, load, received
+from tessellation.microprogram.method import FloatLibrary, Method
+from tessellation.microprogram.passes import PassWork, Plan, pass_program, write_back
+from tessellation.microprogram.ports import KeptPass, recall_builder, store_program
 from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.fixed import fixed_map
 from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
 from tessellation.plan.memory_map import AXES
-from tessellation.plan.schedule import BATCH_VALUES
-from tessellation.plan.texture_layout import HeldTexture, ModuleChoice, Stored, TextureDatabase, write
+from tessellation.plan.schedule import BATCH_VALUES, surface_order
+from tessellation.plan.texture_layout import (
+    FAR_WAYS,
+    HeldTexture,
+    ModuleChoice,
+    ResultArea,
+    Stored,
+    TextureDatabase,
+    write,
+)
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
-
-__all__ = ["PassBegins", "PassResult", "Session", "TakenResults", "check_nets"]
+from tessellation.surface.reference import PatchSamples, evaluate, mark_outside, measure
+from tessellation.surface.trim_curves import DEFAULT_TOLERANCE
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
@@ -316,3 +326,195 @@ def check_nets(patches: list[Patch], first: int = 0) -> None:
     ]
     if faults:
         raise InputError(faults[:20])
+
+
+# Points and normals kept in texture memory, so that another frame need not tessellate again (thesis 3.7, appendix B).
+#
+# One of the appendix's ways, procedures of `texture/caching.mc`, writes what every PE has found to an area of its
+# module:
+# after each pass by a program of its own, or beside the computation of the next pass. The last pass has no next one.
+# Later, procedures of the way back bring it into the PEs again.
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResults:
+    """What keeping the results of a tessellation took, besides the cycles in the accounts of its passes."""
+
+    stores: tuple[Run, ...]
+    """The accounts of writes that were programs of their own."""
+    beside: tuple[Run, ...]
+    """Those of passes that wrote what the pass before had left."""
+    result_bytes: int
+    """Points and normals in each module."""
+    taken_bytes: int
+    """What they take there, with the words that stay empty."""
+    no_room: int = 0
+    """Passes that were to write beside their computation and had no PE memory for it."""
+
+
+class CachingSession(Session):
+    """A session that keeps the results of the last tessellation in texture memory, by the way that its method names."""
+
+    def __init__(
+        self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method, *, node: Node | None = None
+    ) -> None:
+        """Raises what `Session` raises, and InputError where EMCs cannot take turns between the banks."""
+        super().__init__(config, engine, library, method, node=node)
+        if method.cache in FAR_WAYS and config.array.emcs_per_module % 2:
+            raise InputError(
+                Fault(
+                    f"{counted(config.array.emcs_per_module, 'EMC')} of a module cannot take turns between two banks",
+                    hint="choose another way of caching",
+                )
+            )
+        self._areas: list[ResultArea] = []
+        self._kept: list[tuple[Plan, ResultArea]] = []
+        self._stores: list[Run] = []
+        self._beside: list[Run] = []
+        self._kept_beside: list[bool] = []
+        self._no_room = 0
+        self.kept_patches: tuple[Patch, ...] = ()
+        """All patches as they were in the tessellation whose results are kept."""
+
+    @property
+    def kept(self) -> KeptResults:
+        """What was kept of the last tessellation."""
+        lanes = self.node.lanes // self.config.array.modules
+        width = self.config.sdram.devices_per_module
+        taken = sum(area.taken_cells for _, area in self._kept) * width
+        each = len(self._kept) * lanes * RESULT_BYTES
+        return KeptResults(tuple(self._stores), tuple(self._beside), each, taken, self._no_room)
+
+    def recall(self) -> tuple[PassResult, ...]:
+        """Bring the results of the last tessellation back from texture memory, and to the GPs where they are to go."""
+        results = []
+        for plan, area in self._kept:
+            run = self.node.run(self._recall_program(plan, area))
+            results.append(PassResult(plan, run, None, *super()._results(plan, ())))
+        return tuple(results)
+
+    def forget(self) -> None:
+        """Give the places of all kept results back; those of a later tessellation are chosen anew."""
+        for area in self._areas:
+            self.database.release_results(area)
+        self._areas.clear()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Nothing is kept; where results were stays taken."""
+        self._kept.clear()
+        self._stores.clear()
+        self._beside.clear()
+        self._kept_beside.clear()
+        self._no_room = 0
+
+    def tessellate(
+        self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
+    ) -> tuple[PassResult, ...]:
+        """Run all passes for the marked patches, and keep their results."""
+        results = super().tessellate(marked, progress)
+        self._beside = [result.run for result in results if result.plan.keeps is not None]
+        return results
+
+    def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
+        self._clear()
+        self.kept_patches = tuple(each.patch for each in self._patches)
+        chained = self._keeping(plans)
+        self._no_room = self.method.kept_beside * (len(plans) - 1) - sum(self._kept_beside)
+        return super()._run(chained, progress)
+
+    def _keeping(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the passes, each of which writes what the one before has left, where that is wanted and has room."""
+        areas = [self._area(number) for number in range(len(plans))]
+        found = [
+            replace(plan, keeps=KeptPass(plans[number - 1].memory, areas[number - 1]))
+            if number and self.method.kept_beside and KeptPass.fits(plan.memory)
+            else plan
+            for number, plan in enumerate(plans)
+        ]
+        self._kept_beside = [plan.keeps is not None for plan in found[1:]] + [False]
+        return found
+
+    def programs(self, marked: Mapping[int, int]) -> tuple[Program, ...]:
+        """Return the programs of passes, and those that keep what no next pass does."""
+        found: list[Program] = []
+        plans = self._keeping(self.plan(marked))
+        for plan, area, beside in zip(plans, self._areas, self._kept_beside, strict=False):
+            found.append(self.program(plan))
+            if not beside:
+                found.append(store_program(area, plan.memory))
+        return tuple(found)
+
+    def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        number = len(self._kept)
+        area = self._area(number)
+        if not self._kept_beside[number]:
+            self._stores.append(self.node.run(store_program(area, plan.memory)))
+        self._kept.append((plan, area))
+        return super()._results(plan, gone)
+
+    def _area(self, number: int) -> ResultArea:
+        """Return the area of a pass; areas stay where they are, for the passes of later tessellations."""
+        if number == len(self._areas):
+            assert self.method.cache is not None
+            self._areas.append(self.database.reserve_results(self.method.cache, self.config))
+        return self._areas[number]
+
+    def _recall_program(self, plan: Plan, area: ResultArea) -> Program:
+        builder = recall_builder(area, plan.memory)
+        if self.method.to_gps:
+            emit_return(builder, plan.memory, self.method.returned(plan.written(), self.config), self.config.array)
+        return builder.build()
+
+
+def new_session(config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> Session:
+    """Return a session as a method wants it: one that keeps results in texture memory, or one that does not."""
+    kind = Session if method.cache is None else CachingSession
+    return kind(config, engine, library, method)
+
+
+# Tessellation on the GPs: of patches that find no room on the array (thesis 4.1), at the rate of chapter 1.
+#
+# A GP is no part of the simulated machine here: its samples are those of 64-bit floats, rounded once, and its time is a
+# *formula*, the operations of section 5 at 240 million a second, the peak of chapter 1.
+
+
+GP_FLOPS = 240e6
+"""Operations of one GP in a second, at its peak (thesis, chapter 1)."""
+
+_NORMAL = 9 + 5 + 1 + 3
+"""Multiplications, additions, root and divisions of a unit normal (4.1.3)."""
+
+
+def operations(rows: int, columns: int) -> int:
+    """Return the float operations of a sample with its normal, as the thesis counts them: 282 for a bicubic patch."""
+    sums = ((each.rows, each.columns) for each in surface_order(rows, columns))
+    return sum(m * n + n + n * (m - 1) + n - 1 for m, n in sums) + _NORMAL
+
+
+def gp_cycles(patches: Sequence[Patch], marked: Mapping[int, int], config: NodeConfig) -> int:
+    """Return, by formula, the node's cycles in which its GPs tessellate patches by number, shared alike."""
+    total = sum(k * k * operations(*patches[number].counts) for number, k in marked.items())
+    return math.ceil(cycles_of_gps(total, config))
+
+
+def cycles_of_gps(operations: int, config: NodeConfig) -> float:
+    """Return, by formula, the node's cycles in which its GPs do so many float operations, shared alike."""
+    return operations / (GP_FLOPS * config.gni.gp_count) * config.clock_mhz * 1e6
+
+
+def sampled_by_gps(
+    patches: Sequence[Patch], marked: Mapping[int, int], *, single: bool = True, share: float = DEFAULT_TOLERANCE
+) -> dict[int, PatchSamples]:
+    """Return the samples of patches by number; ``single`` says whether control points are binary32.
+
+    ``share`` is the tolerance of trims.
+    """
+    found = {}
+    for number, k in marked.items():
+        patch = patches[number]
+        exact = evaluate(patch.points[None], k, single=single)
+        normals = np.nan_to_num(exact.normals).astype(np.float32)
+        normals[0] = mark_outside(patch, normals[0], share)
+        (found[number],) = measure([patch], exact.points.astype(np.float32), normals, exact, share)
+    return found

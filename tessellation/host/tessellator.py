@@ -2,32 +2,199 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
-from pixelflow.simd.report import RasterImage, Report, Shown, counted, overview, plain_table, plural
-from tessellation.host.caching import CachingSession, KeptResults, new_session
-from tessellation.host.drawn import shaded
+from pixelflow.simd.report import (
+    Json,
+    RasterImage,
+    Report,
+    Shown,
+    counted,
+    number,
+    overview,
+    plain_table,
+    plural,
+    six_digits,
+)
 from tessellation.host.ledger import PatchLedger, balance
-from tessellation.host.session import PassBegins, PassResult, Session, check_nets
-from tessellation.microprogram.libraries import library_for
-from tessellation.microprogram.passes import Method, Plan
+from tessellation.host.session import (
+    CachingSession,
+    KeptResults,
+    PassBegins,
+    PassResult,
+    Session,
+    check_nets,
+    cycles_of_gps,
+    new_session,
+    operations,
+)
+from tessellation.microprogram.method import Method, library_for
+from tessellation.microprogram.passes import Plan
 from tessellation.plan.mapping import square_lanes
-from tessellation.plan.stages import Stage
-from tessellation.plan.texture_layout import HeldTexture
-from tessellation.plan.texture_space import TextureSpace
+from tessellation.plan.schedule import Stage
+from tessellation.plan.texture_layout import HeldTexture, TextureSpace
+from tessellation.surface import bpt
 from tessellation.surface.mesh import Mesh, build_mesh
-from tessellation.surface.patch import Patch
-from tessellation.surface.reference import LIMIT, evaluate
-from tessellation.surface.samples import PatchSamples, measure
+from tessellation.surface.patch import Patch, trimmed
+from tessellation.surface.reference import LIMIT, PatchSamples, evaluate, mark_outside, measure
+from tessellation.surface.trim_curves import crossings
 
-__all__ = ["Tessellation", "collect", "tessellate"]
+# Pictures of meshes and of files of patches, as a notebook shows them.
+
+
+_WIDTH, _HEIGHT = 176, 132
+"""Small: a saved notebook holds it as text."""
+_SAMPLES = 8
+"""Along u and along v, for a picture of patches that nobody has tessellated."""
+_MOST_PATCHES = 2_000
+"""A picture of more would take seconds."""
+
+
+def shaded(mesh: Mesh) -> RasterImage:
+    """Return a small shaded picture of a mesh; raises InputError where no triangle has an area."""
+    from tessellation.picture.preview import View, pixels
+
+    return pixels(mesh, View(width=_WIDTH, height=_HEIGHT), counted(len(mesh.triangles), "triangle"))
+
+
+def load(name: str | Path) -> bpt.PatchFile:
+    """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
+    must_be(name, (str, Path), "the name of a model or of a file")
+    return replace(bpt.load(name), drawer=_drawn)
+
+
+def _drawn(file: bpt.PatchFile) -> RasterImage | None:
+    """Return a picture of the exact surfaces, which the host evaluates; none of very many, or without an area."""
+    if len(file.patches) > _MOST_PATCHES:
+        return None
+    try:
+        return replace(shaded(build_mesh(_exact(file.patches), weld=False)), caption=f"{file.name}, drawn by the host")
+    except InputError:
+        return None
+
+
+def _exact(patches: tuple[Patch, ...]) -> list[PatchSamples]:
+    """Return samples of the exact surfaces, rounded to binary32."""
+    found = []
+    for patch in patches:
+        exact = evaluate(patch.points[None], _SAMPLES)
+        normals = mark_outside(patch, exact.normals[0].astype(np.float32))
+        found += measure([patch], exact.points.astype(np.float32), normals[None], exact)
+    return found
+
+
+# An account of trims for reports: what the array counted, and what is left to the GPs and charged for no cycles.
+
+
+@dataclass(frozen=True, slots=True)
+class TrimAccount:
+    """The trims of a tessellation and of its mesh.
+
+    ``segments`` stand for ``curves`` Bezier pieces; ``broadcast`` counts those that a row of samples meets, and those
+    of samples on u = 1. ``outside`` of ``samples`` are no part of a trimmed patch. ``points`` are vertices that are no
+    samples, which GPs evaluate in ``gp_cycles`` by formula. ``bound`` is how far the triangles' sides may be from the
+    trim curves, in units of the model.
+    """
+
+    patches: int
+    loops: int
+    curves: int
+    segments: int
+    broadcast: int
+    samples: int
+    outside: int
+    cut_triangles: int
+    points: int
+    gp_cycles: int
+    bound: float
+    tolerance: float
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """What GPs do for no cycles, with its size."""
+        return (
+            f"trims on the GPs: {counted(self.curves, 'curve')} into {counted(self.segments, 'segment')}, "
+            f"{counted(self.cut_triangles, 'triangle')} at them, "
+            f"and {counted(self.points, 'point')} of these evaluated, {number(self.gp_cycles)} cycles by formula",
+        )
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Name and text of each fact; without a name it goes on from the one before."""
+        trims = f"{counted(self.loops, 'loop')} of {plural(self.patches, 'patch')}"
+        outside = f"{number(self.outside)} of {counted(self.samples, 'sample')} outside"
+        return (
+            ("trims", f"{trims}; {outside}, by {counted(self.broadcast, 'segment')} broadcast"),
+            ("", f"sides of triangles within {six_digits(self.bound)} units of their curves"),
+        )  # fmt: skip
+
+    def as_object(self) -> dict[str, Json]:
+        """Return everything for JSON."""
+        return {
+            "patches": self.patches,
+            "loops": self.loops,
+            "curves": self.curves,
+            "segments": self.segments,
+            "broadcast": self.broadcast,
+            "samples": self.samples,
+            "samples_outside": self.outside,
+            "triangles_of_cut_cells": self.cut_triangles,
+            "points_on_gps": self.points,
+            "gp_cycles_by_formula": self.gp_cycles,
+            "tolerance": self.tolerance,
+            "bound": self.bound,
+        }
+
+
+def trim_account(patches: Sequence[PatchSamples], mesh: Mesh, config: NodeConfig) -> TrimAccount | None:
+    """Return the account of a tessellation's patches and their mesh; None where no patch is trimmed."""
+    found = [(each, trimmed(each.patch, each.trim_tolerance)) for each in patches]
+    polygons = [(each, polygon) for each, polygon in found if polygon is not None]
+    trims = [each.patch.trim for each, _ in polygons if each.patch.trim is not None]
+    if not trims:
+        return None
+    spent = sum(
+        count * operations(*each.patch.counts) for each, count in zip(patches, mesh.built.border_points, strict=True)
+    )
+    return TrimAccount(
+        patches=len(trims),
+        loops=sum(len(trim.loops) for trim in trims),
+        curves=sum(trim.curves for trim in trims),
+        segments=sum(len(polygon) for _, polygon in polygons),
+        broadcast=sum(1 for each, polygon in polygons for _ in crossings(polygon, each.samples)),
+        samples=sum(each.samples**2 for each, _ in polygons),
+        outside=sum(int((~each.inside).sum()) for each, _ in polygons),
+        cut_triangles=mesh.built.cut_triangles,
+        points=sum(mesh.built.border_points),
+        gp_cycles=math.ceil(cycles_of_gps(spent, config)),
+        bound=max(polygon.bound for _, polygon in polygons),
+        tolerance=polygons[0][0].trim_tolerance,
+    )
+
+
+def trims_of(done: Tessellation) -> TrimAccount | None:
+    """Return the account of a tessellation, with its mesh made for it; None where no patch is trimmed."""
+    if all(each.patch.trim is None for each in done.patches):
+        return None
+    return trim_account(done.patches, done.mesh(weld=True), done.config)
+
+
+def together(accounts: Sequence[TrimAccount]) -> TrimAccount | None:
+    """Return the account of several tessellations one after the other; None where there is none."""
+    if not accounts:
+        return None
+    names = [each.name for each in fields(TrimAccount) if each.name not in ("bound", "tolerance")]
+    sums = {name: sum(getattr(each, name) for each in accounts) for name in names}
+    return replace(accounts[0], **sums, bound=max(each.bound for each in accounts))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

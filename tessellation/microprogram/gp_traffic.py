@@ -22,7 +22,7 @@ from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, MemoryMap
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
 __all__ = ["RESULT_BYTES", "Returned", "emit_return", "load", "received"]

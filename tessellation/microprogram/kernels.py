@@ -16,18 +16,14 @@ from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
-from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant, enable_square
-from tessellation.microprogram.keeping import Chance, Keeping
-from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.microprogram.method import FloatLibrary
+from tessellation.microprogram.ports import Chance, ControlPointSource, Keeping, enable_quadrant, enable_square
 from tessellation.plan.mapping import Pass, Placement
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
-from tessellation.plan.precision import SINGLE, StoredFormat
-from tessellation.plan.schedule import Surface, SurfaceWork, surface_order
-from tessellation.plan.stages import Stage
-from tessellation.surface.bernstein import bernstein_bits
-from tessellation.surface.samples import OUTSIDE
-from tessellation.surface.trims.parity import RayCrossing, crossings
-from tessellation.surface.trims.polygon import TrimPolygon
+from tessellation.plan.schedule import SINGLE, Stage, StoredFormat, Surface, SurfaceWork, surface_order
+from tessellation.surface.patch import bernstein_bits
+from tessellation.surface.reference import OUTSIDE
+from tessellation.surface.trim_curves import RayCrossing, TrimPolygon, crossings
 
 __all__ = [
     "Evaluation",

@@ -28,7 +28,6 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
-from tessellation.microprogram.keeping import Chance
 from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
@@ -39,15 +38,12 @@ from tessellation.microprogram.kernels import (
     select_by_marks,
     stage_of,
 )
-from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.ports import ADDRESS_PLACE, emit_cleared_ports, emit_copy, emit_copy_out
+from tessellation.microprogram.method import FloatLibrary
+from tessellation.microprogram.ports import ADDRESS_PLACE, Chance, emit_cleared_ports, emit_copy, emit_copy_out
 from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
-from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap
-from tessellation.plan.precision import StoredFormat
-from tessellation.plan.schedule import SurfaceWork
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import SHARE_BYTES, Stage, StoredFormat, SurfaceWork, groups_of, reads_of, share_values
 from tessellation.plan.texture_layout import slot_bytes
 
 __all__ = ["Banks", "Columns", "emit_shared_columns", "emit_way"]

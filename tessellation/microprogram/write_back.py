@@ -22,10 +22,9 @@ from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.gp_traffic import Returned
-from tessellation.microprogram.keeping import Chance, Keeping
-from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
+from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, Chance, Keeping, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 
 __all__ = ["WriteBack", "WrittenFloat", "WrittenFloats", "emit_arrival", "emit_freed", "emit_start", "emit_transfers"]
 

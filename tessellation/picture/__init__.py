@@ -6,16 +6,29 @@ from tessellation.picture.camera import (
     FARTHEST,
     NEAR_RANGE,
     Camera,
+    Offset,
     Standpoint,
     View,
     apart,
     camera_contradictions,
+    clip_matrix,
     frame,
     unit,
+    widened_for_floats,
 )
-from tessellation.picture.clip_space import Offset, clip_matrix, widened_for_floats
-from tessellation.picture.cutting import CutTriangles, cut_triangles
-from tessellation.picture.lighting import CLAY, FILL, GAMMA, KEY, LIGHT, check_mesh, facets, lit_corners, lit_triangles
+from tessellation.picture.lighting import (
+    CLAY,
+    FILL,
+    GAMMA,
+    KEY,
+    LIGHT,
+    CutTriangles,
+    check_mesh,
+    cut_triangles,
+    facets,
+    lit_corners,
+    lit_triangles,
+)
 from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
 from tessellation.picture.order import BACKGROUND, SAMPLES, SIZE, UPS, PictureOrder, SceneSource
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.workers import Telling
 
 if TYPE_CHECKING:
-    from pixelflow.config import Effective
     from pixelflow.simd.commands import Told
+    from pixelflow.simd.configuration import Effective
     from pixelflow.simd.drawing import State
     from pixelflow.simd.machine import AnyMachine
     from tessellation.picture.camera import View

@@ -13,29 +13,64 @@ not say (invented; it saves the short last batch of each surface).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map
+from tessellation.plan.mapping import BLOCK_SIDE
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap, fitting_map
 from tessellation.surface.patch import Patch
 
-__all__ = [
-    "BATCH_VALUES",
-    "Surface",
-    "SurfaceWork",
-    "batch_count",
-    "control_values",
-    "point_batches",
-    "surface_order",
-    "surface_places",
-    "surface_values",
-    "value_count",
-    "value_stream",
-]
+# The stages of a tessellation, as cycle reports name them.
+
+
+class Stage(StrEnum):
+    """Names of the stages in cycle reports, in the order in which they first run."""
+
+    LOAD = "database load"
+    LEE = "LEE configuration"
+    ADDRESSES = "base addresses"
+    MARKS = "marks for reading"
+    BERNSTEIN = "Bernstein values"
+    TRIM = "trim"
+    FIRST_STALL = "wait for the first transfer"
+    STALL = "wait for later transfers"
+    COPY = "copy out of the port"
+    DISTRIBUTION = "distribution"
+    EXCHANGE = "exchange of columns"
+    CONTROL_POINTS = "control points"
+    POINTS = "points"
+    DERIVATIVES = "derivatives"
+    INNER = "sums along u"
+    OUTER = "sums along v"
+    FLOATS = "integers to floats"
+    NORMALS = "normals"
+    ROUNDING = "rounding to binary32"
+    RETURN = "results to the GPs"
+    KEEPING = "results to texture memory"
+    KEPT_STALL = "wait for kept results"
+    PORTS = "wait for free ports"
+    """Of the texture stream, as all that follows."""
+
+    @staticmethod
+    def read(number: int) -> str:
+        """Return the name of the stage in which the texture stream makes the transfer of that number, from 1 on."""
+        return f"read {number}"
+
+
+def without_configuration(stages: Mapping[str, int]) -> tuple[dict[str, int], int]:
+    """Return the cycles by stage without the configuration of the LEE, and the cycles of that one.
+
+    The first pass of a node configures the LEE, once for all that it tessellates: who tells pictures one by one tells
+    it apart, since it belongs to none of them.
+    """
+    rest = {stage: cycles for stage, cycles in stages.items() if stage != Stage.LEE.value}
+    return rest, stages.get(Stage.LEE.value, 0)
+
 
 BATCH_VALUES = BATCH_BYTES // FLOAT_BYTES
 """Floats of one transfer, 8."""
@@ -170,3 +205,162 @@ def control_values(patch: Patch, *, reordered: bool | None = None) -> np.ndarray
     if reordered is None:
         reordered = fitting_map(*patch.counts).reordered
     return value_stream(patch.points32, reordered=reordered).view(np.uint32)
+
+
+# Floats with longer mantissas: how values are stored, and the microcode between formats (thesis appendix A).
+#
+# A float of n bytes of mantissa has n + 1 bytes; 3 are binary32 and 4 to 6 have the same sign and exponent, so that a
+# short number becomes a long one by zeros at its low end. Two ways are offered. *Long throughout*: the database, the
+# Bernstein values and all arithmetic; a batch of 32 bytes brings fewer values, so there are more transfers.
+# *Hybrid*: the
+# database stays binary32 and each value is made longer when it is used. Either way points and normals are rounded to
+# binary32 at the end, so that no more bytes go to the GPs than before.
+
+
+MANTISSAS = (3, 4, 5, 6)
+"""Bytes of mantissa of table 13; 3 is binary32."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFormat:
+    """How control values are stored: bytes of each, packed from the first byte of a batch or of a PE's share on."""
+
+    value_bytes: int = FLOAT_BYTES
+
+    def fitting(self, size: int) -> int:
+        """Return how many whole values so many bytes hold."""
+        return size // self.value_bytes
+
+    @property
+    def batch_values(self) -> int:
+        """Values of a batch: 8 of 4 bytes, 6, 5 or 4 of 5, 6 or 7."""
+        return self.fitting(BATCH_BYTES)
+
+    @property
+    def _mantissa_bits(self) -> int:
+        return 8 * (self.value_bytes - 1)
+
+    def points(self, patch: Patch) -> np.ndarray:
+        """Return the control points of a patch rounded to the format: float32, or float64 where that is too short."""
+        if self.value_bytes == FLOAT_BYTES:
+            return patch.points32
+        fraction, exponent = np.frexp(patch.points.astype(np.float64))
+        bits = self._mantissa_bits
+        return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
+
+    def patterns(self, values: np.ndarray) -> np.ndarray:
+        """Return the patterns of values in the precision of `points`, rounded once more: uint64 of the same shape."""
+        if self.value_bytes == FLOAT_BYTES:
+            return np.ascontiguousarray(values).view(np.uint32).astype(np.uint64)
+        return float_patterns(values, self.value_bytes - 1)
+
+    def packed(self, patterns: np.ndarray, run_bytes: int = BATCH_BYTES) -> np.ndarray:
+        """Return patterns uint64[n] as words, uint32: run after run of so many bytes, with whole values in each."""
+        each = self.fitting(run_bytes)
+        if self.value_bytes == FLOAT_BYTES:  # a value is a word
+            words = np.zeros(-(-len(patterns) // each) * each, np.uint32)
+            words[: len(patterns)] = patterns
+            return words
+        data = patterns.astype("<u8").view(np.uint8).reshape(-1, 8)[:, : self.value_bytes]
+        data = np.pad(data, ((0, -len(data) % each), (0, 0))).reshape(-1, each * self.value_bytes)
+        padded = np.pad(data, ((0, 0), (0, run_bytes - data.shape[1])))
+        return np.ascontiguousarray(padded).reshape(-1).view("<u4").astype(np.uint32)
+
+
+SINGLE = StoredFormat()
+"""binary32: the thesis's database."""
+
+
+def stored_patterns(patch: Patch, stored: StoredFormat, *, reordered: bool) -> np.ndarray:
+    """Return the control values of a patch in the order of use, as patterns of a format: uint64[value_count].
+
+    First differences are formed from rounded points, in binary32 or in float64, and rounded once more.
+    """
+    return stored.patterns(value_stream(stored.points(patch), reordered=reordered))
+
+
+def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
+    """Return the patterns nearest to float64 values, ties to even: uint64.
+
+    A magnitude below 2^-126 becomes a zero, one that is too large an infinity; the sign stays.
+    """
+    bits = 8 * mantissa_bytes
+    fraction, exponent = np.frexp(np.abs(values))
+    significand = np.rint(np.ldexp(fraction, bits)).astype(np.uint64)
+    carried = significand >> np.uint64(bits)
+    biased = exponent + 126 + carried.astype(np.int64)
+    # A significand that rounded up to the next power of two has only zeros below its leading bit.
+    low = np.where(carried == 1, np.uint64(0), significand & np.uint64((1 << bits - 1) - 1))
+    pattern = low | biased.clip(0, 255).astype(np.uint64) << np.uint64(bits - 1)
+    pattern = np.where(biased > 254, np.uint64(255 << bits - 1), pattern)
+    pattern = np.where((biased < 1) | (significand == 0), np.uint64(0), pattern)
+    return pattern | np.signbit(values).astype(np.uint64) << np.uint64(bits + 7)
+
+
+# The order of the control values in the schedule of shared columns: each of four PEs gets those of its own columns.
+#
+# For each evaluation and each group of four columns, PE y = 0 .. 3 of a block takes column y of the group, row by row.
+# One transfer brings 16 bytes to each of the four, with as many whole values as fit: 4 of binary32, 3, 2 and 2 of 5, 6
+# and 7 bytes.
+
+
+SHARE_BYTES = 16
+"""Bytes that one transfer brings to a PE."""
+
+_BATCHES = 2
+"""Units of 32 bytes in texture memory that one transfer reads."""
+
+
+def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
+    """Return the PE memory beyond table 9: the inner sums of four columns."""
+    return (("columns", BLOCK_SIDE * value_bytes),)
+
+
+def groups_of(columns: int) -> int:
+    """Return into how many groups of four so many columns are cut."""
+    return -(-columns // BLOCK_SIDE)
+
+
+def reads_of(batches: int) -> int:
+    """Return the transfers of a pass whose patches take so many units of 32 bytes."""
+    return batches // _BATCHES
+
+
+def _ends(memory: MemoryMap) -> list[int]:
+    """Return how many values each PE has used when each surface is complete."""
+    surfaces = surface_order(memory.rows, memory.columns, reordered=memory.reordered)
+    return list(accumulate(work.rows * groups_of(work.columns) for work in surfaces))
+
+
+def share_values(memory: MemoryMap) -> int:
+    """Return the values that each PE gets: 33 for a bicubic net."""
+    return _ends(memory)[-1]
+
+
+def point_reads(memory: MemoryMap, stored: StoredFormat = SINGLE) -> tuple[int, ...]:
+    """Return the transfer, from 0 on, after whose arithmetic each coordinate of the points is complete."""
+    return tuple((end - 1) // stored.fitting(SHARE_BYTES) for end in _ends(memory)[: len(AXES)])
+
+
+def column_values(patch: Patch, stored: StoredFormat = SINGLE, *, reordered: bool = False) -> np.ndarray:
+    """Return the words of a patch in the order of this schedule: uint32[16 n], 16 for each transfer.
+
+    The share of PE y = 0 comes first; columns that the net does not have are zeros.
+    """
+    order = _column_order(*patch.counts, stored.fitting(SHARE_BYTES), reordered)
+    return stored.packed(stored.patterns(surface_values(stored.points(patch))[order]), SHARE_BYTES)
+
+
+@cache
+def _column_order(rows: int, columns: int, each: int, reordered: bool) -> np.ndarray:
+    """Return this order as places in `surface_values`; its last place is a zero. A share has ``each`` whole values."""
+    places = surface_places(rows, columns)
+    zero = 1 + max(int(of.max()) for of in places.values())
+    pieces = []
+    for work in surface_order(rows, columns, reordered=reordered):
+        net = places[work.surface][..., work.axis]
+        padded = np.pad(net, ((0, 0), (0, -work.columns % BLOCK_SIDE)), constant_values=zero)
+        pieces += np.split(padded, groups_of(work.columns), axis=1)
+    stream = np.concatenate(pieces)
+    stream = np.pad(stream, ((0, -len(stream) % each), (0, 0)), constant_values=zero)
+    return stream.reshape(-1, each, BLOCK_SIDE).swapaxes(1, 2).reshape(-1)

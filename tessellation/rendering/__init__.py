@@ -1,12 +1,15 @@
 """PixelFlow draws: triangles become instructions for the EMCs, region by region (thesis 2.2.2)."""
 
-from tessellation.rendering.composition import NetworkTime, RecordWork, Roles, SampleWork, ShadingWork, run_network
-from tessellation.rendering.composition.drawing import Composed, draw_on_nodes
-from tessellation.rendering.composition.merging import merge, shares
-from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.projected import Projected, ProjectionDifference, project_samples
-from tessellation.rendering.projection import Projection, ProjectionStage
-from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
+from tessellation.rendering.composition import Composed, draw_on_nodes, merge, shares
+from tessellation.rendering.instructions import COPY_STAGE, REGION_HEIGHT, REGION_WIDTH, SENT_BYTES, Region, regions
+from tessellation.rendering.network import NetworkTime, RecordWork, Roles, SampleWork, ShadingWork, run_network
+from tessellation.rendering.projection import (
+    Projected,
+    Projection,
+    ProjectionDifference,
+    ProjectionStage,
+    project_samples,
+)
 from tessellation.rendering.renderer import (
     NodeRuns,
     RegionRun,

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pixelflow.config import THESIS, TINY, NodeConfig, leaves
+from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import TimeSpan, counted
-from pixelflow.simd.telling import Telling
 from pixelflow.simd.units import Constant, Standing
+from pixelflow.simd.workers import Telling
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import (
     PE_BITS,
@@ -183,7 +184,7 @@ def _left_out(
     found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
     found += free_feed(words, parts, config)
     if regions is not None:
-        from tessellation.rendering.composition.network import pixel_cycles
+        from tessellation.rendering.network import pixel_cycles
 
         found.append(free_pixels(regions, pixel_cycles(config), config))
     else:

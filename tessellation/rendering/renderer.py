@@ -18,8 +18,16 @@ from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.workers import HERE, Sealed, Workers
-from tessellation.rendering.instructions import CHANNELS, Around, TriangleData, region_program
-from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
+from tessellation.rendering.instructions import (
+    CHANNELS,
+    REGION_HEIGHT,
+    REGION_WIDTH,
+    Around,
+    Region,
+    TriangleData,
+    region_program,
+    regions,
+)
 
 __all__ = [
     "NodeRuns",

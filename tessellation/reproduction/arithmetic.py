@@ -10,8 +10,9 @@ from pixelflow.config import THESIS
 from pixelflow.evidence import Basis, Check, Digits, Measured, Number, Row, derived
 from pixelflow.node import Run
 from pixelflow.simd.units import Standing
-from tessellation.plan.stages import Stage
-from tessellation.published.cost_model import (
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, row, spent, start_ups
+from tessellation.reproduction.cost_model import (
     THESIS_CYCLES,
     Operations,
     computation_cycles,
@@ -19,11 +20,8 @@ from tessellation.published.cost_model import (
     long_multiply_cycles,
     transfer_operations,
 )
-from tessellation.published.thesis import DIGITS, table
-from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, spent, start_ups
-from tessellation.reproduction.programs.batches import batches
-from tessellation.reproduction.programs.predictions import LibraryCosts, arithmetic, whole_pass
-from tessellation.reproduction.rows import row
+from tessellation.reproduction.predictions import LibraryCosts, arithmetic, batches, whole_pass
+from tessellation.reproduction.thesis import DIGITS, table
 
 __all__ = [
     "LIBRARY",

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.evidence import Bench, Remark
+from pixelflow.evidence import Basis, Bench, Derivation, Digits, Number, Reason, Remark, Row, RowVerdict
 from pixelflow.node import Node, Run, WordUse, supply_of, words_of
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
-from tessellation.microprogram.passes import Method
-from tessellation.microprogram.texture_source import TextureControlPoints
+from tessellation.microprogram.method import Method, library_named
+from tessellation.microprogram.passes import TextureControlPoints
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction.thesis import DIGITS, FIGURES, NOTES
 from tessellation.surface.patch import Patch
-
-__all__ = ["ARITHMETIC", "MARKS", "ThesisBench", "counted", "spent", "start_ups", "whole"]
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 """The stages whose cycles table 7 counts."""
@@ -149,3 +148,50 @@ def spent(run: Run, *stages: Stage) -> int:
 def whole(value: float) -> float:
     """Return a quotient that comes out even as an integer."""
     return int(value) if value == int(value) else value
+
+
+# Rows of the thesis, with its notes where something is to be said.
+
+
+def row(
+    item: str,
+    published: Number | None,
+    formula: Number | None,
+    measured: Number | None,
+    basis: Basis,
+    *notes: str,
+    unit: str = "cycles",
+    step: Number = 0,
+    digits: Digits = Digits.ROUNDED,
+    predicted: Derivation | None = None,
+    derived: Derivation | None = None,
+    busy: Number | None = None,
+    detail: str = "",
+) -> Row:
+    """Return a row. It has the named notes where it is not as published; readings it has always."""
+    plain = Row(item, published, formula, measured, basis, unit, step, digits, predicted, derived, (), busy, detail)
+    named = [NOTES[name] for name in notes]
+    if plain.verdict is not RowVerdict.EQUAL:
+        return replace(plain, notes=tuple(named))
+    return replace(plain, notes=tuple(note for note in named if note.reason is Reason.READING))
+
+
+def figure_row(
+    name: str,
+    formula: Number | None,
+    measured: Number | None,
+    basis: Basis,
+    *notes: str,
+    predicted: Derivation | None = None,
+    derived: Derivation | None = None,
+    busy: Number | None = None,
+) -> Row:
+    """Return the row of ``FIGURES[name]``."""
+    figure = FIGURES[name]
+    # The section says where in its chapter; an appendix is a table of its own.
+    item = f"{name} ({figure.section})" if figure.section[0].isdigit() else name
+    return row(
+        item, figure.value, formula, measured, basis, *notes,
+        unit=figure.unit, step=figure.step, digits=DIGITS.get(f"section {figure.section[0]}", Digits.ROUNDED),
+        predicted=predicted, derived=derived, busy=busy,
+    )  # fmt: skip

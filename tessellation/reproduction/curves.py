@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING
 
 from pixelflow.evidence import Row
 from pixelflow.node import StageSpan, timeline
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tessellation.reproduction.bench import ThesisBench
-from tessellation.reproduction.passes import SCHEDULES
+from tessellation.reproduction.whole_passes import SCHEDULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

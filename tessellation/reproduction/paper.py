@@ -8,12 +8,17 @@ from dataclasses import replace
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Check, Claim, Measured, Number, Paper, Row
-from tessellation.published.notes import NOTES
-from tessellation.published.thesis import DIGITS, TABLES, TITLE
-from tessellation.reproduction import arithmetic, loads, memory, network, passes, transfers
+from tessellation.reproduction import arithmetic
+from tessellation.reproduction import movement as loads
+from tessellation.reproduction import movement as memory
+from tessellation.reproduction import movement as network
+from tessellation.reproduction import movement as transfers
+from tessellation.reproduction import results as operations
+from tessellation.reproduction import results as tessellations
+from tessellation.reproduction import whole_passes as passes
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.curves import CURVES, draw_curves
-from tessellation.reproduction.results import operations, tessellations
+from tessellation.reproduction.thesis import DIGITS, NOTES, TABLES, TITLE
 
 __all__ = ["PAPER"]
 

@@ -1,9 +1,9 @@
 """Scenes: what is to be drawn, from one file, for every machine that draws it."""
 
-from tessellation.picture import PictureOrder, SceneSource
+from tessellation.picture import BACKGROUND, SIZE, PictureOrder, SceneSource
 from tessellation.scenes.families import layers, shade, sized, volumes
-from tessellation.scenes.file import BACKGROUND, MESHES, QUESTIONS, SCENES, SIZE, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import (
+from tessellation.scenes.scene_file import MESHES, QUESTIONS, SCENES, SceneFile, parse_scene, read_scene
+from tessellation.scenes.scene_load import (
     PreparedScene,
     Scene,
     files_of,
@@ -12,9 +12,8 @@ from tessellation.scenes.load import (
     prepare_scene,
     samples_by_view,
 )
-from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
-from tessellation.scenes.shadows import shadow_bodies
-from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
+from tessellation.scenes.scene_picture import PriorWork, draw_picture, draw_scene
+from tessellation.scenes.world import Body, Placed, draws_of, shadow_bodies, texture_coordinates
 
 __all__ = [
     "BACKGROUND",

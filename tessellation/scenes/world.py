@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,11 +11,16 @@ import numpy as np
 
 from pixelflow.simd.drawing import REACH, Draw, State
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.picture import Standpoint, View
+from tessellation.host.manager import PatchManager
+from tessellation.host.tessellator import Tessellation
+from tessellation.microprogram.method import Method
+from tessellation.picture import KEY, SceneSource, Standpoint, View, facets, unit
 from tessellation.picture.lighting import CLAY, check_mesh, lit_triangles
-from tessellation.sampling.choice import Sampling
-
-__all__ = ["Body", "Placed", "Placing", "draws_of", "texture_coordinates"]
+from tessellation.sampling import SampleChoice, Sampling, SeenPatches, outline_of, outward
+from tessellation.scenes.families import counting
+from tessellation.surface.mesh import build_mesh
+from tessellation.surface.patch import Patch
+from tessellation.surface.reference import PatchSamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +160,143 @@ def texture_coordinates(body: Body) -> np.ndarray | None:
     if np.abs(found).max() >= REACH - 1:
         hint = f"repeats times the texture's width, and times its height, stay below {REACH - 1}"
         raise InputError(Fault(f"{body.name}: {body.repeats:g} repeats of {width}x{height} texels", hint=hint))
+    return found
+
+
+# Bodies of patches that are sampled by view: in a node's texture memory once, tessellated anew for each camera.
+#
+# Every copy of a body has patches of its own, with control points where it stands, since each is seen otherwise; for
+# projection on the EMCs the thesis wants all patches in one coordinate system as well (3.1.2). All of them share
+# passes.
+# The camera stands before a fixed evaluation of all surfaces in 64 bits, so that it does not move with the samples.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledCopy:
+    """A body that is sampled by view, or one of its copies."""
+
+    placed: Placed
+    state: State
+    patches: tuple[Patch, ...]
+    """At their place in the world."""
+    outline: np.ndarray = field(repr=False)
+    """Points of the surface, float64[point, xyz]."""
+
+    @property
+    def sampling(self) -> Sampling:
+        """How it is sampled."""
+        assert self.placed.sampling is not None
+        return self.placed.sampling
+
+
+def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[SampledCopy]:
+    """Return a body's copies, or itself where it is alone."""
+    if placed.up == "y":
+        patches = [replace(patch, points=upright(patch.points.astype(np.float64))) for patch in patches]
+    outline = outline_of(patches)
+    if not placed.places:
+        return [SampledCopy(placed, state, tuple(patches), outline)]
+    found = []
+    for place, turn in placed.places:
+        placing = Placing.of(outline, place, placed.size, turn)
+        moved = tuple(replace(patch, points=placing.applied(patch.points.astype(np.float64))) for patch in patches)
+        found.append(SampledCopy(placed, state, moved, placing.applied(outline)))
+    return found
+
+
+class SampledBodies:
+    """The bodies of a scene that are sampled by view, and the manager of their patches."""
+
+    def __init__(self, copies: Sequence[SampledCopy], how: SceneSource, method: Method | None = None) -> None:
+        """Raises InputError for what a manager refuses, and for a one-sided body whose surface has one side only."""
+        self.copies = tuple(copies)
+        patches = [patch for copy in copies for patch in copy.patches]
+        self._sampling = [copy.sampling for copy in copies for _ in copy.patches]
+        self._owners = np.repeat(np.arange(len(copies)), [len(copy.patches) for copy in copies])
+        signs = [
+            outward(copy.patches) if copy.placed.one_sided else np.zeros(len(copy.patches), np.int64)
+            for copy in copies
+        ]  # fmt: skip
+        self._outwards = np.concatenate(signs)
+        self._how = how
+        self.manager = PatchManager(
+            Counter(patch.degrees for patch in patches), config=how.config, engine=how.engine, method=method
+        )
+        for patch in patches:
+            self.manager.add(patch)
+        if how.watch is not None:
+            how.watch(self.manager.session.node)
+
+    def seen(self, standpoint: Standpoint) -> SeenPatches:
+        """Return the patches of all copies before a camera."""
+        patches = tuple(handle.patch for handle in self.manager.handles)
+        return SeenPatches(patches, standpoint, tuple(self._sampling), self._outwards)
+
+    def before(self, standpoint: Standpoint) -> tuple[list[Body | None], Tessellation, SampleChoice]:
+        """Tessellate for a camera; return the copies that it sees something of, None for others, and what that took."""
+        choice = self.seen(standpoint).choice()
+        self.manager.mark_all(choice.samples)
+        self.manager.tessellate(self._how.progress)
+        done = self.manager.last
+        owners = self._owners[list(choice.kept)]
+        bodies: list[Body | None] = []
+        for number, copy in enumerate(self.copies):
+            mine = [done.patches[at] for at in np.flatnonzero(owners == number)]
+            bodies.append(_body(copy, mine) if mine else None)
+        return bodies, done, choice
+
+
+def _body(copy: SampledCopy, samples: Sequence[PatchSamples]) -> Body:
+    mesh, rest = build_mesh(samples, weld=True), copy.placed.rest
+    points, normals, corners = mesh.points.astype(np.float64), mesh.normals.astype(np.float64), mesh.triangles
+    flat = rest.get("flat", False)
+    return Body(copy.placed.name, points, normals, corners.astype(np.int64), copy.placed.colour, flat, copy.state)
+
+
+# Shadow volumes of bodies under the key light, whose sides count in the stencil (`families.shade` darkens by it).
+#
+# The volume of a body is what its triangles that face the light sweep away from it: a lid of these, a bottom of the
+# same
+# moved away, turned round, and a side for each edge that two of them do not share. So it is closed and turned outwards,
+# whatever the mesh is. Which sides face the eye is asked of each triangle here, as a machine with a stencil for each
+# side
+# would.
+
+
+def shadow_volume(points: np.ndarray, corners: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and triangles of what a mesh sweeps over so far away from the key light, turned outwards.
+
+    ``points`` are float64[vertex, xyz], ``corners`` int64[triangle, 3], anticlockwise as seen from outside. Vertices at
+    one place are one vertex.
+    """
+    welded, which = np.unique(points, axis=0, return_inverse=True)
+    corners = which.reshape(-1)[corners]
+    lid = corners[facets(welded, corners) @ unit(KEY) > 0]
+    edges = np.concatenate([lid[:, [k, (k + 1) % 3]] for k in range(3)])
+    forwards = edges[:, 0] < edges[:, 1]
+    lines, line = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+    net = np.bincount(line.reshape(-1), np.where(forwards, 1, -1), len(lines)).astype(np.intp)
+    sides = np.repeat(np.where(net[:, None] > 0, lines, lines[:, ::-1]), np.abs(net), axis=0)
+    a, b = sides.T
+    below = len(welded)
+    around = np.concatenate([np.stack([b, a, a + below], axis=1), np.stack([b, a + below, b + below], axis=1)])
+    found = np.concatenate([lid, lid[:, ::-1] + below, around])
+    return np.concatenate([welded, welded - length * unit(KEY)]), found
+
+
+def shadow_bodies(casters: Sequence[Body], eye: Sequence[float], length: float) -> list[Body]:
+    """Return the far and the near sides of the volumes of all casters, as seen from an eye, to be drawn after bodies.
+
+    They are counted where they are hidden: far sides up, near sides down (Carmack's reverse), so that the eye may be in
+    a shadow, and the near plane may cut.
+    """
+    volumes = [shadow_volume(caster.points, caster.corners, length) for caster in casters]
+    begins = np.cumsum([0] + [len(points) for points, _ in volumes[:-1]])
+    points = np.concatenate([points for points, _ in volumes])
+    corners = np.concatenate([found + begin for (_, found), begin in zip(volumes, begins, strict=True)])
+    near = (facets(points, corners) * (np.asarray(eye) - points[corners[:, 0]])).sum(axis=1) > 0
+    found = []
+    for (name, state), which in zip(counting(f"{len(volumes)} shadows"), (~near, near), strict=True):
+        used, part = np.unique(corners[which], return_inverse=True)
+        found.append(Body(name, points[used], np.zeros((len(used), 3)), part.reshape(-1, 3), state=state))
     return found

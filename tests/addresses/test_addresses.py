@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Physical, Texel
+from pixelflow.node.texture_addresses import AddressForm, AddressMap, Physical, Texel
 from pixelflow.simd.errors import InputError, MachineFault
 
 THESIS = SdramConfig()

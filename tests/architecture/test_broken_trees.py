@@ -52,7 +52,7 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
     "commands_know_no_machine": (
         {
             "toy_bridge/__init__.py": A_DOCSTRING,
-            "pixelflow/cli/evidence/larrabee.py": "# The toy's old spelling.\n",
+            "pixelflow/cli/larrabee.py": "# The toy's old spelling.\n",
             "pixelflow/cli/go.py": "from toy_bridge import a\ncores = nodes = a\n",
             "pixelflow/cli/draw/go.py": "f'{a} toys of a pixelflow node, --toy'\n",
         },
@@ -83,8 +83,8 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
             "pixelflow/node/run/order/__init__.py": "",
             "pixelflow/node/run/__init__.py": "",
             "pixelflow/node/parts/__init__.py": "",
-            "pixelflow/node/account/ledger.py": "import numpy\n",
-            "pixelflow/node/parts/array/lee.py": "import numpy\n",
+            "pixelflow/node/account.py": "import numpy\n",
+            "pixelflow/node/lee.py": "import numpy\n",
             "pixelflow/node/run/order/igc.py": "def f():\n    import numpy.linalg\n",
         },
         "pixelflow/node/run/order/igc.py:2: time imports numpy",
@@ -129,10 +129,10 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
     "rooms_are_used_through_their_face": (
         {
             "pixelflow/node/__init__.py": "",
-            "pixelflow/node/run/streams/stream.py": "",
-            "tessellation/a.py": "from pixelflow import node\nfrom pixelflow.node.run.streams import stream\n",
+            "pixelflow/node/run/stream.py": "",
+            "tessellation/a.py": "from pixelflow import node\nfrom pixelflow.node.run import stream\n",
         },
-        "tessellation/a.py:2: pixelflow.node.run.streams.stream is a private room",
+        "tessellation/a.py:2: pixelflow.node.run.stream is a private room",
     ),
     "the_core_imports_no_machine": (
         {"pixelflow/simd/a.py": "import numpy\nfrom pixelflow.simd import b\nimport pixelflow.node\n"},
@@ -190,13 +190,13 @@ def test_the_rule_sees_nothing_else(tmp_path: Path, rule: Rule) -> None:
 
 
 def test_meaning_takes_no_time(tmp_path: Path) -> None:
-    face = "from pixelflow.simd.observe.bus import Bus\nfrom pixelflow.observe.stats import Stats\n"
+    face = "from pixelflow.simd.observe import Bus\nfrom pixelflow.observe.stats import Stats\n"
     files = {
         "pixelflow/simd/lanes/a.py": "def f(now): ...\n",
         "pixelflow/simd/lanes/b.py": "from pixelflow.simd.boxes import Clock\nfrom pixelflow.observe import Bus\n",
         "pixelflow/simd/lanes/c.py": "from pixelflow.observe import Stats\n",
         "pixelflow/observe/__init__.py": face,
-        "pixelflow/simd/observe/bus.py": "class Bus: ...\n",
+        "pixelflow/simd/observe.py": "class Bus: ...\n",
         "pixelflow/observe/stats.py": "class Stats: ...\n",
     }
     rule = next(rule for rule in RULES if rule.__name__ == "kinds_decide_imports")

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from attila_bridge.time.build.boxes import Boxes, FramePlan
-from attila_bridge.time.build.netlist import netlist
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.plan import (
+from attila_bridge.time.netlist import Boxes, FramePlan, netlist
+from attila_bridge.time.prepare import (
     AttributePlan,
     BatchPlan,
     DrawPlan,
@@ -18,8 +17,7 @@ from attila_bridge.time.plan import (
     ReadPlan,
     TrianglePlan,
 )
-from pixelflow.simd.boxes import Box, Clock, Netlist, Sent
-from pixelflow.simd.boxes.wire import Level
+from pixelflow.simd.boxes import Box, Clock, Level, Netlist, Sent
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Send", "arrivals", "plan", "program"]

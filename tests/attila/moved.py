@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
-from attila_bridge.drawing.run import units_of
 from attila_bridge.function import draw
+from attila_bridge.run import units_of
 from attila_bridge.scene import AttilaScene, read_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.machine import run
+from attila_bridge.time.simulation import run
 from tests.attila.recorded import TEXTURED, Corner, drawn, quad, scene_body, scene_of
 
 __all__ = ["BATCHES", "SCENES", "outcome"]

@@ -9,13 +9,13 @@ import random
 import sys
 from collections import Counter
 
-from attila_bridge.drawing.run import units_of
 from attila_bridge.function import draw
 from attila_bridge.function.layout import Units
 from attila_bridge.function.work import AttilaWork
+from attila_bridge.run import units_of
 from attila_bridge.time.config import PAPER
-from attila_bridge.time.machine import run
-from pixelflow.simd.config.param import Param, Value, leaves
+from attila_bridge.time.simulation import run
+from pixelflow.simd.configuration import Param, Value, leaves
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.attila.moved import SCENES
 

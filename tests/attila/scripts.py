@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.plan import InstructionPlan, ReadPlan
+from attila_bridge.time.prepare import InstructionPlan, ReadPlan
 from tests.attila.bench import Send, arrivals, plan
 
 DRAW: Send = (11, "command", ("draw", 0))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.plan import BatchPlan, InstructionPlan
+from attila_bridge.time.prepare import BatchPlan, InstructionPlan
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
     COMMIT,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.plan import DrawPlan
+from attila_bridge.time.netlist import Boxes
+from attila_bridge.time.prepare import DrawPlan
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
     COMMIT,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attila_bridge.claims.bench import AttilaBench
+from attila_bridge.assembler import assemble_shader
 from attila_bridge.claims.paper import PAPER
-from attila_bridge.claims.probes import QUEUES, WireLog, attributes, giants, probe, reading, watched
+from attila_bridge.claims.probes import QUEUES, AttilaBench, WireLog, attributes, giants, probe, reading, watched
 from attila_bridge.claims.study import FITTING, LIKE_THE_PAPER, WIDE
-from attila_bridge.code.assembler import assemble_shader
 from attila_bridge.time.config import PAPER as MACHINE
 from pixelflow.evidence import CheckedClaim, ClaimClass, ClaimVerdict
 from pixelflow.simd.observe import Carried

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attila_bridge.records.files import read_records
+from attila_bridge.records import read_records
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import drawn, quad, scene_body

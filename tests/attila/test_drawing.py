@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attila_bridge.drawing import draw_on_attila, scene_of_frame
+from attila_bridge.picture import draw_on_attila, scene_of_frame
 from pixelflow.cli.main import main
 from pixelflow.simd.drawing import (
     Blend,

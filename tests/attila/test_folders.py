@@ -11,12 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from attila_bridge.drawing.run import SceneRun, run_scene
-from attila_bridge.records import judge
-from attila_bridge.records.classes import CLASSES, RecordRow, within
-from attila_bridge.records.families import rows_of_families
-from attila_bridge.records.files import RecordedRun, read_records
-from attila_bridge.records.measured import RunFigures, refilled
+from attila_bridge.records import (
+    CLASSES,
+    RecordedRun,
+    RecordRow,
+    RunFigures,
+    judge,
+    read_records,
+    refilled,
+    rows_of_families,
+    within,
+)
+from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene import load_scene
 from attila_bridge.time.config import PAPER
 from pixelflow.cli.main import main

@@ -9,13 +9,12 @@ from typing import cast
 import numpy as np
 import pytest
 
-from attila_bridge.drawing.run import run_scene
 from attila_bridge.function import Units, draw
-from attila_bridge.function.geometry.assembly import assembled
+from attila_bridge.function.coverage import assembled
 from attila_bridge.function.layout import blocks_of, line_of, rop_of, shader_of
 from attila_bridge.function.work import DrawWork, TriangleOutcome
-from attila_bridge.scene import read_scene
-from attila_bridge.scene.model import Primitive
+from attila_bridge.run import run_scene
+from attila_bridge.scene import Primitive, read_scene
 from attila_bridge.time.config import PAPER
 from tests.attila.recorded import Corner, drawn, quad, scene_body, scene_of
 

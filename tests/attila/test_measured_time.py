@@ -9,11 +9,11 @@ from statistics import median
 
 import pytest
 
-from attila_bridge.drawing.run import units_of
 from attila_bridge.function import draw
+from attila_bridge.run import units_of
 from attila_bridge.scene import load_scene
 from attila_bridge.time.config import PRESETS, overridden
-from attila_bridge.time.machine import AttilaRun, run
+from attila_bridge.time.simulation import AttilaRun, run
 from tests.attila.recorded import folder, rows
 
 SMALL = (

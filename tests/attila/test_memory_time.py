@@ -8,13 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from attila_bridge.drawing.run import run_scene
+from attila_bridge.run import run_scene
 from attila_bridge.statistics import counts_of
+from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import PAPER
-from attila_bridge.time.memory.controller import ControllerSpec, MemoryController
-from attila_bridge.time.memory.requests import BOTH, Client, Transaction
-from attila_bridge.time.memory.tags import Tags
-from attila_bridge.time.rops.compression import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
+from attila_bridge.time.memory_controller import BOTH, Client, ControllerSpec, MemoryController, Transaction
+from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
 from pixelflow.simd.boxes import Box, Clock, Netlist
 from pixelflow.simd.units import Cycle
 from tests.attila.recorded import drawn, quad, scene_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from attila_bridge.time.config import PAPER
-from pixelflow.simd.config.param import Value, leaves
+from pixelflow.simd.configuration import Value, leaves
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.attila.moved import BATCHES, outcome
 from tests.attila.random_values import ending

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attila_bridge.function import Units, draw
-from attila_bridge.function.fragment.ranks import in_turn
+from attila_bridge.function.fragments import in_turn
 from attila_bridge.function.work import AttilaWork
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import COLORED, TEXTURED, VERTEX, Corner, drawn, quad, red, scene_of
@@ -309,7 +309,7 @@ def test_a_picture_does_not_depend_on_where_a_stretch_ends(monkeypatch: pytest.M
     state = {"blend": {"src": "src_alpha", "dst": "one_minus_src_alpha"}} | DEPTH
     scene = scene_of(drawn(corners, shades, state=state), size=(64, 64), clear={"color": [0, 0, 0, 1], "depth": 1.0})
     whole = draw(scene)
-    monkeypatch.setattr("attila_bridge.function.fragment.stage.STRETCH", 3)
+    monkeypatch.setattr("attila_bridge.function.fragments.STRETCH", 3)
     parts = draw(scene)
     assert (whole.color == parts.color).all() and (whole.depth == parts.depth).all()
     for name in ("covered", "tested", "written", "depth_words", "color_words", "nearest"):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attila_bridge.code.assembler import ShaderProgram, assemble_shader
-from attila_bridge.code.isa import INSTRUCTIONS, ShaderUnit
-from attila_bridge.code.isa.registers import ShaderStage, shader_shape
+from attila_bridge.assembler import ShaderProgram, assemble_shader
 from attila_bridge.function.native import NativeProgram
 from attila_bridge.function.shading import Shader
+from attila_bridge.isa.declarations import INSTRUCTIONS, ShaderUnit
+from attila_bridge.isa.operands import ShaderStage, shader_shape
 from pixelflow.simd.errors import InputError, MachineFault
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.words import WordsEngine
 from tests.attila.recorded import COLORED
 
 HALF_PI = 1.5707963705062866

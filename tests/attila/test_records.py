@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attila_bridge.code.assembler import assemble_shader
+from attila_bridge.assembler import assemble_shader
 from attila_bridge.function import draw
 from attila_bridge.function.work import AttilaWork, TriangleOutcome
 from attila_bridge.scene import load_scene

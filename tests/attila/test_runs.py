@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attila_bridge.drawing.run import PHASES, run_scene
+from attila_bridge.run import PHASES, run_scene
 from attila_bridge.statistics import statistic_of
-from attila_bridge.time.before import contents
 from attila_bridge.time.config import PAPER
+from attila_bridge.time.netlist import contents
 from pixelflow.cli.main import main
-from pixelflow.simd.config.param import leaves
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import CycleLimitError, InputError
 from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.observe import Bus, Executed

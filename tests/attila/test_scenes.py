@@ -10,8 +10,7 @@ from typing import cast
 
 import pytest
 
-from attila_bridge.scene import load_scene, read_scene
-from attila_bridge.scene.texels import texture_levels
+from attila_bridge.scene import load_scene, read_scene, texture_levels
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.files import VERTICES
 from tests.attila.recorded import TEXTURED, drawn, quad, scene_body

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attila_bridge.code.isa.execution import Lookup
 from attila_bridge.function.texture import TextureImage, UnitSampler, texture_bytes
-from attila_bridge.scene.model import Filter, SceneTexture, Wrap
-from attila_bridge.scene.texels import texture_levels
+from attila_bridge.isa.execution import Lookup
+from attila_bridge.scene import Filter, SceneTexture, Wrap, texture_levels
 
 
 def texture(

@@ -9,7 +9,7 @@ import pytest
 from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.time.config import CASE, PAPER, AttilaConfig
-from attila_bridge.time.machine import AttilaRun, Simulation, run
+from attila_bridge.time.simulation import AttilaRun, Simulation, run
 from pixelflow.simd.errors import CycleLimitError, InputError
 from pixelflow.simd.observe import Bus, Carried
 from tests.attila.recorded import Corner, drawn, quad, scene_of

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from attila_bridge.drawing.run import run_scene
-from attila_bridge.drawing.watched import WatchedFrame, watch
+from attila_bridge.run import run_scene
 from attila_bridge.time.config import CASE, PAPER
+from attila_bridge.watched import WatchedFrame, watch
 from pixelflow.cli.main import main
 from pixelflow.simd.dashboard import pipeline_text
 from pixelflow.simd.observe import Bus, QueueFilled

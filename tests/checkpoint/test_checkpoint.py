@@ -14,7 +14,7 @@ import microcode
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run
-from pixelflow.node.saved import checkpoint
+from pixelflow.node import saved_state as checkpoint
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.streams import exchanges
 

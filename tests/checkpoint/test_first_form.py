@@ -13,11 +13,12 @@ import pytest
 
 import microcode
 from pixelflow.node import Checkpoint, Node, SavedRun
-from pixelflow.node.parts.texture.transfer import TransferCommand
-from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
-from pixelflow.node.run.streams.semaphores import STREAMS
-from pixelflow.node.saved import archive, first_form
-from pixelflow.node.saved.stable_names import NAME_OF
+from pixelflow.node import saved_state as archive
+from pixelflow.node import saved_state as first_form
+from pixelflow.node.run.semaphores import STREAMS
+from pixelflow.node.run.stream import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
+from pixelflow.node.saved_state import NAME_OF
+from pixelflow.node.transfer import TransferCommand
 from pixelflow.simd.boxes import Sent
 from pixelflow.simd.errors import InputError
 
@@ -88,7 +89,7 @@ def test_a_file_that_was_read_is_written_as_one_of_today() -> None:
 
 def test_names_of_files_stand_for_no_class_in_files_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = SavedRun.load(OLD / "run.npz")
-    monkeypatch.setattr("pixelflow.node.saved.values.NAME_OF", dict.fromkeys(NAME_OF, "pixelflow.node:Node"))
+    monkeypatch.setattr("pixelflow.node.saved_state.NAME_OF", dict.fromkeys(NAME_OF, "pixelflow.node:Node"))
     with pytest.raises(InputError, match="is damaged"):
         SavedRun.from_bytes(saved.to_bytes())
 

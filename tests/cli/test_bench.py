@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from larrabee_bridge import rasterizing
-from larrabee_bridge.compare import speed
-from larrabee_bridge.vpu.core import Core
-from larrabee_bridge.vpu.unit import VectorUnit
-from larrabee_bridge.vpu.unit.program import shipped
+from larrabee_bridge import speed
+from larrabee_bridge import speed as rasterizing
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.program import shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes import AUTO, choose
 

@@ -186,7 +186,7 @@ def run(args, screen):
     Slow()
     time.sleep(60)
     return 0
-from pixelflow.cli.model import about
+from pixelflow.cli import about
 about.run = run
 sys.argv[1:] = ["about"]
 sys.exit(main.process())
@@ -201,7 +201,7 @@ def test_an_interrupt_in_a_finaliser_is_repeated() -> None:
 
 BEGINNING = """
 import os, signal, sys
-from pixelflow.cli.workers import pool
+from pixelflow.cli import workers as pool
 submit = pool.ProcessPoolExecutor.submit
 def interrupted(executor, work, *words):
     future = submit(executor, work, *words)

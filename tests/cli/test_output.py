@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.shell.output import check_writable, output_file, refuse_clashes
+from pixelflow.cli.screen import check_writable, output_file, refuse_clashes
 from pixelflow.simd.errors import InputError
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.shell.registry import COMMANDS
+from pixelflow.cli.registry import COMMANDS
 from pixelflow.simd.report import Column, Curves, Heading, Report, Table, Timeline, TimeSpan, as_text
 from pixelflow.simd.report.html import html, markdown, page
 

@@ -223,7 +223,7 @@ def test_config_show_names_origin(pixelflow, folder: Path) -> None:
         "source": "thesis 2.2.1",
         "allowed": "1 to 8",
         "set_by": "machine.toml:2",
-        "read_by": "pixelflow/node/parts/array/pe_array.py",
+        "read_by": "pixelflow/node/pe_array.py",
     }
     assert values["igc.call_depth"]["set_by"] == "-D"
     assert values["clock_mhz"]["set_by"] == "preset thesis"

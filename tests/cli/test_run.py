@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.run import attended
-from pixelflow.config import TINY, leaves
+from pixelflow.cli import run as attended
+from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS, Program
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.lanes import AUTO, available, choose
 
 CYCLES = 9

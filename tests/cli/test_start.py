@@ -13,7 +13,7 @@ import pytest
 
 from pixelflow import __version__
 from pixelflow.cli import main as main_file
-from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
+from pixelflow.cli.registry import COMMANDS, CommandEntry
 
 HEAVY = ("numpy", "rich", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
 
@@ -54,7 +54,7 @@ def test_a_tessellation_imports_no_more_than_it_needs() -> None:
         "tomllib",
         "tessellation.picture.preview",
         "tessellation.host.server",
-        "pixelflow.node.replay.replay",
+        "pixelflow.node.replay",
     }
     assert not idle & names
 
@@ -172,7 +172,7 @@ gc.unfreeze()
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node
-from pixelflow.node.parts.array.pe_array import PeArray
+from pixelflow.node.pe_array import PeArray
 program = microcode.assemble("SIGNAL 0\\nWAIT 1\\nstream tigc\\nWAIT 0\\nSIGNAL 1\\n")
 for _ in range(200):
     Node(TINY, "rows").run(program)

@@ -20,8 +20,8 @@ def test_a_failing_preview_loses_nothing(pixelflow, flat: Path, monkeypatch: pyt
     def refuse(mesh) -> bytes:
         raise InputError(Fault("there is nothing to draw"))
 
-    monkeypatch.setattr("pixelflow.cli.run.mesh_files.require_pillow", lambda: None)
-    monkeypatch.setattr("pixelflow.cli.run.mesh_files.png", refuse)
+    monkeypatch.setattr("tessellation.picture.preview.require_pillow", lambda: None)
+    monkeypatch.setattr("tessellation.picture.preview.png", refuse)
     result = pixelflow("tessellate", "flat.bpt", *SMALL, "-o", "flat.obj", "--preview", "flat.png")
     assert result.code == 0
     assert "note: no preview: there is nothing to draw" in result.err

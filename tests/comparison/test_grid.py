@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.simd.comparison.fairness import fairness_parts
+from pixelflow.simd.comparison.comparison import Contender, Sides, asked_of
 from pixelflow.simd.comparison.grid import GridPoint, grid_parts
-from pixelflow.simd.comparison.machines import Contender, Sides, asked_of
-from pixelflow.simd.comparison.scorecard import scorecard_parts
-from pixelflow.simd.comparison.triangles import Way, by_triangle_size
+from pixelflow.simd.comparison.scorecard import fairness_parts, scorecard_parts
+from pixelflow.simd.comparison.triangle_sizes import Way, by_triangle_size
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, State, Work, draw_frame
 from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.machine import machine_named

@@ -8,17 +8,15 @@ from itertools import pairwise
 
 import pytest
 
-from attila_bridge.drawing.grounds import grounds_of_gpu
+from attila_bridge.picture import grounds_of_gpu
 from attila_bridge.time.config import PAPER
-from gen6_bridge.drawing.grounds import grounds_of_units
+from gen6_bridge.drawing.account import grounds_of_units
 from gen6_bridge.time import EuConfig
 from pixelflow.config import load_config
 from pixelflow.node import Guesses
 from pixelflow.simd.comparison import comparison_object, comparison_parts
-from pixelflow.simd.comparison.dashboard import dashboard_parts
-from pixelflow.simd.comparison.fairness import uneven
-from pixelflow.simd.comparison.illustrations import pictures_of, timelines_of
-from pixelflow.simd.comparison.machines import asked_of
+from pixelflow.simd.comparison.comparison import asked_of
+from pixelflow.simd.comparison.comparison_figure import dashboard_parts, pictures_of, timelines_of
 from pixelflow.simd.comparison.scorecard import (
     FIGURES,
     MARKS,
@@ -28,9 +26,9 @@ from pixelflow.simd.comparison.scorecard import (
     standing_lines,
     standing_of,
     standings_of,
+    uneven,
 )
-from pixelflow.simd.config.constants import constants_of
-from pixelflow.simd.config.param import param
+from pixelflow.simd.configuration import constants_of, param
 from pixelflow.simd.drawing import (
     Blend,
     Bound,

@@ -31,9 +31,9 @@ class Maker:
         self._native: dict[int | None, object] = {}
 
     def native(self, width: int | None = None):
-        from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-        from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
-        from pixelflow.simd.lanes.compiled.native import Native
+        from pixelflow.simd.lanes.native.code_cache import Cache
+        from pixelflow.simd.lanes.native.compiled_engine import Native
+        from pixelflow.simd.lanes.native.toolchain import toolchain
 
         if width not in self._native:
             self._native[width] = Native(toolchain(width), Cache(self._folder))
@@ -44,7 +44,7 @@ class Maker:
         self._native.clear()
 
     def __call__(self, shape: Shape, width: int | None = None, threads: int | None = 1) -> Engine:
-        from pixelflow.simd.lanes.compiled import CompiledEngine
+        from pixelflow.simd.lanes.native.compiled_engine import CompiledEngine
 
         return CompiledEngine(shape, width, threads)
 
@@ -52,5 +52,5 @@ class Maker:
 @pytest.fixture
 def make(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
     maker = Maker(folder)
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", maker.native)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", maker.native)
     return maker

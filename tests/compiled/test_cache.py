@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+from pixelflow.simd.lanes.native.code_cache import Cache
 from tests.compiled.test_fused import expected, fused, shape, start
 
 SEED, LENGTH = 61, 12
@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_made_is_done_without(make, folder: Path, right:
 _PROCESS = """
 import sys
 sys.path.insert(0, {root!r})
-from pixelflow.simd.lanes.compiled import CompiledEngine
+from pixelflow.simd.lanes.native.compiled_engine import CompiledEngine
 from tests.compiled.test_fused import fused, shape, start
 engine = start(CompiledEngine(shape(64), threads=1), {seed}, full=False)
 engine.run([fused(engine, {seed}, {length})])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.node.parts import kernels
+from pixelflow.node import kernels
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.lanes import AUTO, ENGINES, Shape, available, choice, choose, make_engine
+from pixelflow.simd.lanes import AUTO, ENGINES, Shape, available, choose, make_engine
+from pixelflow.simd.lanes import engine as choice
 
 SHAPE = Shape(64, 32, 2, ("R",), ("C",), ("E",))
 
@@ -38,7 +39,7 @@ def test_a_failing_compiler_leads_to_rows_and_one_line(monkeypatch, wanted: str)
     def refuse(width=None):
         raise RuntimeError("unknown processor\nsecond line")
 
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", refuse)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", refuse)
     found = choose(wanted)
     assert found.engine == "rows"
     assert found.note == (
@@ -48,7 +49,7 @@ def test_a_failing_compiler_leads_to_rows_and_one_line(monkeypatch, wanted: str)
 
 
 def test_wrong_bits_lead_to_rows(monkeypatch) -> None:
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.trial.trial", lambda: False)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.trial", lambda: False)
     found = choose("compiled")
     assert found.engine == "rows" and "wrong bits" in found.note
 

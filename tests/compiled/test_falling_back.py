@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.compiled.llvm import toolchain as place
-from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
-from pixelflow.simd.lanes.compiled.native import Native
-from pixelflow.simd.lanes.form import COORDINATES, record
-from pixelflow.simd.lanes.form.interpreter import Interpreter
+from pixelflow.simd.lanes.form import COORDINATES, Interpreter, record
+from pixelflow.simd.lanes.native import toolchain as place
+from pixelflow.simd.lanes.native.compiled_engine import Native
+from pixelflow.simd.lanes.native.toolchain import Toolchain
 from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 
@@ -61,7 +60,7 @@ def test_numpy_gives_the_bits_of_native_code(make, monkeypatch, seed: int) -> No
     monkeypatch.setattr(Native, "number", lambda self, block: 0)
     native = Native()
     native.addresses = [0]
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", lambda width=None: native)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: native)
     engine = start(make(shape(96)), seed, full=False)
     engine.run([engine.prepare(each.apply) for each in program(seed, 60)])
     assert engine.digest() == expected(96, seed, 60, 1, full=False)
@@ -104,7 +103,7 @@ def test_care_is_taken_of_what_is_used_a_lot(make, monkeypatch) -> None:
 
     native = make.native()
     monkeypatch.setattr(Toolchain, "compile", noting)
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.native._OPTIMIZE_AFTER", 10_000)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine._OPTIMIZE_AFTER", 10_000)
     engine = start(make(shape(64)), 83, full=False)
     actions = [engine.prepare(each.apply) for each in program(83, 20)]
     for _ in range(30):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pixelflow.isa.registers import CARRIES, MASKS, MEMORY_BYTES, PANEL_PES, WORDS
+from pixelflow.isa.declarations import CARRIES, MASKS, MEMORY_BYTES, PANEL_PES, WORDS
 from pixelflow.simd.lanes import Shape, make_engine
 from pixelflow.simd.lanes.engine import Engine
 from tests.differential.random_programs import program
@@ -96,7 +96,7 @@ def test_care_does_not_change_the_bits(make, lanes: int, width: int) -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3, 4, 7])
 def test_any_number_of_threads(make, monkeypatch, threads: int) -> None:
     """40 instructions 60 times: long enough for all threads to work."""
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine._START_THREADS_AFTER", 0.0)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine._START_THREADS_AFTER", 0.0)
     engine = start(make(shape(8192), threads=threads), 31, full=True)
     chain = engine.chain(engine.prepare(each.apply) for each in program(31, 40))
     engine.run([chain] * 60)
@@ -120,7 +120,7 @@ def test_each_tile_is_guarded_by_itself(make) -> None:
 
 
 def test_a_chain_is_fused_by_itself_when_it_has_been_used_often(make, monkeypatch) -> None:
-    from pixelflow.simd.lanes.compiled import engine as place
+    from pixelflow.simd.lanes.native import compiled_engine as place
 
     monkeypatch.setattr(place, "_COMPILE_AFTER", 10)
     engine = start(make(shape(64)), 51, full=False)
@@ -135,7 +135,7 @@ def test_a_chain_is_fused_by_itself_when_it_has_been_used_often(make, monkeypatc
 
 
 def test_of_chains_that_come_together_no_two_are_fused_at_once(make, monkeypatch) -> None:
-    from pixelflow.simd.lanes.compiled import engine as place
+    from pixelflow.simd.lanes.native import compiled_engine as place
 
     monkeypatch.setattr(place, "_COMPILE_AFTER", 10)
     monkeypatch.setattr(place, "_APART", 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.compiled.llvm.limit import vector_operations
+from pixelflow.simd.lanes.native.dispatch import vector_operations
 
 X86 = """
 f:

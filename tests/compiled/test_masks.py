@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
 from pixelflow.simd.lanes.form import record
+from pixelflow.simd.lanes.native.lowering import full_after, masks_read
 
 PLACES = {"c": 10, "e": 11, "l": 12}
 

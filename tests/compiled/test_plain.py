@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.native import works_natively
-from pixelflow.simd.native.plain import Longs, Words, compiled, text_of
+from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, text_of, works_natively
 
 LIMIT = 5
 

@@ -8,15 +8,13 @@ import llvmlite.binding as llvm
 import pytest
 
 from pixelflow.simd.lanes import make_engine
-from pixelflow.simd.lanes.compiled.blocks import block_of, parts_of
-from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-from pixelflow.simd.lanes.compiled.llvm.dispatch import FIXED
-from pixelflow.simd.lanes.compiled.llvm.operations import DECLARATIONS, Vectors
-from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
-from pixelflow.simd.lanes.compiled.lower import function
-from pixelflow.simd.lanes.compiled.native import Native
-from pixelflow.simd.lanes.compiled.threads.sharing import TEXT
 from pixelflow.simd.lanes.form import COORDINATES
+from pixelflow.simd.lanes.native.code_cache import Cache
+from pixelflow.simd.lanes.native.compiled_engine import Native
+from pixelflow.simd.lanes.native.dispatch import FIXED
+from pixelflow.simd.lanes.native.lowering import DECLARATIONS, Vectors, block_of, function, parts_of
+from pixelflow.simd.lanes.native.threads import TEXT
+from pixelflow.simd.lanes.native.toolchain import Toolchain
 from tests.compiled.test_fused import expected, fused, shape, start
 from tests.differential.random_programs import program
 
@@ -28,7 +26,7 @@ X86 = platform.machine() in ("x86_64", "AMD64")
 def test_lesser_processors(make, folder, monkeypatch, cpu: str, width: int) -> None:
     """SSE2 alone, SSE4.2, AVX2: one by one and fused."""
     native = Native(Toolchain(cpu, "", width), Cache(folder))
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", lambda width=None: native)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: native)
     rows, engine = make_engine("rows", shape(96)), make(shape(96))
     for each in (rows, engine):
         start(each, 71, full=False).run([each.prepare(one.apply) for one in program(71, 150)])

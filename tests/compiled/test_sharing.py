@@ -9,10 +9,10 @@ import weakref
 import numpy as np
 import pytest
 
-from pixelflow.node.parts.kernels.engine import MacroEngine
+from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.compiled.threads import sharing
 from pixelflow.simd.lanes.engine import Engine
+from pixelflow.simd.lanes.native import threads as sharing
 from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 
@@ -21,7 +21,7 @@ LANES = 6 * 2048
 
 @pytest.fixture(autouse=True)
 def _share_at_once(monkeypatch) -> None:
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine._START_THREADS_AFTER", 0.0)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine._START_THREADS_AFTER", 0.0)
 
 
 def counter(make, rows: int = 2, lanes: int = LANES) -> tuple[Engine, list]:
@@ -104,7 +104,7 @@ def test_a_copy_of_the_process_has_workers_of_its_own(make) -> None:
 
 def test_new_functions_while_others_work(make, monkeypatch) -> None:
     """The table of functions is outgrown several times while tiles are under way; each new action has a new form."""
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.native._TABLE", 8)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine._TABLE", 8)
     engine, actions = counter(make, rows=64)
     for row in range(2, 64):
         engine.run(actions)
@@ -317,7 +317,7 @@ def team_after_a_run(make, engine: Engine, actions: list):
 
 
 def test_too_many_tiles_are_done_by_one(make, monkeypatch) -> None:
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.threads.team.MOST_TILES", 5)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.threads.MOST_TILES", 5)
     engine, actions = counter(make)
     engine.run(actions)
     assert (engine.get_rows(0, 1) == 232).all()

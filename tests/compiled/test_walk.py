@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.compiled.engine import CompiledAction
-from pixelflow.simd.lanes.compiled.native import WALK, Foreign
+from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Foreign
+from pixelflow.simd.lanes.native.dispatch import WALK
 
 BODY = f"""
 entry:

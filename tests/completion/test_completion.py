@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pixelflow.cli.completion import whole_parser
 from pixelflow.cli.main import main
-from pixelflow.cli.model.completion import whole_parser
-from pixelflow.cli.shell.registry import COMMANDS
+from pixelflow.cli.registry import COMMANDS
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS
 from tessellation.scenes import SCENES

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.config import PRESETS, THESIS, TINY, leaves, load_config, load_effective
+from pixelflow.config import PRESETS, THESIS, TINY, load_config, load_effective
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import InputError, format_error
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from pixelflow.config import PRESETS, NodeConfig, Param, json_schema, leaves, load_config, override_faults
+from pixelflow.config import PRESETS, NodeConfig, json_schema, load_config, override_faults
+from pixelflow.simd.configuration import Param, leaves
 from pixelflow.simd.errors import InputError
 
 VALIDATOR = Draft202012Validator(json_schema())

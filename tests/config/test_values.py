@@ -16,8 +16,8 @@ from pixelflow.config import (
     NodeConfig,
     SdramConfig,
     TasicConfig,
-    leaves,
 )
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 
@@ -189,8 +189,10 @@ def test_what_the_instruction_set_fixes(section: str, values, hint: str) -> None
 
 
 def test_the_sizes_are_those_of_the_instruction_set() -> None:
-    from pixelflow.config import checks, sections
-    from pixelflow.isa import operands, registers, tas
+    from pixelflow import config as checks
+    from pixelflow import config as sections
+    from pixelflow.isa import declarations as registers
+    from pixelflow.isa import operands, tas
 
     array = THESIS.array
     assert (array.main_bytes, array.composition_start) == (registers.MAIN_BYTES, registers.COMPOSITION_START)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pixelflow.observe.dashboard import DashboardState, drawing_of
+from pixelflow.observe.dashboard_frame import DashboardState, drawing_of
 from pixelflow.simd.dashboard import PipelineState, pipeline_drawing
 
 FRAMES = Path(__file__).parent / "frames"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pixelflow.observe.dashboard.state import (
+from pixelflow.observe.dashboard_frame import (
     DashboardState,
     MapState,
     ModuleState,
@@ -13,7 +13,7 @@ from pixelflow.observe.dashboard.state import (
     StageState,
     StreamState,
 )
-from pixelflow.simd.dashboard.over_time import BusyTrack, Utilisation
+from pixelflow.simd.dashboard import BusyTrack, Utilisation
 
 TRIANGLE = bytes(x * 2 > 20 - y and x + 2 * y < 150 and 3 * y + 40 > x for y in range(64) for x in range(128))
 GRADIENT = bytes((x + y) % 256 for y in range(64) for x in range(128))

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.shell.progress import Progress
-from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.screen import Progress, Screen
 
 SVG = re.compile(r"<svg .*</svg>", re.DOTALL)
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from pixelflow.observe.dashboard import text_frame
-from pixelflow.observe.dashboard.state import DashboardState, SemaphoreState
+from pixelflow.observe.dashboard_frame import DashboardState, SemaphoreState, text_frame
 from tests.dashboard.drawing import drawn, stored
 from tests.dashboard.states import ALONE, MIDWAY, SIZES, STATES
 

@@ -8,10 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pixelflow.observe.dashboard import DashboardState
-from pixelflow.observe.dashboard.state import MapState, SourceRow, StreamState
-from pixelflow.simd.dashboard.cells import clean, cut, time_text
-from pixelflow.simd.dashboard.over_time import BusyTrack
+from pixelflow.observe.dashboard_frame import DashboardState, MapState, SourceRow, StreamState
+from pixelflow.simd.dashboard import BusyTrack, clean, cut, time_text
 from tests.dashboard.drawing import drawn
 from tests.dashboard.states import HOSTILE, MIDWAY, SIZES, sizes, states
 

@@ -5,8 +5,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from pixelflow.simd.dashboard import QueueFill, pipeline_text
-from pixelflow.simd.dashboard.blocks import queue_style
+from pixelflow.simd.dashboard import QueueFill, pipeline_text, queue_style
 from tests.dashboard.drawing import drawn, stored
 from tests.dashboard.pipelines import MIDWAY, PIPELINES, SIZES
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble
-from pixelflow.cli.dashboard.dash import Player
-from pixelflow.cli.dashboard.dash_state import NodeView, facts_of
+from pixelflow.cli.dash import Player
+from pixelflow.cli.live import NodeView, facts_of
 from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.pe_map import MapView
-from pixelflow.node.replay.saved_run import Recorder, SavedRun
+from pixelflow.node.replay import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
-from pixelflow.observe.dashboard import DashboardState, Watch, snapshot
-from pixelflow.observe.dashboard.state import StreamState
+from pixelflow.observe.dashboard_frame import DashboardState, StreamState
+from pixelflow.observe.snapshot import Watch, snapshot
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
 EXAMPLES = Path("microcode/examples")

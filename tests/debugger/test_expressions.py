@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from microcode import assemble
-from microcode.language.source import Complaint
-from microcode.language.values import Value
-from microcode.read.lines import read_expression
+from microcode.language import Complaint, Value
+from microcode.reader import read_expression
 from pixelflow.debugger import Anywhere, Bytes, DebugSession, PeExpression, StopCondition, find_code
 from pixelflow.node import Node, Replay
 from pixelflow.simd.errors import InputError

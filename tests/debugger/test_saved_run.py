@@ -10,7 +10,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.node import Node, Poke, Recorder, Replay, RunEnd, SavedRun
-from pixelflow.node.replay import saved_run
+from pixelflow.node import replay as saved_run
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.debugger import programs

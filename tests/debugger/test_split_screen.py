@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble
-from pixelflow.cli.debug.commands import Debugger
-from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.debug import Debugger
+from pixelflow.cli.screen import Screen
 from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay
 
@@ -30,7 +30,7 @@ def _session(program: str) -> Debugger:
 
 def _played(program: str, size: tuple[int, int], *keys: str) -> tuple[Debugger, str]:
     """Return the debugger after keys (commands end in enter), and the lines that are on the screen then."""
-    from pixelflow.cli.debug.split_screen import SplitScreen
+    from pixelflow.cli.split_screen import SplitScreen
 
     debugger = _session(program)
 
@@ -105,7 +105,7 @@ def test_an_empty_line_is_the_last_command_again_and_quit_leaves() -> None:
 
 
 def test_escape_interrupts_a_long_command() -> None:
-    from pixelflow.cli.debug.split_screen import SplitScreen
+    from pixelflow.cli.split_screen import SplitScreen
 
     debugger = _session(TEXT)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pixelflow.isa.registers import CARRIES, MASKS, MEMORY_BYTES, PANEL_PES, WORDS
+from pixelflow.isa.declarations import CARRIES, MASKS, MEMORY_BYTES, PANEL_PES, WORDS
 from pixelflow.simd.lanes import Shape, available, make_engine
 from tests.differential.random_programs import program
 

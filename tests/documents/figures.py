@@ -17,21 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
-from larrabee_bridge import rasterizing
+from larrabee_bridge import speed as rasterizing
 from microcode import Builder
-from pixelflow.cli.sweep.command import MOST_POINTS
+from pixelflow.cli.sweep import MOST_POINTS
 from pixelflow.config import THESIS, load_config
 from pixelflow.isa import INSTRUCTIONS, Unit
 from tessellation import Patch, load, tessellate
 from tessellation.microprogram.kernels import emit_exchange
-from tessellation.microprogram.passes import TRANSFERS, Method
+from tessellation.microprogram.method import TRANSFERS, Method
 from tessellation.plan.memory_map import FLOAT_BYTES
-from tessellation.plan.stages import Stage
-from tessellation.published.thesis import FIGURES
-from tessellation.rendering.regions import REGION_HEIGHT
+from tessellation.plan.schedule import Stage
+from tessellation.rendering.instructions import REGION_HEIGHT
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, spent
-from tessellation.scenes.file import MOST_TRIANGLES
-from tessellation.studies.workloads import INPUTS, Measurement, pass_of
+from tessellation.reproduction.thesis import FIGURES
+from tessellation.scenes.scene_file import MOST_TRIANGLES
+from tessellation.studies import INPUTS, Measurement, pass_of
 
 __all__ = [
     "COVERED",

@@ -26,13 +26,13 @@ from microcode.catalogue import (
 )
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.isa.declaration import Family
+from pixelflow.isa.declarations import Family
 from pixelflow.isa.operands import Register
 from pixelflow.node import Node, Run
 from tessellation import Method, Tessellation, load, tessellate
-from tessellation.plan.precision import MANTISSAS
-from tessellation.published.thesis import table
+from tessellation.plan.schedule import MANTISSAS
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, spent, start_ups
+from tessellation.reproduction.thesis import table
 from tests.documents.marks import markdown_table, table_after
 from tests.library.batch import calling
 

@@ -14,15 +14,13 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.node import Node, Run
-from pixelflow.simd.report.json import json_text
-from tessellation.microprogram.keeping import store_program
-from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES
-from tessellation.microprogram.passes import Method
+from pixelflow.simd.report.html import json_text
+from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES, Method
+from tessellation.microprogram.ports import store_program
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.result_area import ResultArea
-from tessellation.plan.stages import Stage
-from tessellation.studies.caching import caching_report
-from tessellation.studies.workloads import INPUTS, pass_of
+from tessellation.plan.schedule import Stage
+from tessellation.plan.texture_layout import ResultArea
+from tessellation.studies import INPUTS, caching_report, pass_of
 from tests.documents.marks import ROOT, table_after
 
 DOCUMENT = "tessellation/README.md"

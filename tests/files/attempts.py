@@ -15,12 +15,12 @@ from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 
-from pixelflow.cli.debug.page_dialogue import PageDialogue
 from pixelflow.cli.main import main
-from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.cli.view import PageDialogue
+from pixelflow.cli.watching import known_of
 from pixelflow.node import SavedRun
 from pixelflow.view import DrawingRoom, ExplorerRoom
-from pixelflow.view.server.desks import Desk
+from pixelflow.view.server import Desk
 from tests.files.damage import damaged
 from tests.files.kinds_of_files import KINDS, PAGE, furnish, good
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelflow.node.saved import archive
+from pixelflow.node import saved_state as archive
 
 LONG_NUMBER = b"9" * 5_000
 ESCAPE = b"\x1b]0;owned\x07\x1b[2J\xc2\x9b31m"

@@ -22,7 +22,7 @@ AFTER_A_RUN = {0, 1, 4, 5, 6}
 
 @pytest.fixture(scope="module", autouse=True)
 def _everything_is_imported() -> None:
-    from pixelflow.cli.model import completion
+    from pixelflow.cli import completion
 
     completion.whole_parser()
 

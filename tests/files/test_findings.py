@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from microcode import assemble
-from pixelflow.cli.debug import diff_files
+from pixelflow.cli import diff as diff_files
 from pixelflow.cli.main import main
-from pixelflow.cli.shell.output import output_file
-from pixelflow.cli.sweep.file_lock import locked
-from pixelflow.cli.watch.trace_files import reading
+from pixelflow.cli.screen import output_file
+from pixelflow.cli.sweep_table import locked
+from pixelflow.cli.watching import reading
 from pixelflow.config import load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint
@@ -104,7 +104,7 @@ def test_a_line_of_a_zipped_trace_is_not_held_whole(head: bytes, tmp_path: Path,
 
 
 def test_rows_of_a_trace_that_never_end_are_not_all_kept(monkeypatch: pytest.MonkeyPatch, refused) -> None:
-    monkeypatch.setattr("pixelflow.simd.trace.read.kanata.MOST_ALIVE", 1_000)
+    monkeypatch.setattr("pixelflow.simd.trace.trace_model.MOST_ALIVE", 1_000)
     rows = "".join(f"I\t{number}\t0\t0\n" for number in range(2_000))
     header = good("trace.kanata").split(b"\nI\t")[0].decode()
     assert "more than 1,000 rows are alive" in refused("a.kanata", f"{header}\n{rows}".encode(), "trace", "check")

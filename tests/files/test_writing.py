@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.shell.output import output_file
+from pixelflow.cli.screen import output_file
 
 _WRITING = """
 import sys

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from microcode import assemble
-from microcode.expand.expander import STEPS
-from pixelflow.cli.dashboard.playing import Pace
+from microcode.expander import STEPS
+from pixelflow.cli.dash import Pace
 from pixelflow.cli.main import main
 from pixelflow.config import TINY
 from pixelflow.isa import Imm, Mem

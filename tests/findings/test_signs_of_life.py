@@ -11,9 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from larrabee_bridge.machine import MACHINE
-from pixelflow.cli.shell.output import STANDARD_STREAM, output_file, write_stdout
-from pixelflow.cli.shell.progress import Progress, SignOfLife
-from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, SignOfLife, output_file, write_stdout
 from tessellation.scenes import SceneSource, load_scene
 
 
@@ -30,7 +28,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("pixelflow.cli.shell.progress.QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("pixelflow.cli.screen.QUIET_SECONDS", 0.01)
     return stream
 
 
@@ -38,7 +36,7 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Make standard error a pipe that gets a line 20 times a second."""
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr("pixelflow.cli.shell.progress.LINE_SECONDS", 0.05)
+    monkeypatch.setattr("pixelflow.cli.screen.LINE_SECONDS", 0.05)
     return stream
 
 

@@ -8,19 +8,19 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gen6_bridge.code.isa import INSTRUCTIONS, EuInstruction
-from gen6_bridge.code.isa.encoding.operands import (
+from gen6_bridge.isa.declarations import INSTRUCTIONS, EuInstruction
+from gen6_bridge.isa.execution import A0, ACC_FLOAT, ACC_HIGH, ACC_LOW, CHANNELS, MRF
+from gen6_bridge.isa.legality import broken_rules
+from gen6_bridge.isa.operands import (
     Controls,
     EuDestination,
+    EuType,
     File,
     ImmediateOperand,
     IndirectAddress,
     Source,
     SourceRegion,
 )
-from gen6_bridge.code.isa.encoding.types import EuType
-from gen6_bridge.code.isa.meanings.state import A0, ACC_FLOAT, ACC_HIGH, ACC_LOW, CHANNELS, MRF
-from gen6_bridge.code.legality import broken_rules
 from gen6_bridge.unit import ExecutionUnit
 from tests.gen6.scalar import Step, Thread
 

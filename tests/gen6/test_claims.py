@@ -7,8 +7,7 @@ from functools import cache
 
 import pytest
 
-from gen6_bridge.claims.paper import PAPER
-from gen6_bridge.claims.published import CONTRADICTED
+from gen6_bridge.claims.paper import CONTRADICTED, PAPER
 from pixelflow.cli.main import main
 from pixelflow.evidence import Bench, CheckedClaim, ClaimClass, ClaimVerdict
 

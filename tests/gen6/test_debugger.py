@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.debugger import EuSession, open_dialogue
-from gen6_bridge.debugger.places import place_named
+from gen6_bridge.debugger import EuSession, open_dialogue, place_named
 from gen6_bridge.machine import run_program
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import EuConfig
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.isa.places import find_code
+from pixelflow.simd.isa.program import find_code
 from pixelflow.simd.report import Part, as_text
 
 SOURCE = """\

@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu, assemble_text
-from gen6_bridge.code.isa import INSTRUCTIONS
-from gen6_bridge.code.isa.encoding import bits
+from gen6_bridge.assembler import assemble_text
+from gen6_bridge.isa import encoding as bits
+from gen6_bridge.isa.declarations import INSTRUCTIONS
+from gen6_bridge.program import assemble_eu
 from pixelflow.simd.errors import InputError
 from tests.gen6.recorded import recorded, recorded_sources
 

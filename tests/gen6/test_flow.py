@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gen6_bridge.claims.nests import wrong_channels
-from gen6_bridge.code.assembler import EuProgram, assemble_eu
-from gen6_bridge.code.isa import INSTRUCTIONS
+from gen6_bridge.isa.declarations import INSTRUCTIONS
 from gen6_bridge.machine import run_program
+from gen6_bridge.program import EuProgram, assemble_eu
 from gen6_bridge.unit import ExecutionUnit, RunFunctions
 from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 

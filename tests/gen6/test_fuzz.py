@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gen6_bridge.code.assembler import assemble_text
-from gen6_bridge.code.isa import INSTRUCTIONS
+from gen6_bridge.assembler import assemble_text
+from gen6_bridge.isa.declarations import INSTRUCTIONS
 from gen6_bridge.unit import ExecutionUnit
 from tests.gen6.fuzz import Instructions, fill, source_of, thread_of
 from tests.gen6.scalar import Step

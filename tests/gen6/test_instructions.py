@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
-from gen6_bridge.code.isa.meanings.execution import FloatRules
+from gen6_bridge.isa.declarations import INSTRUCTIONS, EuFamily
+from gen6_bridge.isa.execution import FloatRules
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes import AUTO

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.code.legality import RULES, broken_rules
+from gen6_bridge.isa.legality import RULES, broken_rules
+from gen6_bridge.program import assemble_eu
 
 CASES = (
     ("mov (8) g20<1>F g10<8,8,1>F", ()),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gen6_bridge.claims.nests import VARIABLES, random_nest
-from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import ThreadTraces
 from gen6_bridge.unit import ChannelCounts, ExecutionUnit
 from pixelflow.simd.errors import MachineFault

@@ -125,7 +125,7 @@ def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: 
         account.threads[0].end += watcher is not None
         return account
 
-    monkeypatch.setattr("gen6_bridge.records.watched.schedule", later)
+    monkeypatch.setattr("gen6_bridge.time.schedule", later)
     (found,) = judge(written(tmp_path, KERNEL)).different
     assert found.kind == "kernels: watched" and found.difference.startswith("cycles: ")
 

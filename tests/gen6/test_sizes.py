@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gen6_bridge.compare.sizes import ways
+from gen6_bridge.compare import ways
 from pixelflow.cli.main import main
-from pixelflow.simd.comparison.triangles import Way, size_rows
+from pixelflow.simd.comparison.triangle_sizes import Way, size_rows
 from pixelflow.simd.drawing import Draw, Frame, snap
 from pixelflow.simd.lanes import AUTO, choose
 from pixelflow.simd.machine import machine_named

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from gen6_bridge.claims.closed_forms import LOOPS, chains, independent, loop_misses, off, parts
-from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.claims.scheduling import LOOPS, chains, independent, loop_misses, off, parts
 from gen6_bridge.drawing.account import FrameAccount
 from gen6_bridge.machine import run_program
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
 from pixelflow.simd.observe import Bus, Carried, Executed, Waited
 

@@ -11,8 +11,7 @@ import pytest
 
 from gen6_bridge.compare import project_on_gen6
 from gen6_bridge.drawing import VertexConstants, draw_on_gen6, on_the_screen, shade_vertices
-from gen6_bridge.drawing.vertex_shader import vertex_shader
-from gen6_bridge.drawing.vertices import UrbEntries
+from gen6_bridge.drawing.shaders import UrbEntries, vertex_shader
 from gen6_bridge.time import EuConfig
 from gen6_bridge.unit import Request
 from gen6_bridge.unit.messages import URB

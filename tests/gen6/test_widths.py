@@ -9,12 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.records import judge, widths
-from gen6_bridge.records.files import Entry
-from gen6_bridge.records.narrowed import Narrowed, WidthUndefined, narrowed
-from gen6_bridge.records.widened import widened
+from gen6_bridge import records as widths
+from gen6_bridge.isa.declarations import EuInstruction
+from gen6_bridge.program import assemble_eu
+from gen6_bridge.records import Entry, Narrowed, WidthUndefined, judge, narrowed, widened
 from gen6_bridge.unit import ExecutionUnit
 from tests.gen6.test_records import written
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pixelflow.node import GpMemory
-from pixelflow.node.parts.texture.gp_memory import GP_MEMORY_BYTES
+from pixelflow.node.texture_memory import GP_MEMORY_BYTES
 from pixelflow.simd.errors import InputError, MachineFault
 
 

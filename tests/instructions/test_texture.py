@@ -11,8 +11,8 @@ import microcode
 from pixelflow.config import TINY, SdramConfig
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
 from pixelflow.node import Node
-from pixelflow.node.parts.kernels import ENGINES
-from pixelflow.node.parts.texture.addresses import Physical
+from pixelflow.node.kernels import ENGINES
+from pixelflow.node.texture_addresses import Physical
 from pixelflow.simd.errors import MachineFault
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words
 

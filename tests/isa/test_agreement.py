@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.isa import INSTRUCTIONS, Family, InstructionSet, Mem, NodeDeclaration, OperandSpec, Unit
-from pixelflow.isa.declaration import LaneWork, work_of
+from pixelflow.isa.declarations import LaneWork, work_of
 from pixelflow.isa.emc import fetch
 from pixelflow.isa.operands import MEMORY, REGISTER, SOURCE
 from pixelflow.simd.errors import InternalError

@@ -11,9 +11,9 @@ import pytest
 from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.isa import INPUT_PORT, Family, Instruction, Program
-from pixelflow.isa.registers import MASKS, PORT_BYTES
+from pixelflow.isa.declarations import MASKS, PORT_BYTES
 from pixelflow.node import Node
-from pixelflow.node.account.run import Run
+from pixelflow.node.account import Run
 from tests.differential.random_programs import instruction
 from tests.kernels.stretches import floats
 

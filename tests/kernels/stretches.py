@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.isa.registers import CARRIES, WORDS
-from pixelflow.node.parts.kernels.engine import MacroEngine
-from pixelflow.node.parts.kernels.floats.kernel import Call, Kernel, KernelOperation
-from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.isa.declarations import CARRIES, WORDS
+from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
+from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes.engine import Meaning
+from pixelflow.simd.lanes.native.compiled_engine import CompiledAction
 from tests.compiled.test_fused import shape
 from tests.compiled.test_fused import state as random_state
 from tests.differential.random_programs import instruction

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pixelflow.node.parts.kernels.folding import Folded, folded
-from pixelflow.simd.lanes.compiled.blocks import parts_of as record
-from pixelflow.simd.lanes.form import COORDINATES, Part
-from pixelflow.simd.lanes.form.interpreter import Interpreter
+from pixelflow.node.kernels.folding import Folded, folded
+from pixelflow.simd.lanes.form import COORDINATES, Interpreter, Part
+from pixelflow.simd.lanes.native.lowering import parts_of as record
 
 ROWS, LANES = 12, 8
 FLAGS = ("c", "e", "l", "l0", "l1")

@@ -13,12 +13,12 @@ import pytest
 from microcode import assemble
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.parts.kernels import repeats
-from pixelflow.node.run.perform import score
-from pixelflow.node.run.perform.prepared import prepared
-from pixelflow.node.run.perform.repeated import Again
+from pixelflow.node.kernels import repeats
+from pixelflow.node.run import perform as prepared
+from pixelflow.node.run import score
+from pixelflow.node.run.score import Again
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
+from pixelflow.simd.lanes.native.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.node.parts.kernels import fusing
-from pixelflow.node.parts.kernels.engine import MacroEngine
-from pixelflow.node.parts.kernels.floats.kernel import Kernel, KernelOperation
-from pixelflow.simd.lanes.compiled.engine import CompiledAction
-from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
-from pixelflow.simd.lanes.compiled.native import Native
+from pixelflow.node.kernels import fusing
+from pixelflow.node.kernels.kernel import Kernel, KernelOperation
+from pixelflow.node.kernels.macro_engine import MacroEngine
+from pixelflow.simd.lanes.native.code_cache import Cache
+from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Native
+from pixelflow.simd.lanes.native.toolchain import Toolchain
 from tests.kernels.stretches import EXTREME, FINITE, Maker, call, machine, mixed, part, start, tame
 
 STATES = ({"full": True}, {"full": True, "wild": False}, {"full": "mostly"}, {"full": False})
@@ -294,6 +293,6 @@ def test_lesser_processors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cpu:
     makers = [*known_beginning(), *mixed(16, 4), *tame(16, 1)]
     expected = [unfused(makers, 2048, 16, **state) for state in STATES]
     lesser = Native(Toolchain(cpu, "", width), Cache(tmp_path))
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", lambda width=None: lesser)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: lesser)
     assert [unfused(makers, 2048, 16, **state) for state in STATES] == expected
     assert [fused(makers, 2048, 16, **state) for state in STATES] == expected

@@ -12,11 +12,10 @@ from microcode.catalogue import FLOATS, ORDERS, Library, Operation, find
 from pixelflow.config import TINY
 from pixelflow.isa import EncodingError, Program
 from pixelflow.node import Node
-from pixelflow.node.parts.kernels.engine import KernelAction
-from pixelflow.node.parts.kernels.floats.kernel import Kernel
-from pixelflow.node.parts.kernels.floats.kernel import KernelOperation as Computed
-from pixelflow.node.parts.kernels.known import digest, kernel_of, known
-from pixelflow.node.run.perform.prepared import prepared
+from pixelflow.node.kernels.kernel import Kernel
+from pixelflow.node.kernels.kernel import KernelOperation as Computed
+from pixelflow.node.kernels.macro_engine import KernelAction, digest, kernel_of, known
+from pixelflow.node.run import perform as prepared
 from pixelflow.simd.errors import InputError
 from tests.kernels.operands import kernel_for, label
 from tests.library.batch import OPERANDS, calling

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pixelflow.node.parts.kernels.engine import MacroEngine
-from pixelflow.node.parts.kernels.folding import FoldedRow
-from pixelflow.node.parts.kernels.moving import keep_folded
+from pixelflow.node.kernels.folding import FoldedRow
+from pixelflow.node.kernels.macro_engine import MacroEngine
+from pixelflow.node.kernels.repeats import keep_folded
 from tests.kernels.stretches import machine
 
 FIRST = 100

@@ -9,8 +9,8 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.node.run.perform.prepared import prepared
-from pixelflow.node.run.perform.repeated import InOnePiece
+from pixelflow.node.run import perform as prepared
+from pixelflow.node.run.score import InOnePiece
 from tests.kernels.repeated_programs import LINEAR, Pair, counted
 
 PASSING = f"""

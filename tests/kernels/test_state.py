@@ -13,9 +13,9 @@ from microcode.catalogue import Entry
 from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay
-from pixelflow.node.parts.kernels.engine import FILLING
-from pixelflow.node.parts.kernels.floats import kernel as kernels
-from pixelflow.node.parts.kernels.floats import order
+from pixelflow.node.kernels import float_order as order
+from pixelflow.node.kernels import kernel as kernels
+from pixelflow.node.kernels.macro_engine import FILLING
 from pixelflow.observe import RoutineEntered, RoutineLeft
 from pixelflow.simd.errors import InternalError, MachineFault
 from tests.kernels.operands import ENTRIES, label, random_pairs, rows

@@ -8,7 +8,7 @@ import pytest
 from pixelflow.config import THESIS, TINY
 from tessellation import Method, Patch, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.method import library_named
 
 
 def _same(schedule: str, library: str, engines: tuple[str, ...], count: int) -> None:

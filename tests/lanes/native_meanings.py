@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pixelflow.simd.lanes.engine import Meaning
+from pixelflow.simd.lanes.engine import Meaning, Shape
 from pixelflow.simd.lanes.form import places_of
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.recorder import record_numbers
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.numbers import record_numbers
+from pixelflow.simd.lanes.words import WordsEngine
 
 STOPPED = 0xFFFFFFFF
 
 
 def straight(shape: Shape, *meanings: Meaning):
     """Return a program of meanings, one after the other; ``next`` is the register that no branch writes."""
-    from pixelflow.simd.lanes.wide.native.program import GroupProgram
+    from pixelflow.simd.lanes.native.group_program import GroupProgram
 
     parts = [record_numbers(each, places_of(shape)) for each in meanings]
     return GroupProgram(shape, parts, [False] * len(parts), range(len(parts) + 1), "next", STOPPED, [0])
@@ -24,6 +23,6 @@ def carry_out(lanes: WordsEngine, meaning: Meaning, engine: str) -> None:
     if engine == "rows":
         lanes.run([lanes.prepare(meaning)])
         return
-    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+    from pixelflow.simd.lanes.native.group_run import GroupRuns
 
     assert GroupRuns(straight(lanes.shape, meaning)).run(lanes, 1000).is_done

@@ -7,11 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pixelflow.simd.lanes.engine import Meaning
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.numbers import Rounding
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.engine import Meaning, Shape
+from pixelflow.simd.lanes.numbers import Rounding
+from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 
 WORDS = [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000]
 WORDS += [0x7F800001, 0xFFC12345, 0x00000001, 0x807FFFFF, 0x7F7FFFFF, 0xCF000000, 0x4EFFFFFF, 0x40200000, 0x7C01]

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes import choose
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 from tests.lanes.native_meanings import carry_out, straight
 from tests.lanes.random_meanings import BYTES, MeaningWriter, memory_for, shape_of, state
 
@@ -20,16 +19,16 @@ PROCESSORS = [None, ("x86-64", 16), ("x86-64-v3", 32)]
 
 
 def builder(processor: tuple[str, int] | None, folder: Path):
-    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-    from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain, toolchain
-    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
+    from pixelflow.simd.lanes.native.code_cache import Cache
+    from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
+    from pixelflow.simd.lanes.native.translate import CodeBuilder
 
     return CodeBuilder(toolchain() if processor is None else Toolchain(processor[0], "", processor[1]), Cache(folder))
 
 
 def compare(seed: int, group: int, made_by) -> None:
     """Carry out a random meaning three times, as native code and by numpy."""
-    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+    from pixelflow.simd.lanes.native.group_run import GroupRuns
 
     groups, own = (3, True) if seed % 2 else (1, False)
     shape = shape_of(groups, group)
@@ -90,8 +89,8 @@ def test_a_masked_fetch_of_words_that_follow_each_other() -> None:
 @pytest.mark.parametrize(("apart", "lines"), [(0, 1), (4, 1), (32, 8), (64, 16), (256, 16), (512, 16)])
 def test_lines_are_counted_near_and_far(apart: int, lines: int) -> None:
     """Sixteen words from byte 0, in lines of 64 bytes; 512 apart they lie beyond the 64 that a number counts."""
-    from pixelflow.simd.lanes.wide.native.program import COUNTS
-    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+    from pixelflow.simd.lanes.native.group_program import COUNTS
+    from pixelflow.simd.lanes.native.group_run import GroupRuns
 
     shape, notes = shape_of(1, 16), []
     lanes = WordsEngine(shape, ByteMemory(8192))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pixelflow.simd.native import Transducer, Transition, works_natively
+from pixelflow.simd.lanes.native.plain import works_natively
+from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 
 NATIVE = [False, *([True] if works_natively() else [])]
 
@@ -103,7 +104,7 @@ def test_arrays_that_do_not_fit_are_refused(native: bool, wrong: dict, error: ty
 
 def test_native_code_takes_over_what_was_found_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it works: the second run is beyond what is walked in Python, and asks for nothing again."""
-    monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 5_000)
+    monkeypatch.setattr("pixelflow.simd.lanes.native.transducer._NATIVE_AFTER", 5_000)
     rng = np.random.default_rng(1)
     words = rng.integers(0, 2_000, 4_000, dtype=np.uint32)
     table = Transducer(1, lambda state, word: Transition((state + word) % 7, (state,)))

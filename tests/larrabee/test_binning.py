@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.pipeline.bins import TILES, BinRule, bin_triangles, in_order, sub_bins
 from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap, spans_of
 from pixelflow.simd.errors import InputError
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.lanes import choose
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.numbers import Rounding
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes.engine import Shape
+from pixelflow.simd.lanes.numbers import Rounding
+from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 from tests.lanes.native_meanings import carry_out
 from tests.larrabee import golden
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.vpu.isa import FLAGS, INSTRUCTIONS, LANES, NEXT
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from microcode import assemble
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Instruction
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 from tests.lanes.native_meanings import carry_out
 from tests.larrabee.rows import ROWS, words
 from tests.larrabee.test_golden import ENGINES

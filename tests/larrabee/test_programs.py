@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core, take_turns
-from larrabee_bridge.vpu.unit.note import RunNote
-from larrabee_bridge.vpu.unit.program import TARGET, assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
-from microcode.analysis.disassembler import disassemble
-from microcode.builder import Builder
+from larrabee_bridge.vpu.core_image import take_turns
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import TARGET, assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from microcode.assembler import Builder
+from microcode.disassembler import disassemble
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 
 PROGRAMS = Path(str(resources.files("larrabee_bridge"))) / "programs"
 RAY = resources.files("larrabee_bridge").joinpath("programs", "ray.mc")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.vpu.isa import VectorFamily
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.lanes.words import ByteMemory
 from tests.larrabee.rows import ROWS
 from tests.larrabee.test_instructions import instruction
 

@@ -7,11 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core, CoreConfig, SharedCore, take_turns
-from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
-from larrabee_bridge.vpu.unit import RunNote, VectorProgram, VectorUnit, assemble_vector
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.native import works_natively
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.core_image import SharedCore, take_turns
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
+from larrabee_bridge.vpu.ring import SetAssociativeCache
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.lanes.native.plain import works_natively
+from pixelflow.simd.lanes.words import ByteMemory
 
 NATIVE = [False, *([True] if works_natively() else [])]
 """Counted by Python, and by native code where that works."""
@@ -198,7 +202,7 @@ def test_a_set_gives_up_the_line_that_was_used_longest_ago() -> None:
 
 def test_cores_of_several_host_threads_learn_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """They share tables: while one works out what instructions take, no other one does, and all count the same."""
-    from larrabee_bridge.vpu.core import issue
+    from larrabee_bridge.vpu import issue
 
     inside, most, after = 0, 0, issue._Timing.after
 

@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.costs import dependences
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
-from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.issue import Core, dependences
+from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.isa.effects import effects
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 
 COLLATZ = """
 ; r2 = steps until r1 is 1

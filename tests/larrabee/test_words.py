@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide import float32, float64
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.lanes.wide.numbers import Rounding
-from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.lanes import float32, float64
+from pixelflow.simd.lanes.engine import Shape
+from pixelflow.simd.lanes.numbers import Rounding
+from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 
 
 def engine(groups: int = 2, memory: ByteMemory | None = None) -> WordsEngine:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import render_back_end
-from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic
 from pixelflow.simd.drawing import Blend, Draw, Frame, State
 from tests.larrabee_backend.soups import square

@@ -5,16 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import TileStage, render_back_end
-from larrabee_bridge.pipeline.backend.accounts import Accounts
-from larrabee_bridge.pipeline.backend.lists import list_room
-from larrabee_bridge.pipeline.backend.programs import Attributes, program_of, stages_of, work_parameters
-from larrabee_bridge.pipeline.backend.tiles import TileMemory, draw_bytes
-from larrabee_bridge.pipeline.coverage.quads import quads_of
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.back_end_programs import Attributes, TileStage, program_of, stages_of, work_parameters
+from larrabee_bridge.pipeline.bins import quads_of
+from larrabee_bridge.pipeline.tile_memory import Accounts, TileMemory, draw_bytes, list_room
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
-from larrabee_bridge.vpu.unit.native import native_runs
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.native import native_runs
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, snap
 from pixelflow.simd.lanes import choose
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture

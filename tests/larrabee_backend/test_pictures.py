@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import render_back_end
-from larrabee_bridge.pipeline.coverage.quads import quads_of
-from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.bins import quads_of
+from larrabee_bridge.pipeline.frame import render_on_larrabee
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend.planes import plane_words
-from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of
-from larrabee_bridge.pipeline.backend.tiles import triangle_words
-from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles
-from larrabee_bridge.pipeline.frame import draw_on_larrabee
-from larrabee_bridge.pipeline.frame.screen import front_of_screen
+from larrabee_bridge.pipeline.back_end_programs import Attributes, constants_of, plane_words
+from larrabee_bridge.pipeline.bins import BinRule, bin_triangles
+from larrabee_bridge.pipeline.picture import draw_on_larrabee, front_of_screen
+from larrabee_bridge.pipeline.tile_memory import triangle_words
 from pixelflow.simd.drawing import FAR, LEAST_NEARNESS, NEAREST, REACH, Draw, Frame, ScreenTriangles, draw_frame
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
 

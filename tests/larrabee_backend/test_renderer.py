@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles, in_order, sub_bins
-from larrabee_bridge.pipeline.coverage.quads import quads_of
-from larrabee_bridge.pipeline.frame.renderer import merged, render_on_larrabee
+from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, in_order, quads_of, sub_bins
+from larrabee_bridge.pipeline.frame import merged, render_on_larrabee
 from larrabee_bridge.vpu.isa import VectorFamily
-from larrabee_bridge.vpu.unit.program import shipped
+from larrabee_bridge.vpu.program import shipped
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
@@ -59,7 +58,7 @@ def test_the_picture_is_the_same_for_any_number_of_cores(cores, primset: int) ->
 
 def test_sub_bins_without_their_sequence_ids_would_give_another_picture() -> None:
     """What the tests above would see: core after core instead of PrimSet after PrimSet."""
-    from larrabee_bridge.pipeline.backend import render_back_end
+    from larrabee_bridge.pipeline.back_end import render_back_end
 
     triangles = ORDERED.draws[1].triangles
     bins = bin_triangles(triangles, WIDTH, HEIGHT, 32)

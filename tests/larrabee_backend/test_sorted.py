@@ -5,8 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import TileStage, render_back_end
-from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.back_end_programs import TileStage
+from larrabee_bridge.pipeline.bins import quads_of
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame
 from tests.larrabee_backend.soups import square
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
-from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
-from larrabee_bridge.vpu.memory.fibers import run_fibers
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.back_end_programs import TileStage
+from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
+from larrabee_bridge.vpu.ring import SetAssociativeCache, run_fibers
 from pixelflow.simd.drawing import TEXEL, Draw, Frame, State, Texture, snap
 from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.errors import InputError

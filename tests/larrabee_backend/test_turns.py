@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
-from larrabee_bridge.pipeline.backend.stretches import _orders
-from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
+from larrabee_bridge.pipeline.back_end import BackEnd, render_back_end
+from larrabee_bridge.pipeline.frame import render_on_larrabee
 from larrabee_bridge.pipeline.front_end import FrontEndSetting, HierarchicalDepth, run_front_end
-from larrabee_bridge.vpu.core import CoreConfig
-from larrabee_bridge.vpu.memory.fibers import run_fibers
-from larrabee_bridge.vpu.memory.ring import RingNetwork
-from pixelflow.simd.config.param import leaves
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
+from larrabee_bridge.pipeline.tile_memory import _orders
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.ring import RingNetwork, run_fibers
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, texture
 

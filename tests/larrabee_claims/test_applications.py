@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures.applications import applications_on_cores, physics_on_cores
-from larrabee_bridge.kernels.timing import scaled
+from larrabee_bridge.claims.cores import applications_on_cores, physics_on_cores
+from larrabee_bridge.kernels.study import scaled
 from pixelflow.simd.errors import InputError
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
+from larrabee_bridge.claims.bench import SceneBench, equilateral, even_mesh
 from larrabee_bridge.claims.paper import PAPER
-from larrabee_bridge.vpu.memory.ring import RingDelivery, RingNetwork
+from larrabee_bridge.vpu.ring import RingDelivery, RingNetwork
 from pixelflow.evidence import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured, Verified
-from pixelflow.evidence.sentences import measured_text
+from pixelflow.evidence.rows import measured_text
 from pixelflow.simd.drawing import Frame, covered
 from pixelflow.simd.errors import InputError
 

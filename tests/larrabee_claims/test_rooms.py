@@ -5,17 +5,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
-from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures.cores import FILLING, VOLUMES, scenes_of, work_of
-from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
-from larrabee_bridge.claims.measures.scene_costs import PRIMSETS, _by_state, costs_of
+from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, _by_state, costs_of, equilateral, even_mesh
+from larrabee_bridge.claims.cores import FILLING, VOLUMES, scenes_of, work_of
 from larrabee_bridge.claims.paper import PAPER
-from larrabee_bridge.pipeline.backend import render_back_end
-from larrabee_bridge.pipeline.backend.programs import Attributes
-from larrabee_bridge.pipeline.frame.screen import front_of_screen
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.scheduling import CORES
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.back_end_programs import Attributes
+from larrabee_bridge.pipeline.picture import front_of_screen
+from larrabee_bridge.pipeline.rasterizer import rasterize
+from larrabee_bridge.pipeline.work import CORES
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
@@ -27,10 +25,10 @@ SCENES, MESHES = ("herd", "fleet"), ("nut",)
 def fewer_scenes():
     """Half of the scenes and one of the meshes are enough to ask whether figures are what they say."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("larrabee_bridge.claims.measures.cores.SCENES", SCENES)
-        patch.setattr("larrabee_bridge.claims.measures.rasterizer.MESHES", MESHES)
-        patch.setattr("larrabee_bridge.claims.measures.tiles.MESHES", MESHES)
-        patch.setattr("larrabee_bridge.claims.measures.rasterizer.COMPARED", MESHES)
+        patch.setattr("larrabee_bridge.claims.cores.SCENES", SCENES)
+        patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.frames.COMPARED", MESHES)
         yield
 
 

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from larrabee_bridge.claims import frames as walk
 from larrabee_bridge.claims.bench import SceneBench, SeenFrame
-from larrabee_bridge.claims.measures import walk
-from larrabee_bridge.compare.vertices import project_on_larrabee
-from larrabee_bridge.pipeline.frame import draw_on_larrabee
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.compare import project_on_larrabee
+from larrabee_bridge.pipeline.picture import draw_on_larrabee
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import NotMeasured
 from pixelflow.simd.drawing import Frame
 from tessellation.picture import View

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.claims.measures.walk import frames_of_the_way, stages_of_the_way
+from larrabee_bridge.claims.frames import frames_of_the_way, stages_of_the_way
 from tests.larrabee_claims.test_verdicts import BENCH
 
 README = Path(__file__).resolve().parents[2] / "larrabee_bridge" / "README.md"

@@ -5,14 +5,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare.bezier import tessellate_on_both
-from larrabee_bridge.pipeline.frame import draw_on_larrabee, side_of, work_of
-from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.compare import tessellate_on_both
+from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.picture import draw_on_larrabee, side_of, work_of
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
 from tessellation import load
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tessellation.rendering.machine import draw_on_pixelflow
 from tessellation.scenes import layers, sized
 

@@ -5,13 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare.bezier import mesh_on_larrabee
-from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
-from larrabee_bridge.pipeline.coverage.binning import bin_triangles
-from larrabee_bridge.pipeline.frame import draw_on_larrabee, side_of, work_of
-from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.compare import FromVertices, mesh_on_larrabee, project_on_larrabee
+from larrabee_bridge.pipeline.bins import bin_triangles
+from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason
-from larrabee_bridge.pipeline.raster.rasterizer import sampled_bins
+from larrabee_bridge.pipeline.picture import draw_on_larrabee, side_of, work_of
+from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from tessellation.scenes.file import SCENES
+from tessellation.scenes.scene_file import SCENES
 
 README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
 MARK = "<!-- read by: tests/larrabee_compare/test_perspective_table.py -->\n"

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from larrabee_bridge.compare.sensitivity import CORES, larrabee_sensitivity
-from larrabee_bridge.pipeline.backend import TextureConfig
-from larrabee_bridge.pipeline.frame import draw_on_larrabee
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.compare import CORES, larrabee_sensitivity
+from larrabee_bridge.pipeline.picture import draw_on_larrabee
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.cli.main import main
-from pixelflow.simd.config.param import leaves
-from pixelflow.simd.report.json import json_text
+from pixelflow.simd.configuration import leaves
+from pixelflow.simd.report.html import json_text
 from tessellation.scenes import SceneSource, load_scene
 
 SIZE = (64, 48)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.simd.comparison.sizes import SIZES
+from pixelflow.simd.comparison.triangle_sizes import SIZES
 
 README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
 MARK = "<!-- read by: tests/larrabee_compare/test_sizes_table.py -->\n"

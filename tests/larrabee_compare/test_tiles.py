@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.compare.tiles import TileRow, best_of
-from larrabee_bridge.pipeline.frame import draw_on_larrabee
-from larrabee_bridge.pipeline.frame.free import LIGHT, line_wait
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.compare import TileRow, best_of
+from larrabee_bridge.pipeline.account import LIGHT, line_wait
+from larrabee_bridge.pipeline.picture import draw_on_larrabee
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS
 from pixelflow.simd.drawing import Bound, DrawnFrame, Frame, FreeWork

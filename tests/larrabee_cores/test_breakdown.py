@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.frame.breakdown import Breakdown, breakdown_of
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.frame import Breakdown, breakdown_of
+from larrabee_bridge.pipeline.rasterizer import rasterize
 from pixelflow.simd.drawing import Draw, Frame, snap
 from tessellation.scenes import layers, volumes
 

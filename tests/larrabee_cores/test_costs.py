@@ -8,15 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import Bins, bin_triangles
-from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of
-from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.scheduling import (
+from larrabee_bridge.pipeline.bins import Bins, Quads, bin_triangles, quads_of
+from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.rasterizer import rasterize
+from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig, violations
+from larrabee_bridge.pipeline.work import (
     FormulaCosts,
-    FrameWork,
     PairCosts,
-    ScheduleConfig,
     balance_of,
     bins_of,
     entry_quads,
@@ -25,7 +23,6 @@ from larrabee_bridge.pipeline.scheduling import (
     measured_work,
     primset_numbers,
     scaling_of,
-    violations,
 )
 from pixelflow.simd.drawing import Frame, snap
 from pixelflow.simd.errors import InputError

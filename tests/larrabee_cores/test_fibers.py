@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.memory.fibers import fewest_fibers, run_fibers, stall_of_a_round, stall_share
+from larrabee_bridge.vpu.ring import fewest_fibers, run_fibers, stall_of_a_round, stall_share
 
 
 def test_two_fibers_by_hand() -> None:

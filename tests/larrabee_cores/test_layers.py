@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.traffic import (
+    SAMPLE_BYTES,
     BinContents,
     TileSizes,
     TrafficConfig,
@@ -21,7 +22,6 @@ from larrabee_bridge.pipeline.traffic import (
     layer_accesses,
     random_layers,
 )
-from larrabee_bridge.pipeline.traffic.settings import SAMPLE_BYTES
 from pixelflow.simd.drawing import Draw, Frame, snap
 
 SCREEN = (320, 240)

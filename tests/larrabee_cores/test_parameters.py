@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import larrabee_bridge
-from larrabee_bridge.pipeline.backend import TextureConfig
-from larrabee_bridge.pipeline.coverage.quads import Quads
-from larrabee_bridge.pipeline.scheduling import FrameWork, ScheduleConfig, schedule
-from larrabee_bridge.pipeline.scheduling.costs import FormulaCosts, bins_of, formula_costs, frame_work
+from larrabee_bridge.pipeline.bins import Quads
+from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig, schedule
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.traffic import TrafficConfig
-from larrabee_bridge.vpu.core import CoreConfig
-from larrabee_bridge.vpu.memory.ring import RingConfig, RingMessage, RingNetwork
-from pixelflow.simd.config.param import leaves
+from larrabee_bridge.pipeline.work import FormulaCosts, bins_of, formula_costs, frame_work
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.ring import RingConfig, RingMessage, RingNetwork
+from pixelflow.simd.configuration import leaves
 from tests.larrabee_backend.test_turns import ELSEWHERE, MOVED
 
 MODELS = (CoreConfig, TextureConfig, ScheduleConfig, RingConfig, FormulaCosts, TrafficConfig)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.memory.reuse import found_again, line_moves
+from larrabee_bridge.vpu.ring import found_again, line_moves
 
 
 def slow_moves(lines: list[int], reads: list[bool], writes: list[bool], capacity: int) -> tuple[int, int]:

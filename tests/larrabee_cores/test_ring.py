@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.memory.ring import Leg, RingConfig, RingDirection, RingMessage, RingNetwork
+from larrabee_bridge.vpu.ring import Leg, RingConfig, RingDirection, RingMessage, RingNetwork
 from pixelflow.simd.boxes import Sent
 from pixelflow.simd.errors import InputError
 

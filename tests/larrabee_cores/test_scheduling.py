@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import Bins, in_order, sub_bins
-from larrabee_bridge.pipeline.scheduling import (
+from larrabee_bridge.pipeline.bins import Bins, in_order, sub_bins
+from larrabee_bridge.pipeline.schedule import (
     FrameWork,
     ScheduleConfig,
     WorkKind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larrabee_bridge.pipeline.frame.breakdown import QuadCost, StageCycles, raster_share, shader_length_at, shares
+from larrabee_bridge.pipeline.frame import QuadCost, StageCycles, raster_share, shader_length_at, shares
 from pixelflow.simd.errors import InputError
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.backend import render_back_end
-from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of
+from larrabee_bridge.pipeline.back_end import render_back_end
+from larrabee_bridge.pipeline.bins import Quads, quads_of
 from larrabee_bridge.pipeline.traffic import (
     RenderTarget,
     TileSizes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles
+from larrabee_bridge.pipeline.bins import BinRule, bin_triangles
 from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, run_front_end
 from pixelflow.simd.drawing import perspective
 from tessellation.picture import Camera, View, frame

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, bin_triangles
+from larrabee_bridge.pipeline.bins import TILES, BinRule, bin_triangles
 from larrabee_bridge.pipeline.front_end import Cull, DropReason
 from pixelflow.simd.drawing import covered, snap
 from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, in_pixels, soup, sphere

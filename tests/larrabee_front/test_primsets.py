@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import in_order, sub_bins
+from larrabee_bridge.pipeline.bins import in_order, sub_bins
 from larrabee_bridge.pipeline.front_end import FrontEndResult
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.config import CoreConfig
 from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, same_triangles, sphere
 
 POINTS, CORNERS = sphere()

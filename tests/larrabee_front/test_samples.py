@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.front_end import DropReason, HierarchicalDepth
-from larrabee_bridge.pipeline.raster.rasterizer import sampled_bins
+from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from pixelflow.simd.drawing import CENTRE, SAMPLES, snap
 from pixelflow.simd.errors import InputError
 from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup

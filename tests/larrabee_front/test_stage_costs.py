@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.pipeline.front_end.stages import Stages
+from larrabee_bridge.pipeline.front_end import Stages
 from larrabee_bridge.vpu.isa import VectorFamily
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from larrabee_bridge.vpu.program import assemble_vector
+from pixelflow.simd.lanes.words import ByteMemory
 
 PROGRAM = assemble_vector("""
     vloadpi v0, [r0]

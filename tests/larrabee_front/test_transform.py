@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.front_end.stages import program_of
-from larrabee_bridge.vpu.core import Core
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.front_end import program_of
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 from tessellation import evaluate, load
 from tests.larrabee_front.meshes import camera, colours, front_end, grid, sphere
 

@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge.kernels.bezier import bernstein, tessellate_on_vpu
 from pixelflow.simd.errors import InputError
 from tessellation import load
-from tessellation.surface.bernstein import bernstein_bits
+from tessellation.surface.patch import bernstein_bits
 from tessellation.surface.reference import LIMIT, evaluate
 
 

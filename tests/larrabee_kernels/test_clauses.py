@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.clauses import densities, piecewise, taken_share
-from larrabee_bridge.kernels.timing import Timed
+from larrabee_bridge.kernels.study import Timed
 from pixelflow.simd.errors import InputError
 
 DEGREE = 8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.physics.convex import CORNERS, distances, exact_distances, icosahedra
+from larrabee_bridge.kernels.convex import CORNERS, distances, exact_distances, icosahedra
 from pixelflow.simd.errors import InputError
 
 RNG = np.random.default_rng(8)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.dense.cubes import _cases, by_lines, crossings, surface_of
+from larrabee_bridge.kernels.cubes import _cases, by_lines, crossings, surface_of
 from pixelflow.simd.errors import InputError
 
 Z, Y, X = np.mgrid[0:17, 0:17, 0:17]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.dense.filters import filter_linear, filter_median
-from larrabee_bridge.kernels.dense.fourier import transform
-from larrabee_bridge.kernels.dense.product import matrix_product
+from larrabee_bridge.kernels.filters import filter_linear, filter_median
+from larrabee_bridge.kernels.fourier import transform
+from larrabee_bridge.kernels.product import matrix_product
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.errors import InputError
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels import loads, time_rays
-from larrabee_bridge.kernels.timing import timed
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.kernels.study import timed
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import InputError
 
 HELD = np.random.default_rng(1).integers(0, 60, 64).astype(np.uint8)  # every format's exponents stay small

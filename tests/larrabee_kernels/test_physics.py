@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.physics.cloth import Cloth, ClothLaw, fallen, flat
-from larrabee_bridge.kernels.physics.overlaps import overlaps
-from larrabee_bridge.kernels.physics.particles import FluidLaw, densities_of, forces_of
+from larrabee_bridge.kernels.cloth import Cloth, ClothLaw, fallen, flat
+from larrabee_bridge.kernels.overlaps import overlaps
+from larrabee_bridge.kernels.particles import FluidLaw, densities_of, forces_of
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.errors import InputError
 from tests.larrabee_kernels.rounding import Bounded, fused, given, products_summed

@@ -5,16 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.pictures.fog import crossing_panes, exact_fog
-from larrabee_bridge.kernels.pictures.shadows import IRREGULAR, ORDINARY, irregular_shadows, ordinary_shadows
-from larrabee_bridge.kernels.pictures.tones import toned
-from larrabee_bridge.kernels.pictures.transparency import back_end_run, layered
-from larrabee_bridge.kernels.pictures.views import ShadowViews, hidden_exactly, within_rounding
-from larrabee_bridge.kernels.tracing.mesh import knot_on_floor
-from larrabee_bridge.pipeline.backend import render_back_end
-from larrabee_bridge.pipeline.backend.fog import LayerFog
-from larrabee_bridge.pipeline.backend.tones import ToneCurve
-from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
+from larrabee_bridge.kernels.fog import crossing_panes, exact_fog
+from larrabee_bridge.kernels.parallel_views import ShadowViews, hidden_exactly, within_rounding
+from larrabee_bridge.kernels.shadow_maps import IRREGULAR, ORDINARY, irregular_shadows, ordinary_shadows
+from larrabee_bridge.kernels.tones import toned
+from larrabee_bridge.kernels.tracing import knot_on_floor
+from larrabee_bridge.kernels.transparency import back_end_run, layered
+from larrabee_bridge.pipeline.back_end import LayerFog, ToneCurve, render_back_end
+from larrabee_bridge.pipeline.frame import render_on_larrabee
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, Stencil, StencilStep, draw_frame, snap
 from pixelflow.simd.errors import InputError
 

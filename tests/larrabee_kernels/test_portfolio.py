@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.dense.portfolio import Market, best_shares, exact_shares, market
+from larrabee_bridge.kernels.portfolio import Market, best_shares, exact_shares, market
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.errors import InputError
 

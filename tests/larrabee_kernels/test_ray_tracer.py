@@ -8,9 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.tracing import TracedMesh, TracedView, knot_on_floor, trace, tree_of
-from larrabee_bridge.kernels.tracing.reference import against_all, shaded
-from larrabee_bridge.kernels.tracing.study import SIZE
+from larrabee_bridge.kernels.tracing import (
+    SIZE,
+    TracedMesh,
+    TracedView,
+    against_all,
+    knot_on_floor,
+    shaded,
+    trace,
+    tree_of,
+)
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.pipeline.bins import quads_of
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of, snap
 
 WIDTH, HEIGHT = 150, 101

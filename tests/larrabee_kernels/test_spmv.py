@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
-from larrabee_bridge.kernels.spmv import multiply, products
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
 from pixelflow.simd.errors import InputError
 
 MATRICES = {

@@ -9,21 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
-from larrabee_bridge.vpu.isa.forms import (
+from larrabee_bridge.vpu.isa.operands import (
+    Conversion,
     MaskForm,
+    MaskRegister,
+    Memory,
     MemoryForm,
+    Replication,
+    Scalar,
     ScalarForm,
     ScalarSourceForm,
     SourceForm,
+    Swizzle,
+    Vector,
     VectorForm,
     WideSourceForm,
 )
-from larrabee_bridge.vpu.isa.operands import Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
-from larrabee_bridge.vpu.unit.program import VectorProgram
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.program import VectorProgram
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.isa.operands import Count, OperandKind
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.words import ByteMemory
 
 BYTES = 1024
 COUNTERS = (13, 14, 15)

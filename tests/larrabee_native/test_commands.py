@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.vpu.unit import VectorUnit
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes import choose
 

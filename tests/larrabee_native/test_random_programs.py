@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.unit import VectorUnit
-from larrabee_bridge.vpu.unit.note import RunNote
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import CycleLimitError, MachineFault
 from pixelflow.simd.lanes import choose
 from tests.larrabee_native.random_programs import Setting, setting
@@ -30,10 +30,10 @@ class Runs:
     """How native runs went, and how they are made."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, processor: tuple[str, int] | None) -> None:
-        from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-        from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain, toolchain
-        from pixelflow.simd.lanes.wide.native import run
-        from pixelflow.simd.lanes.wide.native.build import CodeBuilder
+        from pixelflow.simd.lanes.native import group_run as run
+        from pixelflow.simd.lanes.native.code_cache import Cache
+        from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
+        from pixelflow.simd.lanes.native.translate import CodeBuilder
 
         tools = toolchain() if processor is None else Toolchain(processor[0], "", processor[1])
         builder = CodeBuilder(tools, Cache(folder))
@@ -142,9 +142,9 @@ def test_many_random_programs(runs: Runs, first: int) -> None:
 def test_other_families_compile() -> None:
     import llvmlite.binding as llvm
 
-    from larrabee_bridge.vpu.unit.native import group_program
-    from pixelflow.simd.lanes.wide.native.layout import GroupFrame
-    from pixelflow.simd.lanes.wide.native.translate import translated
+    from larrabee_bridge.vpu.native import group_program
+    from pixelflow.simd.lanes.native.group_program import GroupFrame
+    from pixelflow.simd.lanes.native.translate import translated
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

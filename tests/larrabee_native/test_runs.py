@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.unit import VectorUnit, assemble_vector, engines
-from larrabee_bridge.vpu.unit.engines import ENGINES
-from larrabee_bridge.vpu.unit.native import native_runs
-from larrabee_bridge.vpu.unit.vector_unit import thread_shape
+from larrabee_bridge.vpu import vector_unit as engines
+from larrabee_bridge.vpu.native import native_runs
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import ENGINES, VectorUnit, thread_shape
 from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 from pixelflow.simd.lanes import choose
-from pixelflow.simd.lanes.choice import Choice
-from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.engine import Choice
+from pixelflow.simd.lanes.words import ByteMemory
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
 
@@ -143,7 +143,7 @@ def test_the_limit_is_looked_at_where_a_branch_leads_back(engine: str) -> None:
 
 def test_what_has_no_native_code_goes_on_with_numpy(monkeypatch, caplog) -> None:
     """One line of the log says so, once a program."""
-    from pixelflow.simd.lanes.wide.native import build
+    from pixelflow.simd.lanes.native import translate as build
 
     def refuse(*_: object) -> str:
         raise RuntimeError("LLVM is tired")
@@ -179,7 +179,7 @@ def seen(unit: VectorUnit) -> tuple[str, bytes]:
 @pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError("no room")])
 def test_what_goes_wrong_in_the_middle_is_undone_and_left_to_numpy(error, monkeypatch, caplog) -> None:
     """The first two groups have written when no thread of the host can be had; the next run is native again."""
-    from pixelflow.simd.lanes.wide.native import run
+    from pixelflow.simd.lanes.native import group_run as run
 
     class Broken:
         def __init__(self, *_: object) -> None:
@@ -221,7 +221,7 @@ def test_a_copy_that_finds_no_room_does_not_switch_native_code_off(caplog) -> No
 @pytest.mark.parametrize("held", [1 << 24, 20], ids=["at once", "made again"])
 def test_who_takes_notes_finds_the_end_of_the_run(held: int, monkeypatch) -> None:
     """Also where it raises an error in the middle of the notes, which then comes out as it is."""
-    from pixelflow.simd.lanes.wide.native import run
+    from pixelflow.simd.lanes.native import group_run as run
 
     monkeypatch.setattr(run, "_HELD_WORDS", held)
     monkeypatch.setattr(run, "_NOTE_WORDS", 8)
@@ -257,7 +257,7 @@ def test_any_limit_is_the_same_to_both_engines(limit: float) -> None:
 
 
 def test_a_memory_that_is_too_large_is_left_to_numpy_before_anything_is_made(monkeypatch, caplog) -> None:
-    from pixelflow.simd.lanes.wide.native import run
+    from pixelflow.simd.lanes.native import group_run as run
 
     monkeypatch.setattr(run, "_MOST_BYTES", 1 << 16)
     monkeypatch.setattr(run, "_Run", None)
@@ -272,11 +272,11 @@ def test_a_memory_that_is_too_large_is_left_to_numpy_before_anything_is_made(mon
 
 
 def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> None:
-    from larrabee_bridge.vpu.unit.native import group_program
-    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-    from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
-    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
-    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+    from larrabee_bridge.vpu.native import group_program
+    from pixelflow.simd.lanes.native.code_cache import Cache
+    from pixelflow.simd.lanes.native.group_run import GroupRuns
+    from pixelflow.simd.lanes.native.toolchain import toolchain
+    from pixelflow.simd.lanes.native.translate import CodeBuilder
 
     def result(made_by: CodeBuilder, count: int) -> list[int]:
         unit = VectorUnit(assemble_vector("again: add r1, 7\nsub r2, 1\njnz again\n".replace("7", str(count))))
@@ -294,12 +294,12 @@ def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> N
 
 def test_what_is_carried_out_often_is_compiled_with_care(tmp_path, monkeypatch) -> None:
     """203 parts a group: from the second run on 64 groups have carried out 20,000, of which the first two show it."""
-    from larrabee_bridge.vpu.unit.native import group_program
-    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-    from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
-    from pixelflow.simd.lanes.wide.native import run
-    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
-    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+    from larrabee_bridge.vpu.native import group_program
+    from pixelflow.simd.lanes.native import group_run as run
+    from pixelflow.simd.lanes.native.code_cache import Cache
+    from pixelflow.simd.lanes.native.group_run import GroupRuns
+    from pixelflow.simd.lanes.native.toolchain import toolchain
+    from pixelflow.simd.lanes.native.translate import CodeBuilder
 
     monkeypatch.setattr(run, "_CAREFUL_FROM", 20_000)
     program = group_program(counting("compiled").program, thread_shape(64))
@@ -358,10 +358,10 @@ def test_runs_of_a_program_are_kept_for_each_number_of_lanes() -> None:
 
 def test_a_number_that_was_a_mask_has_sixteen_bits(tmp_path, monkeypatch) -> None:
     """With AVX-512, code made with care and lines noted, one of LLVM's passes left the upper half as it was."""
-    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
-    from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
-    from pixelflow.simd.lanes.wide.native import run
-    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
+    from pixelflow.simd.lanes.native import group_run as run
+    from pixelflow.simd.lanes.native.code_cache import Cache
+    from pixelflow.simd.lanes.native.toolchain import toolchain
+    from pixelflow.simd.lanes.native.translate import CodeBuilder
 
     builder = CodeBuilder(toolchain(), Cache(tmp_path))
     monkeypatch.setattr(run, "builder", lambda: builder)

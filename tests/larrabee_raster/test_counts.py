@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from larrabee_bridge import rasterizing
-from larrabee_bridge.pipeline.coverage.binning import Bins
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.raster.timing import ablation
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge import speed as rasterizing
+from larrabee_bridge.pipeline.bins import Bins
+from larrabee_bridge.pipeline.rasterizer import ablation, rasterize
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles
-from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.bins import BinRule, Quads, bin_triangles, quads_of
+from larrabee_bridge.pipeline.rasterizer import rasterize
 from pixelflow.simd.drawing import SAMPLES, covered
 from tests.larrabee_raster.scenes import FAMILIES, HEIGHT, WIDTH, equilateral, family, joined, triangles_of
 

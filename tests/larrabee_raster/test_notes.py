@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core, CoreConfig, Costs
-from larrabee_bridge.vpu.unit import BasicBlocks, RunNote, VectorProgram, VectorUnit, assemble_vector, shipped
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.issue import Core, Costs
+from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
+from larrabee_bridge.vpu.program import VectorProgram, assemble_vector, shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import CycleLimitError, MachineFault
 
 LOOP = """
@@ -80,8 +83,10 @@ def loop(threads: int = 12) -> VectorUnit:
 def test_threads_that_part_and_touch_different_lines(
     config: CoreConfig, by_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("larrabee_bridge.vpu.core.issue._KNOWN", {})
-    monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30)
+    monkeypatch.setattr("larrabee_bridge.vpu.issue._KNOWN", {})
+    monkeypatch.setattr(
+        "pixelflow.simd.lanes.native.transducer._NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30
+    )
     threads, ways = 12, [{}, {"lines": True}, {"watched": True}, {"watched": True, "lines": True}]
     plain = Plain(loop().program, threads, config)
     loop().run(plain, lines=True, watched=True)
@@ -99,7 +104,7 @@ def test_threads_that_part_and_touch_different_lines(
 def test_a_note_in_parts_is_charged_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, parts = [], []
     loop().run(whole.append, lines=True)
-    monkeypatch.setattr("larrabee_bridge.vpu.unit.note_taking._MOST_WORDS", 100)
+    monkeypatch.setattr("larrabee_bridge.vpu.notes._MOST_WORDS", 100)
     unit = loop()
     unit.run(parts.append, lines=True)
     assert len(whole) == 1 and len(parts) > 2

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.vpu.unit.program import assemble_vector, shipped
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.rasterizer import rasterize
+from larrabee_bridge.vpu.program import assemble_vector, shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import edges_of
 from pixelflow.simd.errors import InputError
 from tests.larrabee_raster.scenes import family, triangles_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.raster.runs import Fields, SetUp
+from larrabee_bridge.pipeline.rasterizer import Fields, SetUp
 from pixelflow.simd.drawing import SAMPLES, edges_of
 from tests.larrabee_raster.scenes import FAMILIES, family
 

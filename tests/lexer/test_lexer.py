@@ -17,7 +17,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punc
 from rich.console import Console
 from rich.syntax import Syntax
 
-from microcode.language.functions import FUNCTIONS
+from microcode.language import FUNCTIONS
 from microcode.lexer import MicrocodeLexer
 from pixelflow.isa import INSTRUCTIONS
 

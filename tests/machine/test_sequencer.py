@@ -11,7 +11,7 @@ import microcode
 from pixelflow.config import THESIS, TINY
 from pixelflow.isa import INSTRUCTIONS, Family, Imm, Mem, Program, Register
 from pixelflow.node import Node, guesses
-from pixelflow.node.run.streams import control
+from pixelflow.node.run import stream as control
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.lanes import ENGINES
 

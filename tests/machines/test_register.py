@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from microcode.assembler import assemble
-from pixelflow.simd.config.param import leaves
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import PictureDifference, draw_frame
 from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, machines, register

@@ -16,7 +16,7 @@ from pixelflow.simd.commands import (
     MachineOption,
     whole_number,
 )
-from pixelflow.simd.config.param import param
+from pixelflow.simd.configuration import param
 from pixelflow.simd.drawing import DrawnFrame, Frame, draw_frame, spans_of
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec

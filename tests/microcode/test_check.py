@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microcode import assemble, check
-from microcode.analysis.footprint import footprint
+from microcode.checks import footprint
 from pixelflow.isa import INSTRUCTIONS, Mem, Register
 from pixelflow.simd.errors import InputError
 from tests.microcode.sources import EXAMPLES, LIBRARIES

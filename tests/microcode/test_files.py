@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from microcode import Builder, assemble
-from microcode.read import files
+from microcode import reader as files
 from pixelflow.simd.errors import InputError, format_error
 from pixelflow.simd.files import SOURCE
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble
-from microcode.read.lines import read_line
+from microcode.reader import read_line
 from pixelflow.simd.errors import InputError
 
 LANGUAGE = (Path(__file__).parents[2] / "microcode" / "LANGUAGE.md").read_text(encoding="utf-8")

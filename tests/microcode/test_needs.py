@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.vpu.unit.program import TARGET as LARRABEE
+from larrabee_bridge.vpu.program import TARGET as LARRABEE
 from microcode import Builder, assemble, disassemble, listing
 from pim_kernels import KERNELS
 from pixelflow.cli.main import main

@@ -17,7 +17,7 @@ import pytest
 
 import pixelflow as pf
 from larrabee_bridge.machine import run_program
-from larrabee_bridge.vpu.unit import assemble_vector
+from larrabee_bridge.vpu.program import assemble_vector
 from pixelflow.simd.errors import MissingPackageError
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.trace import Trace, TraceClock, Tracer, tracks_of_streams
@@ -146,7 +146,7 @@ def test_arguments_and_a_missing_package_are_said(monkeypatch, tmp_path) -> None
     for height in (199, 4001, 500.5, True):
         with pytest.raises(pf.InputError, match="200 to 4000 pixels"):
             pf.explore(pf.assemble("triangle.mc"), height=height)
-    monkeypatch.setattr("pixelflow.view.notebook.opening.find_spec", lambda name: None)
+    monkeypatch.setattr("pixelflow.view.explorer.find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="anywidget"):
         pf.explore(pf.assemble("triangle.mc"))
 

@@ -10,7 +10,7 @@ from pixelflow import observe as events
 from pixelflow.config import TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.node.run.perform import on_lanes
+from pixelflow.node.run import perform as on_lanes
 from pixelflow.observe import (
     Accessed,
     Blocked,

@@ -60,7 +60,7 @@ def test_what_a_timing_only_run_cannot_know_is_null() -> None:
 
 
 def test_busy_wait_and_idle_that_are_not_the_total_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.node.account.run import Run
+    from pixelflow.node.account import Run
 
     monkeypatch.setattr(Run, "busy", property(lambda self: 1))
     with pytest.raises(InternalError, match="busy 1 \\+ wait 0 \\+ idle 0 are not"):

@@ -11,7 +11,7 @@ from microcode import assemble
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, RunEnergy
-from pixelflow.node.account.energy import energy_text
+from pixelflow.node.energy import energy_text
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 

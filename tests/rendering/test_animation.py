@@ -9,20 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.draw.pictures import write_animation
 from pixelflow.cli.main import main
+from pixelflow.cli.pictures import write_animation
 from pixelflow.config import THESIS, load_effective
 from pixelflow.simd.drawing import Picture, draw_frame
 from pixelflow.simd.report import as_text, json_text
 from tessellation import Method, load, tessellate
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
 from tessellation.microprogram.method import SCHEDULES
-from tessellation.plan.stages import Stage
-from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report
-from tessellation.rendering.animation.report import balance
-from tessellation.rendering.composition.drawing import draw_on_nodes
+from tessellation.plan.schedule import Stage
+from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report, balance
+from tessellation.rendering.composition import draw_on_nodes
 from tessellation.scenes import PreparedScene, Scene, SceneSource, prepare_scene
-from tessellation.scenes.pictures import PriorWork
+from tessellation.scenes.scene_picture import PriorWork
 from tests.documents.marks import table_after
 
 SCENE = """

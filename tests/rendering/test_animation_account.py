@@ -10,9 +10,9 @@ import pytest
 from pixelflow.config import THESIS, load_effective
 from pixelflow.simd.report import as_text, json_text
 from tessellation import PatchManager, load
-from tessellation.host.trims import trim_account
+from tessellation.host.tessellator import trim_account
 from tessellation.microprogram.method import SCHEDULES
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.rendering.test_animation import ONCE, TURNED, animated, method

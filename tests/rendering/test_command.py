@@ -132,7 +132,7 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     tmp_path: Path, monkeypatch, capsys, command: str, words: list[str], message: str
 ) -> None:
     pytest.importorskip("trimesh")
-    from tessellation.scenes import load
+    from tessellation.scenes import scene_load as load
 
     monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
     scene = '[[body]]\npatches = "teapot"\n[[body]]\nname = "pane"\nmesh = "floor"\nblend = "over"\nalpha = 90\n'
@@ -198,7 +198,7 @@ def test_values_on_which_no_picture_depends_are_named(tmp_path: Path, monkeypatc
 
 
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
-    from tessellation.rendering.pictures import drawn as drawing
+    from tessellation.rendering import pictures as drawing
 
     honest = drawing.draw_frame
 

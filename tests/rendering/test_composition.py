@@ -14,10 +14,9 @@ from pixelflow.simd.drawing import Blend, Draw, Frame, State, Texture, draw_fram
 from pixelflow.simd.errors import InputError
 from tessellation.picture import SceneSource
 from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, draw_on_nodes, merge, run_network, shares
-from tessellation.rendering.composition.merging import depths_of
-from tessellation.rendering.composition.network import check_room
-from tessellation.rendering.composition.transfers import Cargo, transfers_of
+from tessellation.rendering.composition import depths_of
 from tessellation.rendering.machine import ended_of
+from tessellation.rendering.network import Cargo, check_room, transfers_of
 from tessellation.scenes import load_scene
 from tests.documents.marks import table_after
 

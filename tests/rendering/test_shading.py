@@ -12,8 +12,8 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.node import Node
-from pixelflow.node.parts.texture.transfer import Direction, Transfer, TransferCommand
-from pixelflow.node.run.order.tasic_box import TasicSpec, run_cycles
+from pixelflow.node.run.tasic_box import TasicSpec, run_cycles
+from pixelflow.node.transfer import Direction, Transfer, TransferCommand
 from pixelflow.simd.drawing import (
     FAR,
     Blend,
@@ -29,21 +29,19 @@ from pixelflow.simd.drawing import (
     snap,
 )
 from pixelflow.simd.errors import InputError
+from tessellation.rendering import materials
+from tessellation.rendering import shading_raster as layers
 from tessellation.rendering.machine import draw_on_pixelflow
-from tessellation.rendering.renderer import collect
-from tessellation.rendering.shading import (
+from tessellation.rendering.materials import (
     ShadedFrame,
     TextureLayout,
-    layers,
     load_textures,
-    materials,
-    read_pixels,
     receive_program,
-    record_program,
     require_deferred,
-    shade_region,
-    sorted_layers,
 )
+from tessellation.rendering.renderer import collect
+from tessellation.rendering.shading import read_pixels, shade_region
+from tessellation.rendering.shading_raster import record_program, sorted_layers
 
 WIDTH, HEIGHT = 140, 70
 """Four regions, three of them cut off by the picture's edge."""

@@ -15,14 +15,10 @@ from pixelflow.simd.errors import InputError
 from tessellation import Method, load
 from tessellation.picture import View
 from tessellation.plan.memory_map import memory_map
-from tessellation.rendering.instructions import TriangleData, region_program
-from tessellation.rendering.projected import sampled_points
-from tessellation.rendering.regions import regions
-from tessellation.rendering.words import draw_words, generate_words
-from tessellation.rendering.words.drawing import word_programs
-from tessellation.rendering.words.places import WordPlaces
-from tessellation.rendering.words.programs import setup_program, triangle_program
-from tessellation.rendering.words.sending import PART_BYTES, PARTS
+from tessellation.rendering.instructions import TriangleData, region_program, regions
+from tessellation.rendering.projection import sampled_points
+from tessellation.rendering.word_sending import PART_BYTES, PARTS, WordPlaces
+from tessellation.rendering.words import draw_words, generate_words, setup_program, triangle_program, word_programs
 
 PLACES = WordPlaces.after(memory_map(4, 4))
 EDGES, PLANES, REACH = (PLACES.coefficients + at for at in (0, 33, 72))

@@ -17,8 +17,8 @@ from microcode import assemble
 from pixelflow.config import THESIS, TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
+from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Selection, Trace, TraceClock, known_tracks
 from tessellation import load, tessellate
@@ -225,7 +225,7 @@ def test_surfaces_show_pictures() -> None:
 
 
 def test_a_sweep_shows_its_curves() -> None:
-    from pixelflow.cli.sweep.python import sweep
+    from pixelflow.cli.sweep import sweep
 
     found = sweep("tessellate", "enneper", {"samples": (2, 4), "schedule": ("thesis", "shared-columns")})
     shown = page(found)

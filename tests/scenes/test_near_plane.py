@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gen6_bridge.compare import project_on_gen6
-from larrabee_bridge.compare.vertices import project_on_larrabee
+from larrabee_bridge.compare import project_on_larrabee
 from pixelflow.simd.drawing import Draw, Frame, State, Texture, draw_frame
 from pixelflow.simd.machine import machine_named
 from tessellation.picture import Standpoint, View, cut_triangles

@@ -6,7 +6,7 @@ import pytest
 from pixelflow.simd.drawing import Frame, draw_frame
 from tessellation.picture import KEY, View, facets, unit
 from tessellation.scenes import Body, draws_of, shade, shadow_bodies
-from tessellation.scenes.shadows import shadow_volume
+from tessellation.scenes.world import shadow_volume
 from tests.larrabee_front.meshes import sphere
 
 LIGHT = unit(KEY)

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.checker import SdramChecker
-from pixelflow.node.parts.sdram.commands import Access
-from pixelflow.node.parts.sdram.scheduler import EqualSlots, Greedy, Scheduler
-from pixelflow.node.parts.sdram.slots import Pattern
+from pixelflow.node.sdram import EqualSlots, Greedy, Pattern, Scheduler
+from pixelflow.node.sdram_checker import SdramChecker
+from pixelflow.node.sdram_commands import Access
 
 THESIS = SdramConfig()
 REFRESHED = replace(THESIS, refresh=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram import checker
-from pixelflow.node.parts.sdram.checker import SdramChecker, Verdict
-from pixelflow.node.parts.sdram.trace import read_traces
+from pixelflow.node import sdram_checker as checker
+from pixelflow.node.sdram_checker import SdramChecker, Verdict
+from pixelflow.node.sdram_commands import read_traces
 from pixelflow.simd.errors import InputError
 from tests.sdram.timeline import commands
 
@@ -78,7 +78,7 @@ def test_time_does_not_go_back() -> None:
 def test_the_checker_shares_no_code_with_the_scheduler() -> None:
     tree = ast.parse(Path(checker.__file__).read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name for name in imported if name.startswith("pixelflow.node")} == {"pixelflow.node.parts.sdram.commands"}
+    assert {name for name in imported if name.startswith("pixelflow.node")} == {"pixelflow.node.sdram_commands"}
 
 
 def test_the_reference_verdicts(shared: Path) -> None:

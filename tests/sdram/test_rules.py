@@ -6,9 +6,9 @@ import pytest
 
 from pixelflow.config import SdramConfig
 from pixelflow.node import sdram_distances
-from pixelflow.node.parts.sdram.checker import SdramChecker
-from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
-from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
+from pixelflow.node.sdram import BURSTS, Sdram
+from pixelflow.node.sdram_checker import SdramChecker
+from pixelflow.node.sdram_commands import CommandKind, SdramCommand
 from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands
 

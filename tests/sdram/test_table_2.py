@@ -6,10 +6,9 @@ from itertools import islice, product
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.checker import SdramChecker
-from pixelflow.node.parts.sdram.commands import Access
-from pixelflow.node.parts.sdram.scheduler import EqualSlots, Greedy
-from pixelflow.node.parts.sdram.slots import Pattern, Slot, access_commands, equal_slot
+from pixelflow.node.sdram import EqualSlots, Greedy, Pattern, Slot, access_commands, equal_slot
+from pixelflow.node.sdram_checker import SdramChecker
+from pixelflow.node.sdram_commands import Access
 from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands, text
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Physical
-from pixelflow.node.parts.texture.memory import TextureMemory
+from pixelflow.node.texture_addresses import AddressForm, AddressMap, Physical
+from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.simd.errors import MachineFault
 
 THESIS = SdramConfig()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pixelflow.node.parts.sdram.trace import HEADER, read_traces, write_traces
+from pixelflow.node.sdram_commands import HEADER, read_traces, write_traces
 from pixelflow.simd.errors import InputError
 from tests.sdram.timeline import commands
 

@@ -6,7 +6,7 @@ is none), a column after an at sign (``3:RD0@508``).
 
 import re
 
-from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
+from pixelflow.node.sdram_commands import CommandKind, SdramCommand
 
 _STEP = re.compile(r"(\d+):([A-Z]+)(\d+)?(?:\.(\d+))?(?:@(\d+))?(?:\*(\d+))?$")
 

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from pixelflow.simd.boxes import Clock, Netlist
-from pixelflow.simd.boxes.clock import STILL
+from pixelflow.simd.boxes import STILL, Clock, Netlist
 from pixelflow.simd.errors import DeadlockError, InternalError
 from tests.sim import graphs
 from tests.sim.parts import Metronome, Worker

@@ -11,9 +11,9 @@ import microcode
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.node.account.ledger import LedgerFlow
-from pixelflow.node.parts.texture.transfer import Transfer
-from pixelflow.node.parts.texture.unit import TextureUnit
+from pixelflow.node.account import LedgerFlow
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.transfer import Transfer
 from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from tests.streams import exchanges
 
@@ -215,7 +215,7 @@ def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pyt
 
 
 def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.node.run.streams.semaphores import Semaphores
+    from pixelflow.node.run.semaphores import Semaphores
 
     program = microcode.assemble("SIGNAL 0\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_SetStep 1\n")
     monkeypatch.setattr(Semaphores, "take", lambda self, semaphore: True)
@@ -224,7 +224,7 @@ def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_cycles_that_are_neither_busy_nor_waited_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.node.run.streams.stream import Stream
+    from pixelflow.node.run.stream import Stream
 
     monkeypatch.setattr(Stream, "busy", property(lambda self: 7))
     with pytest.raises(InternalError, match=r"EIGC: 7 cycles busy \+ 0 waiting are not 1"):

@@ -8,7 +8,7 @@ import pytest
 import microcode
 from pixelflow.isa import Program
 from pixelflow.node import Machine, Node, Run
-from pixelflow.node.run.marks import values
+from pixelflow.node.run import marks as values
 from pixelflow.simd.errors import MachineFault
 from tests.streams.test_exchanges import SMALL
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.study.sampling import FLIGHT, sampling
+from pixelflow.cli.study import FLIGHT, sampling
 from pixelflow.config import THESIS
+from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import as_text, json_text
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import table_after

@@ -9,19 +9,25 @@ from typing import Any
 
 import pytest
 
-from pixelflow.cli.study.passes import picture
-from pixelflow.config import THESIS, leaves, load_config
+from pixelflow.cli.study import picture
+from pixelflow.config import THESIS, load_config
 from pixelflow.isa import Family
 from pixelflow.node import guesses
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.report import Report, as_text, json_text
 from pixelflow.simd.units import Standing
-from tessellation.microprogram.libraries import LIBRARIES as FLOAT_LIBRARIES
-from tessellation.microprogram.passes import SCHEDULES, TRANSFERS, Method
-from tessellation.studies.caching import caching_report
-from tessellation.studies.schedules import LIBRARIES, schedules_report
-from tessellation.studies.sensitivity import sensitivity_report
-from tessellation.studies.supply import supply_report
-from tessellation.studies.workloads import INPUTS, Measurement, pass_of
+from tessellation.microprogram.method import LIBRARIES as FLOAT_LIBRARIES
+from tessellation.microprogram.method import SCHEDULES, TRANSFERS, Method
+from tessellation.studies import (
+    INPUTS,
+    LIBRARIES,
+    Measurement,
+    caching_report,
+    pass_of,
+    schedules_report,
+    sensitivity_report,
+    supply_report,
+)
 
 GUESSED = (Standing.FITTED, Standing.INVENTED)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.simd.comparison.sizes import crossings, sizes_drawn, sizes_report
+from pixelflow.simd.comparison.triangle_sizes import crossings, sizes_drawn, sizes_report
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture, draw_frame, spans_of
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import json_text

@@ -9,7 +9,7 @@ import pytest
 from microcode import assemble
 from pixelflow.config import ExtraConfig, NodeConfig, load_config
 from pixelflow.node import Node
-from pixelflow.node.run.costs.extra import EXTRA_RULES
+from pixelflow.node.run.supply import EXTRA_RULES
 
 PLAIN = "LD R, [0]\nLD R, S\nADD R, #1\nCMP S, #1\nSHL R\nST [0], R\nSTA [0], R\n"
 USES = {

@@ -10,8 +10,7 @@ from microcode import assemble
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Replay, Run
-from pixelflow.node.run.costs.supply import Supply
-from pixelflow.node.run.costs.words import ProgramWords, words_of
+from pixelflow.node.run.supply import ProgramWords, Supply, words_of
 from pixelflow.observe import Executed, Waited
 from pixelflow.simd.errors import CycleLimitError, MachineFault
 from tests.streams import exchanges

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.cli.shell.arguments import Parser, UsageError
-from pixelflow.cli.shell.registry import COMMANDS
-from pixelflow.cli.sweep.grid import Grid, axis_of, option_name
-from pixelflow.cli.sweep.subject import SWEPT
-from pixelflow.simd.errors import format_error
+from pixelflow.cli.arguments import Parser
+from pixelflow.cli.registry import COMMANDS
+from pixelflow.cli.sweep import SWEPT
+from pixelflow.cli.sweep_table import Grid, axis_of, option_name
+from pixelflow.simd.errors import UsageError, format_error
 
 PARSER = Parser()
 PARSER.add_argument("--engine")

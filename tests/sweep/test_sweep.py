@@ -136,7 +136,7 @@ def test_a_table_cut_anywhere_is_gone_on_with(sweep, suffix: str, monkeypatch: p
 
 
 def test_finished_points_are_not_measured_again(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli.sweep import points as sweep_engines
+    from pixelflow.cli import sweep_table as sweep_engines
 
     measured: list[int] = []
     real = sweep_engines.measure
@@ -185,7 +185,7 @@ def test_a_program_that_has_changed_is_refused(sweep, folder: Path) -> None:
 def test_a_table_of_another_version_is_refused(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sweep(*GRID, "--out", "p.csv").code == 0
     before = Path("p.csv").read_bytes()
-    monkeypatch.setattr("pixelflow.cli.sweep.points.__version__", "0.0.0")
+    monkeypatch.setattr("pixelflow.__version__", "0.0.0")
     result = sweep(*GRID, "--out", "p.csv")
     assert result.code == 3 and "here it is 0.0.0" in result.err
     assert Path("p.csv").read_bytes() == before
@@ -194,8 +194,8 @@ def test_a_table_of_another_version_is_refused(sweep, monkeypatch: pytest.Monkey
 def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from microcode.read import files
-    from pixelflow.cli.workers.tool import library_sha256
+    from microcode import reader as files
+    from pixelflow.cli.workers import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
     assert main(words) == 0

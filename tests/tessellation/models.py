@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessellation import Patch, PatchSamples, evaluate
-from tessellation.surface.samples import mark_outside, measure
+from tessellation.surface.reference import mark_outside, measure
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "patches"
 

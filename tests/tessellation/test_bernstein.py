@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from tessellation.surface.bernstein import bernstein_bits, float_bits
+from tessellation.surface.patch import bernstein_bits, float_bits
 
 
 def value(bits: int) -> Fraction:

@@ -9,7 +9,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation import build_mesh
-from tessellation.surface.export import encode, npz, obj, ply, ply_ascii, suffix_of
+from tessellation.surface.mesh import encode, npz, obj, ply, ply_ascii, suffix_of
 from tests.tessellation.models import ideal_samples
 
 

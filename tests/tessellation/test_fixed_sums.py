@@ -13,11 +13,11 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram.fixed.floats import MOVED
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.fixed_sums import MOVED
+from tessellation.microprogram.method import library_named
 from tessellation.plan.fixed import FixedFormat, fixed_map, refusal
-from tessellation.plan.stages import Stage
-from tessellation.studies.workloads import INPUTS, pass_of
+from tessellation.plan.schedule import Stage
+from tessellation.studies import INPUTS, pass_of
 from tests.tessellation.test_texture_path import bicubic_pass, same_bits
 
 FIXED = Method(schedule="fixed-sums")

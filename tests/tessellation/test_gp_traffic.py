@@ -15,8 +15,8 @@ from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, load, tessellate
 from tessellation.host.session import Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
-from tessellation.microprogram.libraries import library_named
-from tessellation.plan.stages import Stage
+from tessellation.microprogram.method import library_named
+from tessellation.plan.schedule import Stage
 from tests.tessellation.test_texture_path import SMALL, bicubic_pass, same_bits
 
 

@@ -9,10 +9,10 @@ from pixelflow.config import THESIS, load_config
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, load, tessellate
-from tessellation.host.caching import KeptResults
+from tessellation.host.session import KeptResults
 from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES
-from tessellation.plan.stages import Stage
-from tessellation.studies.workloads import INPUTS, pass_of
+from tessellation.plan.schedule import Stage
+from tessellation.studies import INPUTS, pass_of
 
 SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=4"])
 """512 PEs: a few patches fill a pass."""

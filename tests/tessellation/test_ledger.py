@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import TINY, ArrayConfig
-from pixelflow.node.account.ledger import Ledger
+from pixelflow.node.account import Ledger
 from pixelflow.simd.errors import InternalError
 from tessellation import Method, PatchManager, tessellate
 from tessellation.host.ledger import Amounts, balance
 from tessellation.host.session import PassResult, Session
 from tessellation.host.tessellator import collect
 from tessellation.microprogram.gp_traffic import RESULT_BYTES
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.method import library_named
 from tessellation.plan.mapping import Pass
 
 MARKED = {0: 4, 1: 8, 2: 3, 3: 16}

@@ -10,14 +10,14 @@ import pytest
 from microcode import Builder, Mem
 from pixelflow.config import THESIS, ArrayConfig, LeeConfig, NodeConfig
 from pixelflow.node import Node
-from tessellation.microprogram.control_points import LeeControlPoints
 from tessellation.microprogram.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.method import library_named
+from tessellation.microprogram.ports import LeeControlPoints
 from tessellation.plan.mapping import allocate
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.stages import Stage
-from tessellation.published.thesis import table
-from tessellation.surface.bernstein import bernstein_bits
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction.thesis import table
+from tessellation.surface.patch import bernstein_bits
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 

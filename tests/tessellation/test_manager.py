@@ -10,9 +10,9 @@ import pytest
 from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, tessellate
-from tessellation.host.gps import operations
-from tessellation.plan.stages import Stage
-from tessellation.surface.trims.curves import Trim, TrimLoop
+from tessellation.host.session import operations
+from tessellation.plan.schedule import Stage
+from tessellation.surface.trim_curves import Trim, TrimLoop
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 BOW = Trim((TrimLoop.of_points([(0.1, 0.1), (0.9, 0.9), (0.9, 0.1), (0.1, 0.9)]),))

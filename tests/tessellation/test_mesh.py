@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessellation import Patch, build_mesh, check, load
-from tessellation.surface.samples import PatchSamples
+from tessellation.surface.reference import PatchSamples
 from tessellation.surface.topology import find_joints, orient
 from tests.tessellation.models import ideal_samples, shared_model
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import THESIS
-from pixelflow.node.parts.sdram.slots import Pattern, equal_slot
-from tessellation.reproduction import ThesisBench, network, transfers
+from pixelflow.node.sdram import Pattern, equal_slot
+from tessellation.reproduction import ThesisBench
+from tessellation.reproduction import movement as network
+from tessellation.reproduction import movement as transfers
 from tessellation.reproduction.arithmetic import library_costs
 from tessellation.reproduction.bench import counted
-from tessellation.reproduction.programs.predictions import pass_prediction
-from tessellation.reproduction.programs.prices import read_slot, write_slot
+from tessellation.reproduction.predictions import pass_prediction, read_slot, write_slot
 
 MOVED = {
     "sdram": {"trcd_cycles": 4, "trp_cycles": 2, "cl_cycles": 4, "trc_cycles": 12, "twr_cycles": 4},

@@ -14,9 +14,8 @@ from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, tessellate
 from tessellation.microprogram.kernels import emit_conversions
-from tessellation.plan.precision import StoredFormat, float_patterns, stored_patterns
-from tessellation.plan.stages import Stage
-from tessellation.surface.bernstein import float_bits
+from tessellation.plan.schedule import Stage, StoredFormat, float_patterns, stored_patterns
+from tessellation.surface.patch import float_bits
 from tests.tessellation.test_texture_path import same_bits
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))

@@ -9,7 +9,7 @@ import pytest
 from pixelflow.simd.errors import InputError
 from tessellation.plan.memory_map import AVAILABLE, memory_map
 from tessellation.plan.schedule import Surface, batch_count, surface_order, value_count
-from tessellation.published.cost_model import (
+from tessellation.reproduction.cost_model import (
     Operations,
     address_cycles,
     bernstein_cycles,
@@ -20,7 +20,7 @@ from tessellation.published.cost_model import (
     tasic_cycles,
     total_operations,
 )
-from tessellation.published.thesis import FIGURES, TABLES, table
+from tessellation.reproduction.thesis import FIGURES, TABLES, table
 
 
 def test_tables_are_complete():

@@ -14,15 +14,15 @@ from pixelflow.evidence import Reason, Row, RowVerdict
 from pixelflow.node import Node
 from tessellation import Method, load
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
-from tessellation.plan.stages import Stage
-from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
-from tessellation.published.notes import NOTES
-from tessellation.published.thesis import FIGURES, TABLES, PrintedTable
-from tessellation.reproduction import PAPER, ThesisBench, arithmetic, passes
+from tessellation.microprogram.method import library_named
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction import PAPER, ThesisBench, arithmetic
+from tessellation.reproduction import whole_passes as passes
 from tessellation.reproduction.arithmetic import routine_excess
 from tessellation.reproduction.bench import counted, spent
-from tessellation.reproduction.programs.batches import batches
+from tessellation.reproduction.cost_model import THESIS_CYCLES, pass_cycles
+from tessellation.reproduction.predictions import batches
+from tessellation.reproduction.thesis import FIGURES, NOTES, TABLES, PrintedTable
 
 QUICK = ("table 1", "table 2", "table 6", "table 13", "section 1", "section 2", "section 3", "appendix b")
 

@@ -10,18 +10,12 @@ import pytest
 
 from tessellation import evaluate, load
 from tessellation.microprogram import kernels
-from tessellation.microprogram.libraries import LIBRARIES
+from tessellation.microprogram.method import LIBRARIES
 from tessellation.reproduction import ThesisBench
-from tessellation.reproduction.results import operations, tessellations
-from tessellation.reproduction.results.single import (
-    different,
-    elevated,
-    exact_weights,
-    flushed,
-    nearest,
-    single_samples,
-)
-from tessellation.surface.bernstein import bernstein_bits
+from tessellation.reproduction import results as operations
+from tessellation.reproduction import results as tessellations
+from tessellation.reproduction.results import different, elevated, exact_weights, flushed, nearest, single_samples
+from tessellation.surface.patch import bernstein_bits
 
 NETS = np.stack([patch.points for patch in load("enneper").patches])
 
@@ -95,7 +89,7 @@ def test_a_coefficient_off_by_a_little_shows(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_nothing_compared_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two patches of 4x4 and 2x2 samples, six numbers each; a server that lost all; values that nobody looked at."""
-    lost = tessellations._bits("lost", [], [4, 2])
+    lost = tessellations._bits_of_tessellations("lost", [], [4, 2])
     assert not lost.held and lost.found == 6 * (16 + 4)
     bench = ThesisBench()
     bench.once("results of a server", list)

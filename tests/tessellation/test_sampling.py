@@ -10,10 +10,18 @@ from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, check, evaluate, load, tessellate
 from tessellation.microprogram.method import SCHEDULES
 from tessellation.picture import Camera, Standpoint, View
-from tessellation.sampling.bound import SecondDifferences, seen_nets
-from tessellation.sampling.choice import COUNTS, Fate, Sampling, choose
-from tessellation.sampling.measured import pixel_errors
-from tessellation.sampling.seen import faces_away, outside, outward
+from tessellation.sampling import (
+    COUNTS,
+    Fate,
+    Sampling,
+    SecondDifferences,
+    choose,
+    faces_away,
+    outside,
+    outward,
+    pixel_errors,
+    seen_nets,
+)
 from tessellation.surface.mesh import build_mesh
 from tests.tessellation.models import ideal_samples
 

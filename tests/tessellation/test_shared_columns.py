@@ -7,7 +7,7 @@ import pytest
 
 from pixelflow.config import ArrayConfig, NodeConfig
 from tessellation import Method, Patch, load, tessellate
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tests.tessellation.models import shared_model
 from tests.tessellation.test_texture_path import bicubic_pass, same_bits
 

@@ -16,13 +16,14 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram import libraries, method
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram import method
+from tessellation.microprogram import method as libraries
+from tessellation.microprogram.method import library_named
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.stages import Stage
-from tessellation.published.cost_model import address_cycles, bernstein_cycles, total_operations
-from tessellation.published.thesis import table
-from tessellation.surface.bernstein import bernstein_bits
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction.cost_model import address_cycles, bernstein_cycles, total_operations
+from tessellation.reproduction.thesis import table
+from tessellation.surface.patch import bernstein_bits
 from tests.tessellation.models import shared_model
 
 LEE = Method(control_points="lee")
@@ -282,7 +283,7 @@ def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
 
 
 def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
-    method._note_former.cache_clear()
+    method._note_former_of_method.cache_clear()
     with caplog.at_level(logging.WARNING, "tessellation"):
         assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
     said = [record.getMessage() for record in caplog.records]

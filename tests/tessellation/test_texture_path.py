@@ -11,18 +11,17 @@ import pytest
 from microcode import Builder, check
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.node import Node
-from pixelflow.node.parts.texture.addresses import AddressMap
+from pixelflow.node.texture_addresses import AddressMap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, Tessellation, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
-from tessellation.microprogram.texture_source import SENDS, TextureControlPoints
+from tessellation.microprogram.method import library_named
+from tessellation.microprogram.passes import TextureControlPoints
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.schedule import batch_count, control_values
-from tessellation.plan.stages import Stage
-from tessellation.plan.texture_layout import ModuleChoice, TextureDatabase, slot_bytes, write
-from tessellation.published.thesis import table
+from tessellation.plan.schedule import Stage, batch_count, control_values
+from tessellation.plan.texture_layout import SENDS, ModuleChoice, TextureDatabase, slot_bytes, write
+from tessellation.reproduction.thesis import table
 from tests.tessellation.models import shared_model
 
 LEE = Method(control_points="lee")

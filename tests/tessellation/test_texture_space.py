@@ -11,11 +11,9 @@ from pixelflow.config import SdramConfig, load_config
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError, InternalError
 from tessellation import Method, Patch, PatchManager, load, tessellate
-from tessellation.host.caching import KeptResults
-from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
-from tessellation.plan.texture_layout import TextureDatabase, write
-from tessellation.plan.texture_space import Owner, Rectangle, TextureSpace
+from tessellation.host.session import KeptResults, Session
+from tessellation.microprogram.method import library_named
+from tessellation.plan.texture_layout import Owner, Rectangle, TextureDatabase, TextureSpace, write
 
 SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=4"])
 TINY_MEMORY = replace(SMALL, sdram=replace(SMALL.sdram, rows=16))

@@ -10,7 +10,7 @@ from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.node import Node, StageSpan, timeline
 from pixelflow.simd.errors import InputError
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 from tessellation.reproduction import ThesisBench
 
 

@@ -13,9 +13,9 @@ from pixelflow.config import THESIS, ArrayConfig, NodeConfig
 from pixelflow.node import Run
 from tessellation import Method, Patch, Tessellation, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
-from tessellation.microprogram.passes import WrittenPass, write_back
-from tessellation.plan.stages import Stage
+from tessellation.microprogram.method import WrittenPass, library_named
+from tessellation.microprogram.passes import write_back
+from tessellation.plan.schedule import Stage
 from tests.tessellation.test_texture_path import same_bits
 
 LITTLE = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2, panels_per_emc=4))

@@ -9,7 +9,7 @@ import microcode
 from pixelflow.config import THESIS, NodeConfig, SdramConfig
 from pixelflow.isa import OUTPUT_PORT
 from pixelflow.node import Node, Run
-from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.clocked import Clocked
 
 LANES = np.arange(THESIS.lanes)
 EMC = LANES // 256 % 8

@@ -10,8 +10,8 @@ import pytest
 import microcode
 from pixelflow.config import THESIS, TINY, SdramConfig
 from pixelflow.node import Node
-from pixelflow.node.parts.texture.addresses import Physical
-from pixelflow.node.parts.texture.state import TextureState
+from pixelflow.node.texture_addresses import Physical
+from pixelflow.node.texture_unit import TextureState
 
 WAYS = {"explicit": 33_792, "base": 16_896, "alternate": 9_216, "split": 9_216}
 FAR = ("alternate", "split")

@@ -5,10 +5,10 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import TINY
-from pixelflow.isa.registers import INPUT_PORT, PORT_BYTES
+from pixelflow.isa.declarations import INPUT_PORT, PORT_BYTES
 from pixelflow.node import Node
-from pixelflow.node.parts.kernels import ENGINES
-from pixelflow.node.parts.texture.addresses import Physical
+from pixelflow.node.kernels import ENGINES
+from pixelflow.node.texture_addresses import Physical
 
 PROGRAM = """
 SIGNAL 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pixelflow.node.run.order.emc_ports_box import Collect, EmcPortsBox, EmcPortsSpec, Fetch
+from pixelflow.node.run.tasic_box import Collect, EmcPortsBox, EmcPortsSpec, Fetch
 from pixelflow.simd.boxes import Box, Clock, Netlist
 
 EMCS = 8

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pixelflow.config import TINY
-from pixelflow.node.parts.texture import memory as memory_file
-from pixelflow.node.parts.texture import service_order as file
-from pixelflow.node.parts.texture.memory import TextureMemory
-from pixelflow.node.parts.texture.service_order import service_order
+from pixelflow.node import texture_memory as memory_file
+from pixelflow.node import texture_unit as file
+from pixelflow.node.texture_memory import TextureMemory
+from pixelflow.node.texture_unit import service_order
 from tests.narrow_index import narrow_index
 
 ARRAY = TINY.array

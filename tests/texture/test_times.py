@@ -9,10 +9,10 @@ import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
+from pixelflow.isa.tas import Addressing
 from pixelflow.node import Node
-from pixelflow.node.parts.sdram.slots import Pattern
-from pixelflow.node.parts.sdram.use import SdramUse, settle_cycles
-from pixelflow.node.parts.texture.transfer import Addressing, Direction, Transfer
+from pixelflow.node.sdram import Pattern, SdramUse, settle_cycles
+from pixelflow.node.transfer import Direction, Transfer
 from pixelflow.simd.errors import InternalError, MachineFault
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 

@@ -12,10 +12,10 @@ from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
-from pixelflow.observe.tracer import NodeTracer
+from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.trace import EVERYTHING, Checked, Selection, Trace, TraceClock, Track, known_tracks
 from pixelflow.simd.trace.formats import FORMATS
-from pixelflow.simd.trace.model import STREAMS
+from pixelflow.simd.trace.trace_model import STREAMS
 from tests.streams.exchanges import program as exchange
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microcode" / "examples"

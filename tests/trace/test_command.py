@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.node.run.perform.on_lanes import OnLanes
+from pixelflow.node.run.perform import OnLanes
 from pixelflow.simd.trace.formats import FORMATS
 from tests.trace.runs import EXAMPLES, PING_PONG, checked
 from tests.trace.test_tracer import DEADLOCK

@@ -3,7 +3,7 @@
 import pytest
 
 from pixelflow.simd.trace import Category, Label, Trace, TraceClock
-from pixelflow.simd.trace.model import STREAMS
+from pixelflow.simd.trace.trace_model import STREAMS
 from tests.trace.engine import Engine, why_not
 from tests.trace.runs import EIGC, Traced, account, exchanges, traced, written
 from tests.trace.test_text import HOSTILE

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.simd.trace import Selection, TraceClock, Track, TrackKind, unknown_track
-from pixelflow.simd.trace.model import Counter
+from pixelflow.simd.trace.trace_model import Counter
 from tests.trace.runs import KNOWN
 
 

@@ -10,7 +10,7 @@ from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.trace.read.perfetto import read_perfetto
+from pixelflow.simd.trace.perfetto import read_perfetto
 from tests.trace.runs import PING_PONG, account, checked, exchanges, listen, traced, written
 
 

@@ -10,7 +10,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, load_config
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus, Event
 from pixelflow.simd.trace.formats import FORMATS
-from pixelflow.simd.trace.model import STREAMS, Track, TrackKind
+from pixelflow.simd.trace.trace_model import STREAMS, Track, TrackKind
 from tests.trace.runs import EXAMPLES, PING_PONG, account, checked, exchanges, listen, nonzero, traced, written
 
 

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import shapely
 
-from tessellation.surface.trims.curves import Trim, TrimCurve, TrimLoop
-from tessellation.surface.trims.polygon import TrimPolygon
+from tessellation.surface.trim_curves import Trim, TrimCurve, TrimLoop, TrimPolygon
 
 ONE = 1 << 19
 

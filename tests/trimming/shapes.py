@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tessellation.surface.trims.curves import Trim, TrimCurve, TrimLoop
+from tessellation.surface.trim_curves import Trim, TrimCurve, TrimLoop
 
 __all__ = ["SHAPES", "circle", "ellipse", "polygon", "square"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare.bezier import mesh_on_larrabee
+from larrabee_bridge.compare import mesh_on_larrabee
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tessellation import BUILT_IN, Method, Patch, format_bpt, load, parse_bpt, tessellate
@@ -16,8 +16,7 @@ from tessellation.picture import View
 from tessellation.rendering import project_samples
 from tessellation.rendering.words import generate_words
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
-from tessellation.surface.trims.curves import Trim, TrimCurve, TrimLoop
-from tessellation.surface.trims.polygon import TOLERANCES, trim_polygon
+from tessellation.surface.trim_curves import TOLERANCES, Trim, TrimCurve, TrimLoop, trim_polygon
 from tests.trimming.shapes import SHAPES, polygon
 
 _POINTS = [f"{i / 2} {j / 2} {i * j}" for i in range(3) for j in range(3)]

@@ -14,8 +14,7 @@ from pixelflow.config import TINY
 from tessellation import Mesh, Method, Patch, Tessellation, build_mesh, check, tessellate
 from tessellation.surface.patch import trimmed
 from tessellation.surface.reference import LIMIT, UNIT, surface_at
-from tessellation.surface.trims.curves import Trim, TrimLoop
-from tessellation.surface.trims.polygon import TrimPolygon
+from tessellation.surface.trim_curves import Trim, TrimLoop, TrimPolygon
 from tests.tessellation.models import ideal_samples
 from tests.trimming.exact import FLOAT, Chords, dense, green, region, upward
 from tests.trimming.shapes import SHAPES, circle, polygon, square

@@ -11,12 +11,11 @@ import shapely
 from pixelflow.config import TINY
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, PatchServer, Tessellation, tessellate
-from tessellation.host.trims import trim_account
-from tessellation.plan.stages import Stage
+from tessellation.host.tessellator import trim_account
+from tessellation.plan.schedule import Stage
 from tessellation.surface.patch import trimmed
-from tessellation.surface.samples import OUTSIDE
-from tessellation.surface.trims.curves import Trim, TrimLoop
-from tessellation.surface.trims.parity import crossings, parity
+from tessellation.surface.reference import OUTSIDE
+from tessellation.surface.trim_curves import Trim, TrimLoop, crossings, parity
 from tests.documents.marks import table_after
 from tests.trimming.exact import Chords, outline, region, upward
 from tests.trimming.shapes import SHAPES

@@ -13,7 +13,7 @@ from pixelflow.node import Node
 from pixelflow.simd.lanes import choose
 from tessellation import Method, load
 from tessellation.host.session import Session
-from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.method import library_named
 from tests.streams import exchanges, graphs
 from tests.untimed.states import differences, filled, run_both
 

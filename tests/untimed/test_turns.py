@@ -14,11 +14,10 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node, UntimedRun
-from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
-from pixelflow.node.run.perform.effects import AtOnce
-from pixelflow.node.run.perform.on_lanes import OnLanes
-from pixelflow.node.run.perform.score import Noting, Score
-from pixelflow.node.run.streams.analysis import analysis_of
+from pixelflow.node.run.analysis import analysis_of
+from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.perform import OnLanes
+from pixelflow.node.run.score import AtOnce, Noting, Score
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.report import Fact, Table

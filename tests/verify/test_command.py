@@ -13,17 +13,17 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.evidence import Row
-from pixelflow.evidence.figures import figure_text
+from pixelflow.evidence.derivation import figure_text
 from pixelflow.evidence.paper import Verified
-from pixelflow.evidence.report import evidence_report
-from pixelflow.evidence.tables import deviation_text
+from pixelflow.evidence.rows import deviation_text
+from pixelflow.evidence.verification import evidence_report
 from pixelflow.simd.report import as_text
-from tessellation.plan.stages import Stage
-from tessellation.published import thesis
-from tessellation.published.cost_model import pass_cycles
-from tessellation.reproduction import PAPER, ThesisBench, passes
+from tessellation.plan.schedule import Stage
+from tessellation.reproduction import PAPER, ThesisBench, thesis
+from tessellation.reproduction import results as tessellations
+from tessellation.reproduction import whole_passes as passes
 from tessellation.reproduction.bench import counted, spent
-from tessellation.reproduction.results import tessellations
+from tessellation.reproduction.cost_model import pass_cycles
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
@@ -316,6 +316,6 @@ def test_bad_outputs_are_refused_before_anything_runs(options, code, message, ve
 def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
     path = tmp_path / "report.md"
     path.write_text("old")
-    monkeypatch.setattr("pixelflow.evidence.documents.summary", lambda verified: 1 / 0)
+    monkeypatch.setattr("pixelflow.evidence.verification.summary", lambda verified: 1 / 0)
     assert verify(6, "-q", "--markdown", path).code == 70
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -26,7 +26,7 @@ from pixelflow.evidence import (
     derived,
     evidence_report,
 )
-from pixelflow.evidence.sentences import measured_text
+from pixelflow.evidence.rows import measured_text
 from pixelflow.simd.report import as_text
 
 BASIS = Basis("invented", "a rule")

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.cli.watching import known_of
 from pixelflow.node import SavedRun
-from pixelflow.observe.tracer import NodeTracer
+from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.trace import Trace, TraceClock, Track
-from pixelflow.simd.trace.model import Category, Label
-from pixelflow.view.explorer.code import ProgramCode
-from pixelflow.view.explorer.levels import CounterLevels, Levels, SpanLevels
-from pixelflow.view.explorer.listing import CodeListing
-from pixelflow.view.explorer.windows import place_answer, window_answer
+from pixelflow.simd.trace.trace_model import Category, Label
+from pixelflow.view.listing import CodeListing, ProgramCode
+from pixelflow.view.timeline import CounterLevels, Levels, SpanLevels, place_answer, window_answer
 
 
 def small() -> Trace:

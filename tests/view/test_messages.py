@@ -9,11 +9,13 @@ import threading
 import pytest
 
 from pixelflow.simd.errors import InputError
-from pixelflow.view.server.desks import MOST_PAGES, Desk, Desks
-from pixelflow.view.server.guard import Guard
-from pixelflow.view.server.messages import (
+from pixelflow.view.server import (
+    MOST_PAGES,
     Answer,
+    Desk,
+    Desks,
     Given,
+    Guard,
     PageRequest,
     RealField,
     TextField,

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.debug.page_dialogue import PageDialogue
-from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.cli.view import PageDialogue
+from pixelflow.cli.watching import known_of
 from pixelflow.node import SavedRun
 from pixelflow.simd.drawing import draw
 from pixelflow.view import DrawingRoom, ExplorerRoom
-from pixelflow.view.server.desks import Desk
+from pixelflow.view.server import Desk
 from tessellation import format_bpt, load, tessellate
 from tessellation.picture import BACKGROUND, View, lit_triangles
-from tessellation.plan.stages import Stage
+from tessellation.plan.schedule import Stage
 
 Asking = Callable[..., tuple[dict, bytes]]
 

@@ -303,16 +303,14 @@ def test_a_port_that_others_have_is_refused(page_of_run: str, capsys: pytest.Cap
 def test_without_the_libraries_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pixelflow.view.server.serving.find_spec", lambda name: None)
+    monkeypatch.setattr("pixelflow.view.server.find_spec", lambda name: None)
     assert main(["view", "--no-open"]) == 3
     said = capsys.readouterr().err
     assert "pip install " in said and "[view]'" in said
 
 
 def test_help_and_the_room_load_no_server() -> None:
-    code = (
-        "import sys, pixelflow.cli.debug.page; print(sorted({'uvicorn', 'starlette', 'websockets'} & {*sys.modules}))"
-    )
+    code = "import sys, pixelflow.cli.view; print(sorted({'uvicorn', 'starlette', 'websockets'} & {*sys.modules}))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert found.stdout == "[]\n"
 

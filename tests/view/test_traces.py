@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.machine import run_program as run_eu
+from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import EuConfig
 from larrabee_bridge.machine import run_program as run_vector
-from larrabee_bridge.vpu.unit import assemble_vector
-from pixelflow.cli.debug.page_traces import trace_run, traced_file, traced_run
+from larrabee_bridge.vpu.program import assemble_vector
 from pixelflow.cli.main import main
+from pixelflow.cli.view import trace_run, traced_file, traced_run
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.trace import Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.view import TracedRun, TraceRoom
-from pixelflow.view.server.desks import Desk
+from pixelflow.view.server import Desk
 from tests.attila.recorded import drawn, quad, scene_of
 from tests.view.test_rooms import Asking, asking
 

@@ -3,14 +3,7 @@
 Importing this package declares every instruction; :data:`INSTRUCTIONS` is the only list of them.
 """
 
-from larrabee_bridge.vpu.isa import (  # noqa: F401  (they declare instructions)
-    conversions,
-    floats,
-    integers,
-    masks,
-    memory,
-    scalar,
-)
+from larrabee_bridge.vpu.isa import floats, integers, memory, scalar  # noqa: F401  (they declare instructions)
 from larrabee_bridge.vpu.isa.declarations import INSTRUCTIONS, Pipe, VectorFamily, vector_share
 from larrabee_bridge.vpu.isa.operands import FLAGS, LANES, MASKS, NAMES, NEXT, SCALARS, STOPPED, VECTORS
 

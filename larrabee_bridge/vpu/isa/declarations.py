@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TypeVar
 
-from larrabee_bridge.vpu.isa.forms import (
+from larrabee_bridge.vpu.isa.operands import (
     MaskForm,
+    Memory,
     MemoryForm,
     ScalarForm,
     ScalarSourceForm,
@@ -20,38 +21,9 @@ from larrabee_bridge.vpu.isa.forms import (
     VectorForm,
     WideSourceForm,
 )
-from larrabee_bridge.vpu.isa.operands import Memory
 from pixelflow.simd.isa.declare import Declaration, Declares, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec, Target
 from pixelflow.simd.units import Standing
-
-__all__ = [
-    "DST",
-    "INDEX",
-    "INDICES",
-    "INSTRUCTIONS",
-    "K1",
-    "K2",
-    "KDST",
-    "MEMORY",
-    "RESULT",
-    "SRC",
-    "TARGET",
-    "VALUE",
-    "WHERE",
-    "WIDE_SRC",
-    "A",
-    "K",
-    "Pipe",
-    "R",
-    "S",
-    "VectorFamily",
-    "count",
-    "declare",
-    "described",
-    "vector_share",
-]
-
 
 Meaning = TypeVar("Meaning", bound=Callable[..., None])
 

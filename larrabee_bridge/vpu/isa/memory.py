@@ -16,11 +16,20 @@ from larrabee_bridge.vpu.isa.declarations import (
     count,
     declare,
 )
-from larrabee_bridge.vpu.isa.formats import wide_mask, wide_source, wide_write
-from larrabee_bridge.vpu.isa.meanings import Type, address, masked, plus, source, write
+from larrabee_bridge.vpu.isa.meanings import (
+    Type,
+    address,
+    masked,
+    plus,
+    source,
+    wide_mask,
+    wide_source,
+    wide_write,
+    write,
+)
 from larrabee_bridge.vpu.isa.operands import LANES, Memory, Vector, VectorSource
 from pixelflow.simd.lanes.algebra import Bit, Word
-from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
+from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 _PROTOTYPE = "Larrabee new instructions C++ prototype library (Intel 2009)"

@@ -12,7 +12,7 @@ from larrabee_bridge.vpu.isa.declarations import INDEX, TARGET, WHERE, Pipe, R, 
 from larrabee_bridge.vpu.isa.meanings import WordOperation, address, plus, scalar
 from larrabee_bridge.vpu.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO, Memory, Scalar
 from pixelflow.simd.lanes.algebra import Bit, Word
-from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
+from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 _X86 = "Seiler et al. 2008, 3.2: the Pentium's scalar instructions"

@@ -1,6 +1,6 @@
 """Machines side by side: reports (here), bars (`dashboard`) and figures (`figure`) of the same picture by several."""
 
-from pixelflow.simd.comparison.report import (
+from pixelflow.simd.comparison.comparison import (
     Beside,
     beside_parts,
     comparison_object,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pixelflow.simd.comparison.report import comparison_object
+from pixelflow.simd.comparison.comparison import comparison_object
 from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.drawing import Comparison, DrawnFrame, PictureDifference
 from pixelflow.simd.report import Column, Json, Part, Table, number, percent

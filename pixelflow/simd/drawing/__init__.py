@@ -20,7 +20,6 @@ from pixelflow.simd.drawing.account import (
     free_standing,
     ground_of,
 )
-from pixelflow.simd.drawing.clip_space import perspective
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -32,20 +31,32 @@ from pixelflow.simd.drawing.frame import (
     StencilTest,
     Texture,
 )
-from pixelflow.simd.drawing.frame_reference import draw_frame
-from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
-from pixelflow.simd.drawing.interpolation import (
+from pixelflow.simd.drawing.framebuffer import (
+    NOTHING,
+    Framebuffer,
+    covered,
+    draw,
+    draw_frame,
+    layers_of,
+    nearest,
+    places_of,
+    turns_of,
+)
+from pixelflow.simd.drawing.planes import (
+    COLOUR_FRACTION,
     COLOUR_STEPS,
+    DEPTH_FRACTION,
     DIVISOR,
     NUMERATORS,
     Interpolation,
+    Planes,
     Quotients,
     coordinate_bits,
+    planes_of,
     quotients_of,
     steady,
+    texture_planes_of,
 )
-from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
-from pixelflow.simd.drawing.reference import NOTHING, covered, draw, nearest
 from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, first_samples, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
@@ -59,6 +70,7 @@ from pixelflow.simd.drawing.triangles import (
     TEXEL,
     ScreenTriangles,
     doubled_areas,
+    perspective,
     snap,
 )
 

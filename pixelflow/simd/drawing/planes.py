@@ -12,16 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
-
-__all__ = [
-    "COLOUR_FRACTION",
-    "DEPTH_FRACTION",
-    "Planes",
-    "exact_planes",
-    "planes_of",
-    "texture_planes_of",
-]
+from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
+from pixelflow.simd.drawing.triangles import CENTRE, NEAREST, SUBPIXELS, ScreenTriangles
 
 DEPTH_FRACTION = 8
 COLOUR_FRACTION = 16
@@ -134,3 +126,159 @@ def _longer(whole: np.ndarray, rest: np.ndarray, area: np.ndarray, bits: np.ndar
 def _rounded(whole: np.ndarray, rest: np.ndarray, area: np.ndarray) -> np.ndarray:
     """Return the nearest integers to quotients, halves upwards."""
     return whole + (2 * rest >= area)
+
+
+# Values of triangles at pixels: linear on the screen, or perspective-correct as quotients of planes.
+#
+# In perspective what is linear on the screen is a value over its distance w from the eye, and 1 / w itself. So a
+# triangle
+# whose corners have a nearness q, 1 / w in shares of 2^30, has a plane D of q and for each value a plane N of
+#
+# n = floor((2 c + 1) q / 2^9)  for a colour c, half a step being added as for all colours, and
+# n = floor(u q / 2^K)          for a coordinate u in 1/65536 texel,
+#
+# all with slopes and anchors rounded to integers (`exact_planes`), modulo 2^32 and read as signed. K is the least even
+# number from 16 on for which all coordinates of a draw are below 2^K. At a pixel
+#
+# colour = floor(2^8 N / D), at least 0 and at most 255,    u = floor(2^K N / D) modulo 2^32.
+#
+# Where the three corners are equally far, D is 2^30 and N is the plane that is linear on the screen, moved up by 6 bits
+# or by 30 - K: the quotient then is what there is without perspective, to the bit. Within a triangle D is above half of
+# any N: it is at least 2^17 less what rounding may take from it.
+
+
+COLOUR_STEPS = 8
+"""Bits of the quotient that is a colour."""
+DIVISOR = 0
+NUMERATORS = slice(1, 4)
+"""Where the planes of the divisor and of red, green and blue stand among those of a triangle; u and v follow."""
+
+_NEAREST_BITS = NEAREST.bit_length() - 1
+_LEAST_BITS = 16
+_WORD = 1 << 32
+
+
+def coordinate_bits(triangles: ScreenTriangles) -> int:
+    """Return K: the least even number from 16 on for which all coordinates are below 2^K in size."""
+    largest = 0 if triangles.coordinates is None else int(np.abs(triangles.coordinates).max(initial=0))
+    return max(_LEAST_BITS, largest.bit_length() + largest.bit_length() % 2)
+
+
+def steady(triangles: ScreenTriangles) -> np.ndarray:
+    """Return which triangles have one colour in all of their pixels, whatever a quotient would round: bool[triangle].
+
+    Within a triangle of w by h pixels a plane is off by at most half a step for each of w + 1 and h + 1 pixels and half
+    a step of its anchor, numerators by one more. With half a step of colour, N is that of c + 1/2: the quotient is c
+    where D is more than 512 times both together.
+    """
+    low, high = triangles.bounds
+    reach = (high // SUBPIXELS - low // SUBPIXELS).sum(axis=1) + 2
+    least = NEAREST if triangles.nearness is None else triangles.nearness.min(axis=1)
+    return triangles.flat & (triangles.level | (least > 512 * (reach + 2) + reach // 2 + 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quotients:
+    """Planes of divisors and numerators: int64[triangle, plane] each, 0 to below 2^32; D, r, g, b and perhaps u, v.
+
+    ``bits`` is K, by how many bits numerators of u and v go up before they are divided.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    bits: int
+
+    def colours_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return colours at pixels that the triangles cover: int64[pixel, rgb]."""
+        values = self._values(triangle, column, row)
+        quotients = (values[:, NUMERATORS] << COLOUR_STEPS) // _divisors(values)
+        return np.clip(quotients, 0, (1 << COLOUR_STEPS) - 1)
+
+    def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return u and v at pixels, modulo 2^32: int64[pixel, 2].
+
+        Beside a triangle N and D may be anything; where D is not above half of both N, u is NO_COORDINATE.
+        """
+        values = self._values(triangle, column, row)
+        numerators, divisors = values[:, NUMERATORS.stop :], _divisors(values)
+        found = (numerators << self.bits) // divisors & _WORD - 1
+        none = np.abs(numerators >> 1).max(axis=1) >= values[:, DIVISOR]
+        found[none, 0] = NO_COORDINATE
+        return found
+
+    def _values(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        a, b, c = (values[triangle] for values in (self.a, self.b, self.c))
+        found = a * column[:, None] + b * row[:, None] + c & _WORD - 1
+        return found - (found >> 31) * _WORD
+
+
+def _divisors(values: np.ndarray) -> np.ndarray:
+    return np.maximum(values[:, DIVISOR, None], 1)  # where no triangle is, it may be anything
+
+
+def quotients_of(
+    triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, textured: bool = False, bits: int | None = None
+) -> Quotients:
+    """Return the planes at a place in the pixels; with ``textured`` those of u and v as well.
+
+    ``bits`` is K of the draw that the triangles are part of, or without it their own. Triangles without nearness are
+    equally far everywhere. Raises ValueError for coordinates that are not there.
+    """
+    bits = coordinate_bits(triangles) if bits is None else bits
+    level = triangles.level[:, None]
+    near = NEAREST if triangles.nearness is None else np.where(level, NEAREST, triangles.nearness)
+    near = np.broadcast_to(near, (len(triangles), 3))[..., None]
+    doubled = 2 * triangles.colours + 1
+    parts = [near, np.where(level[..., None], doubled << COLOUR_FRACTION - 1, doubled * near >> COLOUR_STEPS + 1)]
+    ups = [0, *[_NEAREST_BITS - COLOUR_STEPS - COLOUR_FRACTION] * 3]
+    if textured:
+        if triangles.coordinates is None:
+            raise ValueError("these triangles have no texture coordinates")
+        parts.append(np.where(level[..., None], triangles.coordinates, triangles.coordinates * near >> bits))
+        ups += [_NEAREST_BITS - bits] * 2
+    values = np.concatenate(parts, axis=-1)
+    up = np.where(level, np.array(ups), 0)
+    found = exact_planes(triangles, values, np.zeros(values.shape[-1], np.int64), place)
+    a, b, c = (each << up & _WORD - 1 for each in found)
+    return Quotients(a, b, c, bits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interpolation:
+    """Depths, colours and texture coordinates of triangles at a place in the pixels, however they are interpolated.
+
+    Pixels are named by their triangle, column and row, int64[pixel] each, and are covered by it.
+    """
+
+    planes: Planes
+    texture: Planes | None
+    quotients: Quotients | None
+
+    @classmethod
+    def of(
+        cls, triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, textured: bool = False
+    ) -> Interpolation:
+        """Return it; raises ValueError for triangles that are ``textured`` and have no coordinates."""
+        planes = planes_of(triangles, place)
+        if triangles.nearness is not None:
+            return cls(planes, None, quotients_of(triangles, place, textured=textured))
+        return cls(planes, texture_planes_of(triangles, place) if textured else None, None)
+
+    def depths(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return depths: int64[pixel]."""
+        return self.planes.at(triangle, column, row, slice(1))[:, 0]
+
+    def colours(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return colours: int64[pixel, rgb]."""
+        if self.quotients is not None:
+            return self.quotients.colours_at(triangle, column, row)
+        return self.planes.at(triangle, column, row, slice(1, 4))
+
+    def texels(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return u and v modulo 2^32: int64[pixel, 2]. Raises ValueError where nothing is textured."""
+        if self.quotients is not None:
+            return self.quotients.texels_at(triangle, column, row)
+        if self.texture is None:
+            raise ValueError("these triangles have no texture coordinates")
+        return self.texture.texels_at(triangle, column, row)

@@ -11,23 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.simd.errors import Fault, InputError
-
-__all__ = [
-    "CENTRE",
-    "DEPTH_GUARD",
-    "FAR",
-    "LEAST_NEARNESS",
-    "NEAREST",
-    "REACH",
-    "SAMPLES",
-    "SUBPIXELS",
-    "TEXEL",
-    "ScreenTriangles",
-    "doubled_areas",
-    "snap",
-]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""
@@ -199,3 +185,23 @@ def _faults(bad: dict[str, np.ndarray]) -> list[Fault]:
             for index in np.flatnonzero(where)[:_MOST_REPORTED]
         ]
     return found[:_MOST_REPORTED]
+
+
+# Clip space: where vertices go before they are cut and divided, -w <= x, y <= w and 0 <= z <= w.
+
+
+def perspective(
+    eye: ArrayLike, axes: ArrayLike, focal: float, width: int, height: int, near: float, far: float
+) -> NDArray[np.float64]:
+    """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
+
+    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as a camera of
+    `tessellation.picture` has them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between
+    them.
+    """
+    local = np.concatenate([np.asarray(axes, float), -(np.asarray(axes, float) @ np.asarray(eye, float))[:, None]], 1)
+    right, up, back = local
+    rows = np.stack([2 * focal / width * right, 2 * focal / height * up, np.zeros(4), -back])
+    rows[2] = far / (far - near) * rows[3]
+    rows[2, 3] -= far * near / (far - near)
+    return rows

@@ -10,19 +10,149 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, ClassVar, NotRequired, TypedDict
 
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
-from pixelflow.simd.isa.object_schema import WrongField, check_object
+from pixelflow.simd.isa.operands import OperandSpec, Target
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "Need", "RangeForm", "Routine", "SourceLine", "quoted"]
+# What an object file must hold: the kind of every field, checked before any of it is used.
+
+
+Check = Callable[[object, str], None]
+"""Raises WrongField where a value is not what it must be; the second is where the value stands."""
+
+_LARGEST = 1 << 40
+"""No address, size, line number or count in an object file is larger."""
+_WORD_DIGITS = 8
+
+
+class WrongField(ValueError):
+    """A field that is missing or of the wrong kind; the text says which and what was expected."""
+
+
+def check_object(body: object) -> None:
+    """Check the fields of an object file's JSON value; raises WrongField for the first wrong one."""
+    _OBJECT(body, "")
+
+
+def _text(value: object, where: str) -> None:
+    if not isinstance(value, str):
+        raise _wrong(where, "text", value)
+
+
+def _whole_or_text(value: object, where: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise _wrong(where, "a whole number or a text", value)
+
+
+def _word(value: object, where: str) -> None:
+    if not isinstance(value, str) or len(value) != _WORD_DIGITS or not value.isalnum():
+        raise _wrong(where, f"{_WORD_DIGITS} hexadecimal digits", value)
+
+
+def _truth(value: object, where: str) -> None:
+    if not isinstance(value, bool):
+        raise _wrong(where, "true or false", value)
+
+
+def _whole(low: int, high: int = _LARGEST) -> Check:
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise _wrong(where, f"a whole number from {low} to {high}", value)
+
+    return check
+
+
+def _one_of(*allowed: str) -> Check:
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise _wrong(where, f"one of {', '.join(allowed)}", value)
+
+    return check
+
+
+def _list(each: Check, length: int | None = None) -> Check:
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, list) or (length is not None and len(value) != length):
+            raise _wrong(where, "a list" if length is None else f"a list of {length}", value)
+        for at, item in enumerate(value):
+            each(item, f"{where}[{at}]")
+
+    return check
+
+
+def _by_name(each: Check) -> Check:
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise _wrong(where, "an object", value)
+        for name, item in value.items():
+            each(item, f"{where}[{name[:40]!r}]")
+
+    return check
+
+
+def _fields(fields: Mapping[str, Check], *, later: Mapping[str, Check] | None = None) -> Check:
+    """Return the check of an object; ``later`` are fields that files of before lack."""
+    more = later or {}
+
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise _wrong(where or "the whole", "an object", value)
+        for name in (fields.keys() - value.keys()) | (value.keys() - fields.keys() - more.keys()):
+            raise WrongField(f"{where or 'the whole'} {'has a field' if name in value else 'lacks'} {name[:40]!r}")
+        for name, each in ({**fields, **more}).items():
+            if name in value:
+                each(value[name], f"{where}.{name}" if where else name)
+
+    return check
+
+
+def _wrong(where: str, expected: str, found: object) -> WrongField:
+    kind = {dict: "an object", list: "a list", str: "text", bool: "a truth value"}.get(type(found), "another value")
+    return WrongField(f"{where} must be {expected}, found {found if type(found) is int else kind}"[:200])
+
+
+_NATURAL = _whole(0)
+_RANGE = {"name": _text, "start": _NATURAL, "size": _NATURAL}
+_FORM = {"declared": _one_of("bytes", "word", "float")}
+_ROUTINE = {
+    "name": _text,
+    "entry": _NATURAL,
+    "end": _NATURAL,
+    "parameters": _list(_text),
+    "scratch": _list(_list(_NATURAL, 2)),
+    "started": _truth,
+}
+_CONTRACT = {"entire": _list(_text), "apart": _list(_text)}
+_DATA = {"start": _NATURAL, "values": _list(_whole(0, 255)), "lanes": _whole(0, 8)}
+_LINE = {"file": _text, "line": _NATURAL, "text": _text}
+_NEED = {"key": _text, "value": _whole_or_text, "why": _text}
+_OBJECT = _fields(
+    {
+        "schema": _text,
+        "sha256": _text,
+        "words": _list(_word),
+        "name": _text,
+        "entries": _by_name(_NATURAL),
+        "labels": _by_name(_NATURAL),
+        "routines": _list(_fields(_ROUTINE, later=_CONTRACT)),
+        "names": _list(_text),
+        "ranges": _list(_fields(_RANGE, later=_FORM)),
+        "data": _list(_fields(_DATA)),
+        "lines": _list(_fields(_LINE)),
+        "line_of": _list(_whole(-1)),
+    },
+    later={"needs": _list(_fields(_NEED))},
+)
+
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
@@ -346,3 +476,117 @@ def _routine(item: _RoutineObject) -> Routine:
     contract = tuple(item.get("entire", ())), tuple(item.get("apart", ()))
     of = item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"])
     return Routine(*of, *contract)
+
+
+# Places of a program as people write and read them: a line, a file and a line, a label, a routine, a word address.
+
+
+_FORMS = "forms: 12 (a line), file.mc:12, a label, a routine, *40 (a word address)"
+
+
+_PYTHON = ".py"
+"""Programs may be put together by calls, whose lines say less than the instructions that they make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Instructions of a program, and what they were asked for as."""
+
+    text: str
+    indices: frozenset[int]
+    """Positions in ``program.instructions``."""
+
+
+def find_code(program: AssembledProgram, text: str) -> Code:
+    """Return where a place is: the first instructions of a line, wherever it was put; raises InputError.
+
+    A line without instructions stands for the next one that has some.
+    """
+    if text.startswith("*"):
+        return Code(text, frozenset({_at_address(program, text)}))
+    file, colon, line = text.rpartition(":")
+    if line.isascii() and line.isdigit():
+        return _at_line(program, text, file if colon else None, int(line[:9]))
+    return Code(text, frozenset(_named(program, text)))
+
+
+def _named(program: AssembledProgram, text: str) -> set[int]:
+    """Return where a label or routine is; of a label inside a routine the last part of its name will do."""
+    places = {routine.name: routine.entry for routine in program.routines} | dict(program.labels)
+    found = {at for name, at in places.items() if name == text}
+    found = found or {at for name, at in places.items() if name.rpartition(".")[2] == text}
+    if not found:
+        close = nearest(text, places)
+        raise _refusal(f"the program has no label or routine {text!r}", f"did you mean {close}?" if close else _FORMS)
+    if not found <= program.index_of.keys():
+        raise _refusal(f"{text} is past the last instruction")
+    return {program.index_of[at] for at in found}
+
+
+def _at_address(program: AssembledProgram, text: str) -> int:
+    digits = text[1:]
+    address = int(digits[:9]) if digits.isascii() and digits.isdigit() else None
+    if address is None:
+        raise _refusal(f"{text!r} is not a word address", _FORMS)
+    if address not in program.index_of:
+        raise _refusal(f"word {address} is not the start of an instruction", f"words: 0 to {program.addresses[-1]}")
+    return program.index_of[address]
+
+
+def _at_line(program: AssembledProgram, text: str, file: str | None, wanted: int) -> Code:
+    lines = [program.line_at(index) for index in range(len(program.instructions))]
+    files = list(dict.fromkeys(line.file for line in lines if line is not None))
+    if not files:
+        raise _refusal("the program knows no source lines", "use a label, or *ADDRESS")
+    chosen = files[0] if file is None else _file(files, file)
+    numbers = sorted({line.line for line in lines if line is not None and line.file == chosen})
+    found = next((number for number in numbers if number >= wanted), None)
+    if found is None:
+        raise _refusal(f"{chosen} has no instruction from line {wanted} on", f"the last one is on line {numbers[-1]}")
+    firsts = set()
+    before = None
+    for index, line in enumerate(lines):
+        at = line is not None and line.file == chosen and line.line == found
+        if at and not before:
+            firsts.add(index)
+        before = at
+    return Code(text if found == wanted else f"{text} (line {found})", frozenset(firsts))
+
+
+def _file(files: list[str], asked: str) -> str:
+    found = [each for each in files if each == asked] or [each for each in files if each.endswith("/" + asked)]
+    if len(found) != 1:
+        why = f"no instruction comes from {asked!r}" if not found else f"{asked!r} may be {' or '.join(found)}"
+        raise _refusal(why, f"files: {', '.join(files)}")
+    return found[0]
+
+
+def _refusal(message: str, hint: str | None = None) -> InputError:
+    return InputError(Fault(message, hint=hint))
+
+
+def place(program: AssembledProgram, index: int) -> str:
+    """Return file name and line of an instruction, without folders, or its word address."""
+    source = program.line_at(index)
+    return f"{PurePath(source.file).name}:{source.line}" if source else f"word {program.addresses[index]}"
+
+
+def source_text(program: AssembledProgram, index: int) -> str:
+    """Return the source line of an instruction, or the instruction where its source is unknown or no microcode."""
+    source = program.line_at(index)
+    if source is None or PurePath(source.file).suffix == _PYTHON:
+        return instruction_text(program, program.instructions[index])
+    return source.text.strip()
+
+
+def instruction_text(program: AssembledProgram, instruction: Instruction) -> str:
+    """Return an instruction as assembly text, with names for targets and stages."""
+    names = {at: name for name, at in program.labels.items()}
+    names |= {routine.entry: routine.name for routine in program.routines}
+
+    def name(spec: OperandSpec, value: int) -> str:
+        if isinstance(spec.kind, Target):
+            return names.get(value, str(value))
+        return f'"{program.names[value]}"' if value < len(program.names) else str(value)
+
+    return instruction.text(name)

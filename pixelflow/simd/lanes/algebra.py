@@ -4,7 +4,7 @@ An engine is one implementation of this protocol. A *word* is one unsigned numbe
 shapes used so far), a *bit* one truth value per lane. Values belong to the engine that made them, and only for
 the length of one instruction. No operation knows time, and none knows which machine it serves.
 
-The five seams: **shape** (:mod:`pixelflow.simd.lanes.shape`), **fetch** (`word`, `bit`, `load`, `read`, `flag`,
+The five seams: **shape** (:mod:`pixelflow.simd.lanes.engine`), **fetch** (`word`, `bit`, `load`, `read`, `flag`,
 `affine`), **operation** (`add`, `both`, `either`, `differ`, `complement`, `shift_left`, `shift_right`), **mask**
 (`select` and the ``where`` of every write) and **route** (`route`, `pattern`).
 """

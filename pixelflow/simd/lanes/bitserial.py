@@ -15,8 +15,7 @@ from bitarray.util import ones, zeros
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.algebra import Algebra
-from pixelflow.simd.lanes.engine import Engine, Meaning
-from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.engine import Engine, Meaning, Shape
 
 __all__ = ["BitSerialEngine"]
 

@@ -12,11 +12,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.engine import Engine, Meaning
-from pixelflow.simd.lanes.form import COORDINATES, places_of, record
-from pixelflow.simd.lanes.form.interpreter import Calls, Interpreter
-from pixelflow.simd.lanes.form.steps import coordinate_bytes
-from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.engine import Engine, Meaning, Shape
+from pixelflow.simd.lanes.form import COORDINATES, Calls, Interpreter, coordinate_bytes, places_of, record
 
 __all__ = ["RowsEngine"]
 

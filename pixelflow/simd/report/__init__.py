@@ -1,7 +1,17 @@
 """Reports as data, and what makes text, JSON, Markdown, HTML and notebook cells of them."""
 
-from pixelflow.simd.report.figures import Curves, Made, Timeline, TimeSpan
-from pixelflow.simd.report.forms import (
+from pixelflow.simd.errors import printable
+from pixelflow.simd.report.charts import Curves, Made, Timeline, TimeSpan
+from pixelflow.simd.report.html import json_text, report_object, table_object
+from pixelflow.simd.report.model import (
+    Column,
+    Fact,
+    Heading,
+    Illustration,
+    Json,
+    Part,
+    Report,
+    Table,
     counted,
     cut,
     facts,
@@ -13,7 +23,6 @@ from pixelflow.simd.report.forms import (
     percent,
     plain_table,
     plural,
-    printable,
     ranged,
     share,
     shares,
@@ -21,10 +30,7 @@ from pixelflow.simd.report.forms import (
     spread,
     verbatim,
 )
-from pixelflow.simd.report.json import json_text, report_object, table_object
-from pixelflow.simd.report.model import Column, Fact, Heading, Illustration, Json, Part, Report, Table
-from pixelflow.simd.report.notebook import Shown, ShownTable
-from pixelflow.simd.report.raster_image import RasterImage
+from pixelflow.simd.report.notebook import RasterImage, Shown, ShownTable
 from pixelflow.simd.report.text import as_text, drawn
 
 __all__ = [

@@ -1,12 +1,16 @@
-"""Objects that show themselves as a report, in a notebook and by ``rich.print``, and hand out its tables."""
+"""Reports in a notebook and by ``rich.print``: their tables as data frames, and images beside them."""
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING
 
+from pixelflow.simd.errors import InputError, MissingPackageError
 from pixelflow.simd.report.model import Json, Report, Table
 
 if TYPE_CHECKING:
@@ -14,9 +18,7 @@ if TYPE_CHECKING:
     import polars
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from pixelflow.simd.report.raster_image import RasterImage
-
-__all__ = ["Shown", "ShownTable"]
+# Objects that show themselves as a report, in a notebook and by ``rich.print``, and hand out its tables.
 
 
 _FEW_ROWS = 60
@@ -61,7 +63,7 @@ class Shown(ABC):
         """Yield the report for `rich.print`."""
         from rich.text import Text
 
-        from pixelflow.simd.report.forms import printable
+        from pixelflow.simd.errors import printable
         from pixelflow.simd.report.text import as_text
 
         report = self.report()
@@ -70,7 +72,7 @@ class Shown(ABC):
 
     def text(self, columns: int = 100) -> str:
         """Return the report as lines for a screen of so many columns."""
-        from pixelflow.simd.report.forms import printable
+        from pixelflow.simd.errors import printable
         from pixelflow.simd.report.text import as_text
 
         return printable(as_text(self.report().all_parts, columns)).rstrip("\n")
@@ -111,18 +113,100 @@ class ShownTable(Shown):
 
     def to_dict(self) -> dict[str, list[Json]]:
         """Return the cells by column."""
-        from pixelflow.simd.report.frames import columns_of
 
         return columns_of(self.content)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame of pandas; raises MissingPackageError where it is not installed."""
-        from pixelflow.simd.report.frames import to_pandas
 
         return to_pandas(self.content)
 
     def to_polars(self) -> polars.DataFrame:
         """Return a data frame of polars; raises MissingPackageError where it is not installed."""
-        from pixelflow.simd.report.frames import to_polars
 
         return to_polars(self.content)
+
+
+# Tables of reports as data frames of pandas or polars, where one of them is installed.
+
+
+def columns_of(table: Table) -> dict[str, list[Json]]:
+    """Return the cells of a table by column, as numbers and texts, without its rows of sums.
+
+    A column is called as in JSON, or without a key there by its label.
+    """
+    return {
+        column.key or column.label or "": [row[at] for row in table.rows] for at, column in enumerate(table.columns)
+    }
+
+
+def to_pandas(table: Table) -> pandas.DataFrame:
+    """Return a table as a data frame; raises MissingPackageError without pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingPackageError("this data frame needs pandas, which is not installed", "frames") from None
+    return pandas.DataFrame(columns_of(table))
+
+
+def to_polars(table: Table) -> polars.DataFrame:
+    """Return a table as a data frame; raises MissingPackageError without polars."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingPackageError("this data frame needs polars, which is not installed", "frames") from None
+    return polars.DataFrame(columns_of(table), strict=False)
+
+
+# Images that stand beside a report in a notebook: rows of bytes, and the PNG that pillow makes of them.
+
+
+_MODES = {1: "L", 3: "RGB"}
+
+
+@dataclass(frozen=True, slots=True)
+class RasterImage:
+    """An image: ``data`` holds rows from the top, each pixel as one byte of grey or three of red, green and blue.
+
+    ``scale`` is the side of a pixel on the screen; ``caption`` says in a line what one sees.
+    """
+
+    width: int
+    height: int
+    channels: int
+    data: bytes
+    caption: str = ""
+    scale: int = 1
+
+    def __post_init__(self) -> None:
+        if self.channels not in _MODES or len(self.data) != self.width * self.height * self.channels:
+            size = f"{self.width} x {self.height} x {self.channels}"
+            raise InputError(f"an image of {size} bytes has {len(self.data)} bytes; channels are 1 or 3")
+
+    def __repr__(self) -> str:
+        return f"RasterImage({self.width} x {self.height}, {self.caption!r})"
+
+    def png(self) -> bytes:
+        """Return a PNG file; raises MissingPackageError without pillow."""
+        try:
+            from PIL import Image
+        except ImportError:
+            raise MissingPackageError("writing a PNG needs Pillow, which is not installed", "image") from None
+        buffer = io.BytesIO()
+        image = Image.frombytes(_MODES[self.channels], (self.width, self.height), self.data)
+        image.save(buffer, format="PNG", optimize=True)
+        return buffer.getvalue()
+
+    def html(self) -> str:
+        """Return the image as a piece of a page; empty without pillow."""
+        try:
+            file = b64encode(self.png()).decode()
+        except MissingPackageError:
+            return ""
+        size = f'width="{self.width * self.scale}" height="{self.height * self.scale}"'
+        caption = escape(self.caption)
+        style = "image-rendering: pixelated" if self.scale > 1 else "max-width: 100%"
+        source = f'src="data:image/png;base64,{file}"'
+        return (
+            f'<figure><img {size} alt="{caption}" style="{style}" {source}/><figcaption>{caption}</figcaption></figure>'
+        )

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pixelflow.simd.report.forms import printable
+from pixelflow.simd.errors import printable
 from pixelflow.simd.report.model import Column, Fact, Heading, Json, Part, Table
 
 if TYPE_CHECKING:

@@ -3,9 +3,22 @@
 A machine's tracer turns events into one model (`Trace`); the writers of the three formats know nothing else.
 """
 
-from pixelflow.simd.trace.faults import Checked
-from pixelflow.simd.trace.model import Category, FlowArrow, Label, Span, Trace, TraceClock, Track, TrackKind
-from pixelflow.simd.trace.selection import EVERYTHING, Selection, known_tracks, tracks_of_streams, unknown_track
+from pixelflow.simd.trace.trace_model import (
+    EVERYTHING,
+    Category,
+    Checked,
+    FlowArrow,
+    Label,
+    Selection,
+    Span,
+    Trace,
+    TraceClock,
+    Track,
+    TrackKind,
+    known_tracks,
+    tracks_of_streams,
+    unknown_track,
+)
 from pixelflow.simd.trace.tracer import Tracer
 
 __all__ = [

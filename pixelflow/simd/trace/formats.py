@@ -7,14 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
-from pixelflow.simd.trace.faults import Checked
-from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
-from pixelflow.simd.trace.model import Trace
-from pixelflow.simd.trace.perfetto import write_perfetto
-from pixelflow.simd.trace.read.kanata import check_kanata
-from pixelflow.simd.trace.read.perfetto import check_perfetto
-from pixelflow.simd.trace.read.vcd import check_vcd
-from pixelflow.simd.trace.vcd import write_vcd
+from pixelflow.simd.trace.kanata import FIRST_LINE, check_kanata, write_kanata
+from pixelflow.simd.trace.perfetto import check_perfetto, write_perfetto
+from pixelflow.simd.trace.trace_model import Checked, Trace
+from pixelflow.simd.trace.vcd import check_vcd, write_vcd
 
 __all__ = ["FORMATS", "Format", "format_of"]
 

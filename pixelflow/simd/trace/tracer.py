@@ -23,8 +23,16 @@ from pixelflow.simd.observe import (
     StageBegan,
     Waited,
 )
-from pixelflow.simd.trace.model import Category, Label, Trace, Track, TrackKind
-from pixelflow.simd.trace.selection import EVERYTHING, Selection, asks_for_traffic
+from pixelflow.simd.trace.trace_model import (
+    EVERYTHING,
+    Category,
+    Label,
+    Selection,
+    Trace,
+    Track,
+    TrackKind,
+    asks_for_traffic,
+)
 
 __all__ = ["Spot", "Tracer"]
 

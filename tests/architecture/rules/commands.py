@@ -18,7 +18,7 @@ COMMON = {
     "pixelflow.simd.errors",
     "pixelflow.simd.report",
 }
-OLD_SPELLING = ("cli/evidence/larrabee.py", "cli/evidence/vector.py", "cli/shell/registry.py")
+OLD_SPELLING = ("cli/larrabee.py", "cli/vector_runs.py", "cli/registry.py")
 """The command of one machine, which stays for one release, and its line among all commands."""
 ANY_MACHINE = ("cli/draw",)
 """Commands that no machine has to itself, the one of this house neither."""

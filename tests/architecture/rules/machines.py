@@ -22,7 +22,7 @@ from tests.architecture.source_tree import (
 PIXELFLOW = (
     "pixelflow.isa",
     "pixelflow.node",
-    "pixelflow.node.parts.kernels",
+    "pixelflow.node.kernels",
     "pixelflow.config",
     "pixelflow.debugger",
 )

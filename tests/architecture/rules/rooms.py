@@ -9,22 +9,22 @@ from tests.architecture.source_tree import STANDARD, file_of, imports, module_na
 OF_REPORTS = ("pixelflow.simd.errors",)
 """What reports may know of the core besides."""
 BASE = ("pixelflow.simd", "pixelflow.simd.report")
-NODE = (*BASE, "pixelflow.config", "pixelflow.node.parts.kernels", "pixelflow.observe", "pixelflow.isa")
+NODE = (*BASE, "pixelflow.config", "pixelflow.node.kernels", "pixelflow.observe", "pixelflow.isa")
 
 # A room may import the standard library, itself, and what stands here; the longest matching name counts.
 TABLE = {
     "pixelflow": (),
     "pixelflow.simd.report": (*OF_REPORTS, "rich"),
     # Images and data frames are extras.
-    "pixelflow.simd.report.raster_image": (*OF_REPORTS, "pixelflow.simd.report", "PIL"),
-    "pixelflow.simd.report.frames": (*OF_REPORTS, "pixelflow.simd.report", "pandas", "polars"),
+    "pixelflow.simd.report.notebook": (*OF_REPORTS, "pixelflow.simd.report", "PIL"),
+    "pixelflow.simd.report.notebook": (*OF_REPORTS, "pixelflow.simd.report", "pandas", "polars"),
     "pixelflow.simd.report.notebook": (*OF_REPORTS, "pixelflow.simd.report", "rich", "pandas", "polars"),
     "pixelflow.evidence": (*BASE, "rich"),
     "pixelflow.config": BASE,
     "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
     "pixelflow.simd.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
     "pixelflow.simd.native": (*BASE, "numpy"),
-    "pixelflow.node.parts.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
+    "pixelflow.node.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
     "pixelflow.observe": BASE,
     "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),
     # Trace formats are an extra.
@@ -32,11 +32,11 @@ TABLE = {
     "pixelflow.simd.files": (*BASE, "numpy"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
-    "pixelflow.simd.comparison.illustrations": (*BASE, "numpy"),
-    "pixelflow.simd.comparison.triangles": (*BASE, "numpy"),
+    "pixelflow.simd.comparison.comparison_figure": (*BASE, "numpy"),
+    "pixelflow.simd.comparison.triangle_sizes": (*BASE, "numpy"),
     "pixelflow.simd.dashboard": (*BASE, "rich"),
     # The figures are an extra.
-    "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
+    "pixelflow.simd.comparison.comparison_figure": (*BASE, "matplotlib"),
     "pixelflow.simd.boxes": BASE,
     # Columns of instructions.
     "pixelflow.simd.isa.kinds": (*BASE, "numpy"),
@@ -59,7 +59,7 @@ TABLE = {
     "pixelflow.view.server": (*BASE, "starlette", "uvicorn"),
     # The widget is an extra.
     "pixelflow.view.notebook": (*BASE, "pixelflow.view"),
-    "pixelflow.view.notebook.widget": (*BASE, "pixelflow.view", "anywidget", "traitlets"),
+    "pixelflow.view.widget": (*BASE, "pixelflow.view", "anywidget", "traitlets"),
     "pixelflow.view.explorer": (
         *BASE,
         "microcode",
@@ -81,7 +81,7 @@ TABLE = {
         "numpy",
     ),
     "microcode": (*BASE, "pixelflow.isa"),
-    "microcode.linking.rounds": (*BASE, "microcode", "pixelflow.isa", "numpy"),
+    "microcode.draft": (*BASE, "microcode", "pixelflow.isa", "numpy"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
         *BASE,
@@ -109,7 +109,7 @@ TABLE = {
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
     # The reader of textures is an extra.
-    "tessellation.picture.texels": (*BASE, "numpy", "PIL"),
+    "tessellation.picture.models": (*BASE, "numpy", "PIL"),
     "pim_kernels": (
         *BASE,
         "microcode",
@@ -131,7 +131,7 @@ TABLE = {
     "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
     "attila_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
     # The reader of recorded pictures is an extra.
-    "attila_bridge.records.measured": (*BASE, "attila_bridge", "numpy", "PIL"),
+    "attila_bridge.records": (*BASE, "attila_bridge", "numpy", "PIL"),
     "gen6_bridge.compare": (*BASE, "gen6_bridge", "tessellation", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,
@@ -144,7 +144,7 @@ TABLE = {
 ANYTHING = ("pixelflow.cli", "tessellation.rendering.machine", "larrabee_bridge.machine", "gen6_bridge.machine")
 """Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
-"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.run.streams.stream`."""
+"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.run.stream`."""
 HALLS = {
     "pixelflow",
     "pixelflow.observe",

@@ -1,1 +1,0 @@
-"""Meaning: what becomes of covered quads: tests, shading, colour."""

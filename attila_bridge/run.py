@@ -1,0 +1,491 @@
+"""Runs of scenes: drawn by function, timed by the boxes, their events, busy units and account."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.function import Units, draw
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.scene import AttilaScene
+from attila_bridge.statistics import columns_of
+from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF, Step
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import Boxes
+from attila_bridge.time.rop_unit import RopUnit
+from attila_bridge.time.shader import UnifiedShader
+from attila_bridge.time.simulation import AttilaRun, Simulation, run
+from attila_bridge.time.texture_unit import TexturePipeline
+from pixelflow.simd.dashboard import QueueFill
+from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+from pixelflow.simd.workers import Telling
+
+# Busy shares: what went through a unit, by a statistic that counts it, of what could have at its best rate.
+
+
+CLIENTS = {
+    "CommandProcessor": "programs", "StreamerFetch": "indices", "StreamerLoader": "vertices", "TextureUnit": "textures",
+    "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
+}  # fmt: skip
+"""Kinds of clients of memory, as statistics name them, by what they move; uploads are not counted as traffic."""
+INTERPOLATED = "InterpolatedFragments"
+"""The statistic of the fragment FIFO that tells of the interpolator, which has none of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BusyRate:
+    """How a kind of unit is judged."""
+
+    unit: str
+    """Its suffix in names of statistics, without a number."""
+    what: str
+    """What is counted, in words."""
+    statistic: str
+    rate: Callable[[AttilaConfig], float]
+    """The most that one unit can do in a cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class BusyShare:
+    """How busy one unit was."""
+
+    rate: BusyRate
+    unit: str
+    """Its suffix in names of statistics: `ShDX-FS0`."""
+    share: float
+    """0 to 1."""
+
+
+def _one(config: AttilaConfig) -> float:
+    return 1
+
+
+def _quads(config: AttilaConfig) -> float:
+    """Return the fragments of a cycle of traversal and hierarchical Z."""
+    return 64 * config.traversal.steps
+
+
+BUSY: tuple[BusyRate, ...] = (
+    BusyRate("StF", "fetch, indices", "IndexesSent", lambda config: config.streamer.indices),
+    BusyRate("StOC", "cache of vertices, indices", "Indices", lambda config: config.streamer.indices),
+    BusyRate("SL0", "loader, attributes read", "Reads", lambda config: config.streamer.attributes),
+    BusyRate("StC", "commit, vertices", "Outputs", lambda config: config.streamer.vertices),
+    BusyRate("PA", "assembly, triangles", "Triangles", lambda config: config.assembly.triangles),
+    BusyRate("CLP", "Clipper, triangles", "InputTriangles", lambda config: 1 / config.clipper.start),
+    BusyRate("TS", "set-up, triangles", "InputTriangles", lambda config: 1 / config.setup.start),
+    BusyRate("TT", "traversal, cycles", "UtilizationCycles", _one),
+    BusyRate("HZ", "hierarchical Z, fragments", "InputFragments", _quads),
+    BusyRate("FFU", "fragment FIFO, fragments out", "OutputFragments", lambda config: 4 * config.gpu.rops),
+    BusyRate("FFU", "interpolator, fragments", INTERPOLATED, lambda config: 4 * config.gpu.rops),
+    BusyRate("ShDX", "shaders, instructions", "ExecutedInstructions", lambda config: config.shader.thread_rate),
+    BusyRate("TU", "texture filters, bilinear steps", "FilterALUBusyCycles", _one),
+    BusyRate("TU", "texture addresses, bilinear steps", "AddressALUBusyCycles", _one),
+    BusyRate("ZST", "depth units, quads", "OperatedFragments", lambda config: 1 / config.depth.alu_rate),
+    BusyRate("CW", "colour units, quads", "OperatedFragments", lambda config: 1 / config.color.alu_rate),
+)
+"""Every kind of unit whose work a statistic counts, in the order of the pipeline."""
+
+
+def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles: int) -> list[BusyShare]:
+    """Return the share of ``cycles`` that each unit was busy; ``counts`` are those of units by their suffixes."""
+    return [
+        BusyShare(each, unit, counted[each.statistic] / each.rate(config) / max(1, cycles))
+        for each in BUSY
+        for unit, counted in sorted(counts.items())
+        if unit.partition("-")[0] == each.unit
+    ]
+
+
+# Queues of every box: what lies in them at a cycle, and how much there is room for.
+
+
+Fills = Iterator[tuple[str, tuple[QueueFill, ...]]]
+"""Boxes by their names in the netlist, with their queues."""
+
+
+def fills(boxes: Boxes) -> Fills:
+    """Yield each box in the order of the pipeline, and what lies in its queues."""
+    yield boxes.processor.name, ()
+    yield from _streamer(boxes)
+    yield from _raster(boxes)
+    yield boxes.fifo.name, _fifo(boxes)
+    yield boxes.interpolator.name, ()
+    for shader, units in zip(boxes.shaders, boxes.textures, strict=True):
+        yield shader.name, _shader(shader)
+        for unit in units:
+            yield unit.name, _texture(unit)
+    for depth, color in zip(boxes.depth, boxes.color, strict=True):
+        yield depth.name, _rop(depth)
+        yield color.name, _rop(color)
+    yield boxes.memory.name, _memory(boxes)
+    yield boxes.display.name, (QueueFill("blocks", len(boxes.display.state.held), boxes.config.display.queue),)
+
+
+def _streamer(boxes: Boxes) -> Fills:
+    """Yield fetch, cache of shaded vertices, loader, commit and assembly, Clipper."""
+    config, fetch, assembly = boxes.config, boxes.fetch.state, boxes.assembly.state
+    streamer = config.streamer
+    begun = fetch.draw >= 0
+    yield (
+        boxes.fetch.name,
+        (
+            QueueFill("out", begun * (streamer.output_queue - fetch.free_entries), streamer.output_queue),
+            QueueFill("mem", begun * (streamer.output_memory - fetch.free_lines), streamer.output_memory),
+            QueueFill("req", begun * (streamer.request_queue - fetch.free_requests), streamer.request_queue),
+        ),
+    )
+    yield boxes.cache.name, (QueueFill("lines", len(boxes.cache.state.line_of), streamer.output_memory),)
+    loader = boxes.loader.state
+    vertices = len(loader.fetching) + len(loader.reading) + len(loader.loaded)
+    yield boxes.loader.name, (QueueFill("vertices", vertices, streamer.request_queue),)
+    yield boxes.commit.name, (QueueFill("vertices", len(boxes.commit.state.entries), streamer.output_queue),)
+    held = assembly.received - assembly.freed if assembly.drawing else 0
+    yield boxes.assembly.name, (QueueFill("vertices", held, config.assembly.queue),)
+    yield boxes.clipper.name, (QueueFill("triangles", len(boxes.clipper.state.clipped), config.clipper.buffer),)
+
+
+def _raster(boxes: Boxes) -> Fills:
+    """Yield set-up, traversal and hierarchical Z."""
+    config, traversal, hz = boxes.config, boxes.traversal.state, boxes.hz.state
+    yield boxes.setup.name, (QueueFill("triangles", len(boxes.setup.state.done), config.setup.fifo),)
+    scans = traversal.known - traversal.scan if traversal.batch >= 0 else 0
+    yield (
+        boxes.traversal.name,
+        (
+            QueueFill("triangles", len(traversal.queue), config.traversal.queue),
+            QueueFill("tiles", scans, config.traversal.scan_queue),
+        ),
+    )
+    quads = len(hz.found) + len(hz.looked) + len(hz.sending)
+    yield boxes.hz.name, (QueueFill("quads", quads, config.hz.queue),)
+
+
+def _fifo(boxes: Boxes) -> tuple[QueueFill, ...]:
+    """Return the queues of each ROP, of vertices and before each shader."""
+    state, config = boxes.fifo.state, boxes.config.fifo
+    found = []
+    for rop, queues in enumerate(state.rops):
+        found += [
+            QueueFill(f"gen{rop}", len(queues.generated), config.generated),
+            QueueFill(f"test{rop}", len(queues.tested), config.tested),
+            QueueFill(f"int{rop}", len(queues.interpolated), config.interpolated),
+            QueueFill(f"shad{rop}", len(queues.shaded), config.shaded),
+        ]
+    group = boxes.config.shader.group
+    found += [
+        QueueFill(f"to{number}", group * len(each), config.shader_inputs) for number, each in enumerate(state.waiting)
+    ]
+    found.append(QueueFill("vin", len(state.vertices), config.vertex_inputs))
+    found.append(QueueFill("vout", state.vertices_shading, config.vertex_outputs))
+    return tuple(found)
+
+
+def _shader(shader: UnifiedShader) -> tuple[QueueFill, ...]:
+    state, config = shader.state, shader.spec.config
+    threads = config.group * (len(state.slots) - len(state.free))
+    return (
+        QueueFill("threads", threads, config.threads + config.buffers),
+        QueueFill("regs", config.registers - state.free_registers, config.registers),
+    )
+
+
+def _texture(unit: TexturePipeline) -> tuple[QueueFill, ...]:
+    state, config = unit.state, unit.spec.config
+    return (
+        QueueFill("req", len(state.requests), config.request_queue),
+        QueueFill("acc", len(state.accesses), config.access_queue),
+        QueueFill("wait", len(state.waiting), config.wait_window),
+        QueueFill("res", len(state.results), config.result_queue),
+    )
+
+
+def _rop(unit: RopUnit) -> tuple[QueueFill, ...]:
+    state, config = unit.state, unit.spec.config
+    return (
+        QueueFill("in", len(state.input), config.input_queue),
+        QueueFill("fetch", len(state.fetched), config.fetch_queue),
+        QueueFill("read", len(state.read), config.read_queue),
+        QueueFill("op", len(state.operated), config.op_queue),
+        QueueFill("write", len(state.written), config.write_queue),
+    )
+
+
+def _memory(boxes: Boxes) -> tuple[QueueFill, ...]:
+    state, config = boxes.memory.state, boxes.config.memory
+    return (
+        QueueFill("req", config.request_queue - state.free_requests, config.request_queue),
+        QueueFill("serve", len(state.services), config.service_queue),
+        QueueFill("rbuf", config.read_buffers - state.free_reads, config.read_buffers),
+        QueueFill("wbuf", config.write_buffers - state.free_writes, config.write_buffers),
+    )
+
+
+# Events of a run: steps of a frame and fragments of its draws as two streams, what wires carry, what queues hold.
+
+
+_TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "clear": "clear", "swap": "swap"}
+_KINDS = (*_TEXTS, "draw")
+_BUFFERS = ("colour", "depth")
+_STREAMS = (STEPS_OF, FRAGMENTS_OF)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    mnemonic: str
+    opcode: int
+
+
+@dataclass(slots=True)
+class _Step:
+    declaration: _Kind
+    words: str
+    cycles: int = 0
+
+    def text(self) -> str:
+        """Return what the step does."""
+        return self.words
+
+
+class FrameProgram:
+    """Steps of a frame, as those who watch see programs."""
+
+    def __init__(self, name: str, steps: tuple[Step, ...]) -> None:
+        self.name = name
+        self.names: tuple[str, ...] = ()
+        self.instructions = tuple(_Step(_Kind(kind, _KINDS.index(kind)), _words(kind, of)) for kind, of in steps)
+        self.addresses = tuple(range(len(steps)))
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the steps."""
+        return hashlib.sha256("\n".join(each.words for each in self.instructions).encode()).hexdigest()
+
+    def where(self, index: int) -> str:
+        """Return the number of a step, in words."""
+        return f"step {index}"
+
+    def line_at(self, index: int) -> None:
+        """Return None: steps have no lines."""
+
+    def routine_at(self, address: int) -> None:
+        """Return None: steps are in no routine."""
+
+
+@dataclass(slots=True)
+class _FrameAccount:
+    """How far a frame has come, and why it ended."""
+
+    cycle: int
+    reason: str = "halt"
+
+    @property
+    def total_cycles(self) -> int:
+        """Cycles of the frame."""
+        return self.cycle
+
+
+class ToldFrame:
+    """A frame on the machine, which tells a bus: wires and queues as they carry and fill, steps when all is done."""
+
+    def __init__(self, name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> None:
+        self.simulation = Simulation(work, config, bus=bus)
+        self._bus = bus
+        self._fills = bus.wants(QueueFilled)
+        self._last: dict[str, int] = {}
+        first = 0 if work.before is None else work.before.draws
+        steps = tuple((kind, of + first if kind == "draw" else of) for kind, of in self.simulation.steps)
+        bus.emit(RunBegan, 0, FrameProgram(name, steps), _STREAMS, True, _FrameAccount(0))
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to happen."""
+        return self.simulation.clock.next_cycle() is None
+
+    def advance(self, cycle: int) -> None:
+        """Do everything that begins before ``cycle``."""
+        clock = self.simulation.clock
+        if not self._fills:
+            clock.run_until(cycle)
+        while self._fills and (event := clock.next_cycle()) is not None and event < cycle:
+            clock.run_until(event + 1)
+            self._tell_queues(event)
+
+    def finish(self, max_cycles: int | None = None, progress: Telling | None = None) -> AttilaRun:
+        """Run to the end of the frame as `Simulation.finish` does; tell its steps."""
+        done = self.simulation.finish(max_cycles, progress, self.advance)
+        bus = self._bus
+        for stream, step, begin, end in done.spans:
+            bus.emit(Executed, begin, stream, step, end - begin)
+        ends = {each: max((end for stream, _, _, end in done.spans if stream == each), default=0) for each in _STREAMS}
+        bus.emit(RunEnded, done.cycles, "halt", ends, _FrameAccount(done.cycles))
+        return done
+
+    def _tell_queues(self, cycle: int) -> None:
+        """Tell of every queue that holds more or less than in the cycle before."""
+        last = self._last
+        for box, queues in fills(self.simulation.boxes):
+            for queue in queues:
+                name = f"{box} {queue.name}"
+                if last.get(name) != queue.fill:
+                    last[name] = queue.fill
+                    self._bus.emit(QueueFilled, cycle, name, queue.fill, queue.capacity)
+
+
+def _words(kind: str, argument: int) -> str:
+    if kind == "draw":
+        return f"draw {argument}"
+    if kind == "clear":
+        return f"clear {_BUFFERS[argument]}"
+    if kind == "swap":
+        return "swap"
+    return f"{_TEXTS[kind]} ({argument:,} {'bytes' if kind == 'read' else 'cycles'})"
+
+
+# Runs of scenes: drawn by function, timed by the boxes, and their account.
+
+
+CLOCK_MHZ = 600
+"""Of the GPU and its memory, in section 5 of the paper."""
+_OCCUPATION = "Occupation"
+"""In the name of statistics that add up over cycles what lies in a queue."""
+PHASES = {
+    "cp_Ready": "registers and commands (formula)", "cp_MemoryWrite": "uploads (formula)",
+    "cp_MemoryRead": "loading programs", "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
+    "cp_EndGeometry": "drawing: until fragments have ended", "cp_EndFragment": "drawing: the end",
+    "cp_Swap": "the swap, and the picture's way to the display",
+}  # fmt: skip
+"""States of the command processor, whose cycles are those of the frame."""
+FORMULAS = ("cp_Ready", "cp_MemoryWrite")
+"""Those whose cycles are worked out, not carried out."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRun:
+    """A scene that has been drawn."""
+
+    scene: AttilaScene
+    work: AttilaWork
+    timed: AttilaRun
+    config: AttilaConfig
+
+    @property
+    def cycles(self) -> int:
+        """Of the whole frame, the picture's way to the display among them."""
+        return self.timed.cycles
+
+    @cached_property
+    def columns(self) -> Mapping[str, int]:
+        """Cycles by phase and counts, under the names that recorded runs have."""
+        timed = self.timed
+        return columns_of(timed.phases, timed.rendered, timed.cycles, timed.counts)
+
+    @cached_property
+    def statistics(self) -> Mapping[str, float]:
+        """Every statistic by ATTILA's name, with the unit's where there are several."""
+        return {f"{name}_{unit}": count for unit, counts in self.timed.counts.items() for name, count in counts.items()}
+
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """The picture, [row, column, rgb], the top row first."""
+        return self.work.picture
+
+    def report(self) -> Report:
+        """Return phases, counts, and how much of the time the units worked."""
+        columns = self.columns
+        width, height = self.scene.size
+        drawing = columns["cycles_drawing"]
+        phases = [(text, columns[key], f"{columns[key] / max(1, self.cycles):.1%}") for key, text in PHASES.items()]
+        counts = [(name, value) for name, value in columns.items() if not name.startswith(("cp_", "cycles"))]
+        frames = CLOCK_MHZ * 1e6 / max(1, self.cycles)
+        parts: list[Part] = [
+            f"{self.scene.name}: {width}x{height}, {counted(len(self.scene.draws), 'draw')}; "
+            f"{self.cycles:,} cycles, of them {drawing:,} drawing",
+            f"{frames:,.1f} frames a second at {CLOCK_MHZ} MHz (formula: clock / cycles)",
+            "",
+            Table(
+                (Column("cycles of", fixed=True), Column("cycles", number, bars=True), Column("share", verbatim)),
+                phases,
+            ),
+            "",
+            Table((Column("counts", fixed=True), Column("", number)), counts),
+            "",
+            Table(
+                (
+                    Column("busy, of what a unit could do in the cycles of drawing", fixed=True),
+                    Column("share", verbatim),
+                ),
+                self._busy(),
+            ),
+            "",
+            Table((Column("waiting, on average while drawing", fixed=True), Column("", verbatim)), self._waiting()),
+        ]
+        before = self.work.before
+        if before is not None:
+            drawn = f"the first {counted(before.draws, 'draw')} by function alone, in no time; then caches are cold, "
+            parts.insert(1, drawn + "and lines count as stored in the size that their words compress to")
+        return Report(results=parts, schema="pixelflow.attila-run/1", data=self._object())
+
+    def _busy(self) -> list[tuple[str, str]]:
+        """Return what share of the cycles of drawing units worked, by statistics that count it."""
+        drawing, counts = max(1, self.columns["cycles_drawing"]), self.timed.counts
+        found = []
+        for each in shares(counts, self.config, drawing):
+            number = each.unit.partition("-")[2]
+            found.append((f"{each.rate.what} {number}".rstrip(), f"{each.share:.1%}"))
+        for channel in range(self.config.memory.channels):
+            share = counts["MC"][f"DataCycles{channel:02}"] / drawing
+            found.append((f"channels of memory, data {channel:02}", f"{share:.1%}"))
+        return found
+
+    def _waiting(self) -> list[tuple[str, str]]:
+        """Return how many items lay in queues on average over the cycles of drawing."""
+        drawing = max(1, self.columns["cycles_drawing"])
+        waited = ((key, count) for key, count in self.statistics.items() if _OCCUPATION in key and count)
+        return [(key.replace(_OCCUPATION, ""), f"{count / drawing:,.2f}") for key, count in sorted(waited)]
+
+    def _object(self) -> dict[str, Json]:
+        return {
+            "scene": self.scene.name,
+            "size": list(self.scene.size),
+            "from_draw": 0 if self.work.before is None else self.work.before.draws,
+            **self.columns,
+            "statistics": dict(self.statistics),
+        }
+
+
+def units_of(config: AttilaConfig) -> Units:
+    """Return what the picture's arithmetic has to know of a machine."""
+    ways = config.traversal
+    return Units(config.gpu.rops, config.gpu.shaders, ways.square, ways.testers, ways.recursive)
+
+
+def run_scene(
+    scene: AttilaScene,
+    *,
+    config: AttilaConfig | None = None,
+    bus: Bus | None = None,
+    from_draw: int = 0,
+    max_cycles: int | None = None,
+    progress: Telling | None = None,
+) -> SceneRun:
+    """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
+
+    ``progress`` hears how far the frame has come. Raises InputError for programs with faults, a draw that is not there
+    or values that would stop the machine, MachineFault where it stops, DeadlockError where it stands still, and
+    CycleLimitError where an event lies at or beyond ``max_cycles``.
+    """
+    config = config or PAPER
+    if progress is not None:
+        progress(f"{scene.name}: what is drawn, before its time")
+    work = draw(scene, units_of(config), first=from_draw)
+    if bus is not None and bus.watched:
+        timed = ToldFrame(scene.name, work, config, bus).finish(max_cycles, progress)
+    else:
+        timed = run(work, config, max_cycles=max_cycles, progress=progress)
+    return SceneRun(scene, work, timed, config)

@@ -1,0 +1,334 @@
+"""Tags of a cache with fetch and read apart: which block is in which line, what is reserved, what is on its way.
+
+A block is reserved from its fetch until it has been used, so that no other block takes its line in between. Blocks are
+numbers: address / bytes of a line.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES, Transaction
+
+_REMEMBERED = 4
+"""Accesses of a set that replacement remembers, at most."""
+
+
+class LineRequest:
+    """A line that changes its block: the old one is written back (spill), the new one read (fill), or both."""
+
+    __slots__ = ("block", "fill", "line", "masked", "old", "spill")
+
+    def __init__(self, line: int, block: int, old: int, spill: bool, fill: bool, masked: bool) -> None:
+        self.line = line
+        """Set x ways + way."""
+        self.block = block
+        self.old = old
+        self.spill = spill
+        self.fill = fill
+        self.masked = masked
+
+
+class Tags:
+    """Sets of ways with the replacement that all caches of the machine have.
+
+    The search for a victim begins at a way that rotates; the first unreserved way that is not among the last four used
+    is taken, else the least recently used unreserved one.
+    """
+
+    def __init__(self, ways: int, sets: int, requests: int) -> None:
+        lines = ways * sets
+        self.ways = ways
+        self.sets = sets
+        self.where: dict[int, int] = {}
+        """Line of each block."""
+        self.blocks = [-1] * lines
+        self.valid = [False] * lines
+        self.reserved = [0] * lines
+        self.replacing = [False] * lines
+        """Lines whose block is not there yet."""
+        self.dirty = [False] * lines
+        self.masked = [False] * lines
+        """Lines that were allocated without reading what they hold."""
+        self.mask = [0] * lines
+        """Bytes written since, one bit each."""
+        kept = min(_REMEMBERED, ways)
+        self.recent = [list(range(kept)) for _ in range(sets)]
+        """Ways by their last use, oldest first."""
+        self.first_way = 0
+        self.requests = requests
+        self.free_requests = requests
+        self.queue: deque[LineRequest] = deque()
+        self.hits = self.misses = self.misses_ok = self.failed_reserved = self.failed_queue = self.failed_limit = 0
+        self.allocate_hits = self.allocate_misses = self.allocate_ok = 0
+        self.allocate_failed_reserved = self.allocate_failed_queue = 0
+        self.reads = self.reads_failed = self.writes = self.writes_failed = self.unreserves = 0
+
+    def victim(self, place: int) -> int:
+        """Return the line of a set whose block goes next; it may be reserved where all are."""
+        ways = self.ways
+        self.first_way = first = (self.first_way + 1) % ways
+        base = place * ways
+        recent = self.recent[place]
+        if len(recent) < ways:
+            for way in range(first, ways):
+                if not self.reserved[base + way] and way not in recent:
+                    return base + way
+        for way in recent:
+            if not self.reserved[base + way]:
+                return base + way
+        return base
+
+    def use(self, line: int) -> None:
+        """Note that a line was used last."""
+        place, way = divmod(line, self.ways)
+        recent = self.recent[place]
+        if recent[-1] == way:
+            return
+        if way in recent:
+            recent.remove(way)
+        else:
+            del recent[0]
+        recent.append(way)
+
+    def _take(self, line: int, block: int) -> int:
+        """Give a line to another block; return the old one."""
+        old = self.blocks[line]
+        if old != block:
+            if self.where.get(old) == line:
+                del self.where[old]
+            self.blocks[line] = block
+            self.where[block] = line
+        return old
+
+    def fetch(self, block: int, count: int = 1, full: int = -1) -> int:
+        """Reserve the line of a block ``count`` times, asking for it where it is not there; -1 where it cannot be.
+
+        ``full`` is the mask of a line all of whose bytes are written: where it is given, an allocated line that is not
+        full is written back and read.
+        """
+        line = self.where.get(block, -1)
+        partial = False
+        if line >= 0:
+            if full < 0 or not self.masked[line] or self.mask[line] == full:
+                self.reserved[line] += count
+                self.hits += count
+                return line
+            partial = True
+        self.misses += 1
+        if not partial:
+            line = self.victim(block % self.sets)
+        if self.reserved[line]:
+            self.failed_reserved += 1
+            return -1
+        if not self.free_requests:
+            self.failed_queue += 1
+            return -1
+        spill = self.valid[line] and self.dirty[line]
+        masked = self.masked[line]
+        old = self._take(line, block)
+        self.free_requests -= 1
+        self.queue.append(LineRequest(line, block, old, spill, True, masked))
+        self.reserved[line] += count
+        self.replacing[line] = self.valid[line] = True
+        self.masked[line] = self.dirty[line] = False
+        self.misses_ok += 1
+        self.hits += count - 1
+        return line
+
+    def allocate(self, block: int) -> int:
+        """Reserve a line for a block that will be written without being read; -1 where there is none."""
+        line = self.where.get(block, -1)
+        if line >= 0:
+            self.reserved[line] += 1
+            self.allocate_hits += 1
+            return line
+        self.allocate_misses += 1
+        line = self.victim(block % self.sets)
+        if self.reserved[line]:
+            self.allocate_failed_reserved += 1
+            return -1
+        if self.valid[line] and self.dirty[line]:
+            if not self.free_requests:
+                self.allocate_failed_queue += 1
+                return -1
+            masked = self.masked[line]
+            old = self._take(line, block)
+            self.free_requests -= 1
+            self.queue.append(LineRequest(line, -1, old, True, False, masked))
+            self.replacing[line] = True
+        else:
+            self._take(line, block)
+            self.mask[line] = 0
+        self.reserved[line] += 1
+        self.valid[line] = self.masked[line] = True
+        self.dirty[line] = False
+        self.allocate_ok += 1
+        return line
+
+    def release(self, line: int, count: int = 1) -> None:
+        """Give back reservations of a line."""
+        self.unreserves += count
+        self.reserved[line] = max(0, self.reserved[line] - count)
+
+    def counted(self) -> dict[str, int]:
+        """Return what was counted, under the names of statistics."""
+        return {
+            "HitsFetch": self.hits,
+            "MissesFetch": self.misses,
+            "MissOKFetch": self.misses_ok,
+            "MissFailFetch": self.failed_reserved + self.failed_queue + self.failed_limit,
+            "MissFailReqQueueFetch": self.failed_queue,
+            "MissFailReserveFetch": self.failed_reserved,
+            "MissFailMissFetch": self.failed_limit,
+            "ReadsOK": self.reads,
+            "ReadsFail": self.reads_failed,
+            "Unreserves": self.unreserves,
+            "HitsAlloc": self.allocate_hits,
+            "MissesAlloc": self.allocate_misses,
+            "MissOKAlloc": self.allocate_ok,
+            "MissFailAlloc": self.allocate_failed_reserved + self.allocate_failed_queue,
+            "MissFailReqQueueAlloc": self.allocate_failed_queue,
+            "MissFailReserveAlloc": self.allocate_failed_reserved,
+            "WritesOK": self.writes,
+            "WritesFail": self.writes_failed,
+        }
+
+    def finish(self, request: LineRequest, spill: bool) -> bool:
+        """Note that one half of a request is done; return whether all of it is, so that its line can be used."""
+        if spill:
+            request.spill = False
+        else:
+            request.fill = False
+        if request.spill or request.fill:
+            return False
+        self.replacing[request.line] = False
+        self.mask[request.line] = 0
+        self.free_requests += 1
+        return True
+
+    def flush(self) -> bool:
+        """Ask for the write-back of every valid line as far as requests are free; return whether all is done."""
+        if self.free_requests:
+            for line, valid in enumerate(self.valid):
+                if valid:
+                    self.free_requests -= 1
+                    self.queue.append(LineRequest(line, -1, self.blocks[line], True, False, self.masked[line]))
+                    self.valid[line] = False
+                    self.where.pop(self.blocks[line], None)
+                    self.blocks[line] = -1
+                    if not self.free_requests:
+                        break
+        return self.free_requests == self.requests
+
+
+# Fill of caches that are only read: lines asked from memory, decompressed, written into the cache, in order.
+
+
+class _Fill:
+    """A line on its way."""
+
+    __slots__ = ("received", "request", "requested")
+
+    def __init__(self, request: LineRequest) -> None:
+        self.request = request
+        self.requested = 0
+        self.received = 0
+
+
+class LineFill:
+    """Moves missing lines of a cache from memory into it, one transaction a cycle, one line at a time."""
+
+    def __init__(self, tags: Tags, line_bytes: int, inputs: int, client: int, decompression: int, write: int) -> None:
+        self.tags = tags
+        self.line_bytes = line_bytes
+        self.inputs = inputs
+        """Lines that may be on their way."""
+        self.client = client
+        self.decompression = decompression
+        """Cycles; 0 where lines go straight into the cache."""
+        self.write = write
+        """Cycles in which a line is written into the cache."""
+        self.held: deque[_Fill] = deque()
+        """Every line on its way, oldest first."""
+        self.asking = 0
+        """Lines of `held` that have been asked for completely."""
+        self.decompressed = 0
+        """Lines of `held` that can be written into the cache."""
+        self.decompressing = 0
+        """Cycles left of a decompression."""
+        self.writing = 0
+        """Cycles left of the write of a line."""
+        self.bus = 0
+        """Cycles left of an answer, and which line it is for."""
+        self.answer: _Fill | None = None
+        self.answer_bytes = 0
+        self.tickets: dict[int, _Fill] = {}
+        self.ticket = 0
+        self.filled = -1
+        """The block that came into the cache in this cycle; -1: none."""
+        self.asked_at: dict[int, int] = {}
+        """Cycle of each transaction that is not answered, by ticket."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is on its way."""
+        return bool(self.held or self.tags.queue)
+
+    def answered(self, cycle: int, transaction: Transaction, width: int) -> int:
+        """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since it was asked for."""
+        _, _, size, _, ticket = transaction
+        self.answer = self.tickets.pop(ticket)
+        latency = cycle - self.asked_at.pop(ticket)
+        self.answer_bytes = size
+        self.bus = -(-size // width)
+        return latency
+
+    def step(self, cycle: int, accepts: int) -> Transaction | None:
+        """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
+        self.filled = -1
+        held, tags = self.held, self.tags
+        if self.writing:
+            self.writing -= 1
+            if not self.writing:
+                fill = held.popleft()
+                self.asking -= 1
+                tags.finish(fill.request, False)
+                self.filled = fill.request.block
+        if tags.queue and len(held) < self.inputs:
+            held.append(_Fill(tags.queue.popleft()))
+        if self.bus:
+            self.bus -= 1
+            if not self.bus and self.answer is not None:
+                self.answer.received += self.answer_bytes
+                self.answer = None
+        sent: Transaction | None = None
+        if self.asking < len(held) and not self.bus and accepts != NOTHING:
+            fill = held[self.asking]
+            size = min(TRANSACTION_BYTES, self.line_bytes - fill.requested)
+            address = fill.request.block * self.line_bytes + fill.requested
+            sent = (False, address, size, self.client, self.ticket)
+            self.tickets[self.ticket] = fill
+            self.ticket += 1
+            self.asked_at[self.ticket - 1] = cycle
+            fill.requested += size
+            if fill.requested == self.line_bytes:
+                self.asking += 1
+        self._decompress()
+        if self.decompressed and not self.writing:
+            self.decompressed -= 1
+            self.writing = self.write
+        return sent
+
+    def _decompress(self) -> None:
+        held = self.held
+        if self.decompressing:
+            self.decompressing -= 1
+            if not self.decompressing:
+                self.decompressed += 1
+        ahead = self.decompressed + (1 if self.writing else 0)
+        if not self.decompressing and ahead < len(held) and held[ahead].received == self.line_bytes:
+            if self.decompression:
+                self.decompressing = self.decompression
+            elif not self.writing and not self.decompressed:
+                self.decompressed += 1

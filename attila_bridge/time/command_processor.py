@@ -1,0 +1,287 @@
+"""Command processor: uploads, programs, clears, draws and the swap of a frame, one after the other.
+
+Geometry of a draw goes on while fragments of the one before are drawn. What the registers of a frame cost is a formula;
+so is an upload: its bytes over the processor's bus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from attila_bridge.time.config import CommandConfig, MemoryConfig
+from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+PHASES = ("Ready", "Draw", "EndGeometry", "EndFragment", "Clear", "MemoryWrite", "MemoryRead", "Swap")
+"""What the processor does in a cycle, as the public simulator's statistics call it."""
+
+Step: TypeAlias = tuple[str, int]
+"""ready or write (cycles), read (bytes of a program), clear (0 colour, 1 depth), draw (its number), swap."""
+
+STEPS_OF, FRAGMENTS_OF = "vertex", "fragment"
+"""Streams of a frame: its steps, of draws the geometry; and the fragments of draws."""
+
+_GEOMETRY = ("fetch", "cache", "commit", "assembly", "clipper")
+
+
+@dataclass(frozen=True)
+class CommandProcessorSpec:
+    """What the processor is given."""
+
+    config: CommandConfig
+    memory: MemoryConfig
+    steps: tuple[Step, ...]
+    draws: tuple[DrawPlan, ...]
+    client: int
+    rops: int
+    shaders: int
+    pipelined: bool
+    program_address: int
+    """Where programs begin."""
+
+
+@dataclass
+class CommandProcessorState:
+    """What the processor holds."""
+
+    phases: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
+    """Cycles of each phase."""
+    phase: str = "Ready"
+    since: int = 0
+    position: int = 0
+    until: int = -1
+    """Cycle in which the present step is over, where that is known."""
+    step: str = ""
+    bytes_left: int = 0
+    """Bytes of a program not asked for, and not received."""
+    bytes_due: int = 0
+    address: int = 0
+    """The next byte of programs, which follow one another, each in transactions of its own."""
+    bus_until: int = 0
+    ends: int = 0
+    """Ends that a clear or swap waits for."""
+    geometry: int = -1
+    """The draw whose vertices are processed."""
+    fragments: int = -1
+    """The draw whose fragments are processed."""
+    next_fragments: int = -1
+    """A draw whose geometry has begun and whose fragments have to wait."""
+    fragment_ends: int = 0
+    geometry_done: bool = True
+    """Whether the geometry of the draw of `fragments` has ended."""
+    rendered: int = 0
+    begun: int = 0
+    """Cycle in which the present step began."""
+    fragments_begun: int = 0
+    """Cycle in which the fragments of the present draw began."""
+    spans: list[tuple[str, int, int, int]] = field(default_factory=list)
+    """What has been: stream, number of the step, first cycle, cycle past the last."""
+    cycle: int = -1
+    finished: bool = False
+    wake: int = 0
+
+
+class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
+    """Goes from step to step; a draw is left once its geometry has ended."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __init__(self, name: str, spec: CommandProcessorSpec, state: CommandProcessorState) -> None:
+        super().__init__(name, spec, state)
+        state.address = spec.program_address
+        rops = range(spec.rops)
+        self._fragment = ("setup", "traversal", "hz", "fifo", *(f"{kind}{rop}" for rop in rops for kind in _KINDS))
+        self.inputs = (
+            "memory_data",
+            "memory_state",
+            *(f"{box}_ended" for box in ("clipper", "display")),
+            *(f"{box}_ended" for box in self._fragment),
+        )
+        self.outputs = (
+            "memory_request",
+            *(f"{box}_command" for box in (*_GEOMETRY, *self._fragment)),
+            *(f"shader{shader}_command" for shader in range(spec.shaders)),
+        )
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle in which a step begins or ends by itself."""
+        s = self.state
+        return Cycle(s.wake) if s.wake > s.cycle else None
+
+    def why_blocked(self) -> str | None:
+        """A frame has to come to its end."""
+        s = self.state
+        return None if s.finished else f"waits for the end of: {s.step or s.phase}"
+
+    def tick(self, cycle: Cycle) -> None:
+        """Take ends, go on with the present step, begin the next ones."""
+        s = self.state
+        s.cycle = cycle
+        ended_fragments = self._ends(cycle)
+        self._memory(cycle)
+        if s.step in ("ready", "write") and cycle >= s.until:
+            self._end_step(cycle)
+        if not s.step and not s.finished and not ended_fragments:
+            self._begin(cycle)
+        phase = self._phase(ended_fragments)
+        if phase != s.phase:
+            s.phases[s.phase] += cycle - s.since
+            s.phase, s.since = phase, cycle
+        if ended_fragments:
+            s.wake = cycle + 1
+        elif s.step in ("ready", "write"):
+            s.wake = max(cycle + 1, s.until)
+        elif s.step == "read" and s.bus_until > cycle:
+            s.wake = s.bus_until
+        elif s.step == "read" and s.bytes_left and self.level("memory_state").value(cycle) != NOTHING:
+            s.wake = cycle + 1
+        else:
+            s.wake = 0
+
+    # --- ends ----------------------------------------------------------------------------------------------------
+
+    def _ends(self, cycle: Cycle) -> bool:
+        """Note which boxes have ended; return whether all of a draw's fragments have."""
+        s, wires = self.state, self.wires
+        if wires["clipper_ended"].ready(cycle):
+            if wires["clipper_ended"].take(cycle) == s.fragments:
+                s.geometry_done = True
+            s.geometry = -1
+            if s.step == "draw":
+                self._end_step(cycle)
+        if wires["display_ended"].ready(cycle):
+            wires["display_ended"].take(cycle)
+            s.ends -= 1
+        for box in self._fragment:
+            wire = wires[f"{box}_ended"]
+            if wire.ready(cycle):
+                for _ in wire.take_all(cycle):
+                    if s.fragments >= 0:
+                        s.fragment_ends -= 1
+                    else:
+                        s.ends -= 1
+        if s.step in ("clear", "swap") and not s.ends:
+            self._end_step(cycle)
+        if s.fragments >= 0 and not s.fragment_ends:
+            s.spans.append((FRAGMENTS_OF, self.spec.steps.index(("draw", s.fragments)), s.fragments_begun, cycle))
+            s.fragments = -1
+            if s.next_fragments >= 0:
+                self._start_fragments(cycle, s.next_fragments)
+                s.next_fragments = -1
+            return True
+        return False
+
+    def _phase(self, ended_fragments: bool) -> str:
+        """Return what this cycle counts as."""
+        s = self.state
+        if s.step in _STEP_PHASES:
+            return _STEP_PHASES[s.step]
+        if ended_fragments:
+            return "EndFragment"
+        if s.fragments >= 0:
+            return "EndGeometry" if s.geometry_done else "Draw"
+        return "Draw" if s.geometry >= 0 else "Ready"
+
+    def _end_step(self, cycle: Cycle) -> None:
+        """Note when the present step began and ended, and leave it."""
+        s = self.state
+        s.spans.append((STEPS_OF, s.position - 1, s.begun, cycle))
+        s.step = ""
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, cycle: Cycle) -> None:
+        """Begin the next step if it can begin."""
+        s = self.state
+        if s.position == len(self.spec.steps):
+            if s.fragments < 0 and s.geometry < 0:
+                s.phases[s.phase] += cycle - s.since
+                s.since = cycle
+                s.finished = True
+            return
+        kind, argument = self.spec.steps[s.position]
+        idle = s.fragments < 0 and s.geometry < 0
+        if kind in ("clear", "swap") and not idle:
+            return
+        if kind == "draw":
+            if s.geometry >= 0 or s.next_fragments >= 0 or (s.fragments >= 0 and not self.spec.pipelined):
+                return
+            self._draw(cycle, argument)
+        elif kind in ("ready", "write"):
+            s.until = cycle + argument
+        elif kind == "read":
+            s.bytes_left = s.bytes_due = argument
+            s.address = -(-s.address // TRANSACTION_BYTES) * TRANSACTION_BYTES
+        elif kind == "clear":
+            self._clear(cycle, argument)
+        else:
+            s.rendered = cycle
+            for rop in range(self.spec.rops):
+                self.wires[f"color{rop}_command"].send(cycle, ("swap", 0))
+            s.ends = self.spec.rops + 1
+        s.position += 1
+        s.step, s.begun = kind, cycle
+
+    def _draw(self, cycle: Cycle, draw: int) -> None:
+        s, wires = self.state, self.wires
+        s.geometry = draw
+        for box in _GEOMETRY:
+            wires[f"{box}_command"].send(cycle, ("draw", draw))
+        for shader in range(self.spec.shaders):
+            resources = self.spec.draws[draw].vertex_program.resources
+            wires[f"shader{shader}_command"].send(cycle, (VERTICES, resources))
+        if s.fragments < 0:
+            self._start_fragments(cycle, draw)
+        else:
+            s.next_fragments = draw
+
+    def _start_fragments(self, cycle: Cycle, draw: int) -> None:
+        s, wires = self.state, self.wires
+        s.fragments, s.fragments_begun = draw, cycle
+        s.geometry_done = s.geometry != draw
+        s.fragment_ends = len(self._fragment)
+        for box in self._fragment:
+            wires[f"{box}_command"].send(cycle, ("draw", draw))
+        for shader in range(self.spec.shaders):
+            resources = self.spec.draws[draw].fragment_program.resources
+            wires[f"shader{shader}_command"].send(cycle, (FRAGMENTS, resources))
+
+    def _clear(self, cycle: Cycle, buffer: int) -> None:
+        s = self.state
+        boxes = [f"{_KINDS[1 - buffer]}{rop}" for rop in range(self.spec.rops)] + (["hz"] if buffer else [])
+        for box in boxes:
+            self.wires[f"{box}_command"].send(cycle, ("clear", 0))
+        s.ends = len(boxes)
+
+    def _memory(self, cycle: Cycle) -> None:
+        """Ask for the program that is loaded, and take its bytes."""
+        s, wires = self.state, self.wires
+        data = wires["memory_data"]
+        if data.ready(cycle):
+            size = data.take(cycle)[2]
+            s.bus_until = cycle + -(-size // self.spec.memory.command_bus)
+            s.bytes_due -= size
+        if s.step != "read":
+            return
+        state = self.level("memory_state")
+        if s.bytes_left and state.value(cycle) != NOTHING and cycle >= s.bus_until:
+            size = min(TRANSACTION_BYTES, s.bytes_left)
+            wires["memory_request"].send(cycle, (False, s.address, size, self.spec.client, 0))
+            s.address += size
+            s.bytes_left -= size
+        if not s.bytes_due and cycle >= s.bus_until:
+            self._end_step(cycle)
+
+
+_KINDS = ("depth", "color")
+_STEP_PHASES = {
+    "ready": "Ready",
+    "write": "MemoryWrite",
+    "read": "MemoryRead",
+    "clear": "Clear",
+    "swap": "Swap",
+}

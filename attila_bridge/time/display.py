@@ -1,0 +1,163 @@
+"""Display: at the swap it takes the states of all blocks and reads those that are not clear."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config import DisplayConfig
+from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+
+@dataclass(frozen=True)
+class DisplaySpec:
+    """What the display is given."""
+
+    config: DisplayConfig
+    client: int
+    rops: int
+    blocks: int
+    address: int
+
+
+@dataclass
+class DisplayState:
+    """What the display holds."""
+
+    counts: dict[str, int]
+    states: dict[int, int] = field(default_factory=dict)
+    """Bytes of the blocks that are not clear."""
+    came: int = 0
+    """Colour units whose states have come."""
+    start: int = -1
+    """Cycle from which blocks are taken."""
+    block: int = 0
+    """The next block."""
+    held: deque[list[int]] = field(default_factory=deque)
+    """Blocks on their way: block, bytes, bytes asked for, bytes received."""
+    asked: int = 0
+    decompressing: int = 0
+    tickets: dict[int, list[int]] = field(default_factory=dict)
+    ticket: int = 0
+    cycle: int = -1
+    wake: int = -1
+    clear: int = 0
+    """Clear blocks ahead that come and go, one a cycle, without anything else to do."""
+
+
+class Display(Box[DisplaySpec, DisplayState]):
+    """Takes a block a cycle into a queue, asks for 64 bytes a cycle, and is done with a block a cycle."""
+
+    inputs: tuple[str, ...]
+    outputs = ("ended", "memory_request")
+
+    def __init__(self, name: str, spec: DisplaySpec, counts: dict[str, int]) -> None:
+        super().__init__(name, spec, DisplayState(counts))
+        self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in range(spec.rops)))
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while it reads, or the one past blocks that are clear."""
+        s = self.state
+        return Cycle(s.wake) if s.wake > s.cycle else None
+
+    def why_blocked(self) -> str | None:
+        """A dump that has begun has to end."""
+        return "waits for memory" if self.state.came else None
+
+    @property
+    def worked(self) -> int:
+        """Blocks that have gone to the display: clear ones are carried by no wire."""
+        return self.state.block - len(self.state.held)
+
+    def tick(self, cycle: Cycle) -> None:
+        """Take states, then go through the blocks."""
+        s, wires = self.state, self.wires
+        if s.clear:
+            self._pass(min(s.clear, cycle - 1 - s.cycle))
+        s.cycle = cycle
+        for rop in range(self.spec.rops):
+            wire = wires[f"states{rop}"]
+            if wire.ready(cycle):
+                s.states.update(wire.take(cycle))
+                s.came += 1
+                if s.came == self.spec.rops:
+                    s.start = cycle + -(-self.spec.blocks // self.spec.config.updated)
+                    s.block = s.asked = 0
+        if wires["memory_data"].ready(cycle):
+            _, _, size, _, ticket = wires["memory_data"].take(cycle)
+            s.tickets.pop(ticket)[3] += size
+        if 0 <= s.start <= cycle:
+            self._dump(cycle)
+        if s.start >= 0:
+            s.clear = self._clear_ahead() if s.start < cycle else 0
+            s.wake = max(cycle + 1 + s.clear, s.start)
+
+    def _clear_ahead(self) -> int:
+        """Return how many cycles do nothing but take a clear block in, and let one go that has taken its cycle.
+
+        That is so from the fourth block of a row of clear ones on: one is done, one is begun, one waits, one comes.
+        """
+        s = self.state
+        if self.spec.config.decompression != 1 or not s.decompressing or not 1 < s.asked == len(s.held) - 1:
+            return 0
+        if any(held[1] for held in s.held):
+            return 0
+        ahead = s.block
+        while ahead < self.spec.blocks and not s.states.get(ahead, 0):
+            ahead += 1
+        return ahead - s.block
+
+    def _pass(self, blocks: int) -> None:
+        """Do what happened in cycles that only took in clear blocks."""
+        s, counts = self.state, self.state.counts
+        for held in s.held:
+            held[0] += blocks
+        s.block += blocks
+        s.clear = 0
+        counts["ColorStateBlocksTotal"] += blocks
+        counts[_NAMES[0]] += blocks
+
+    def _dump(self, cycle: Cycle) -> None:
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        if s.decompressing:
+            s.decompressing -= 1
+            if not s.decompressing:
+                s.held.popleft()
+                s.asked -= 1
+        if not s.decompressing and s.asked and s.held[0][1] == s.held[0][3]:
+            s.decompressing = config.decompression
+        state = self.level("memory_state")
+        if s.asked < len(s.held):
+            held = s.held[s.asked]
+            if held[1] > held[2] and state.value(cycle) != NOTHING:
+                size = min(TRANSACTION_BYTES, held[1] - held[2])
+                address = self.spec.address + held[0] * config.block + held[2]
+                self.wires["memory_request"].send(cycle, (False, address, size, self.spec.client, s.ticket))
+                s.tickets[s.ticket] = held
+                s.ticket += 1
+                held[2] += size
+            if held[1] == held[2]:
+                s.asked += 1
+        if s.block < self.spec.blocks and len(s.held) < config.queue:
+            size = s.states.get(s.block, 0)
+            counts["ColorStateBlocksTotal"] += 1
+            counts[_NAMES[size]] += 1
+            s.held.append([s.block, size, 0, 0])
+            s.block += 1
+        elif s.block == self.spec.blocks and not s.held:
+            s.start = -1
+            s.came = 0
+            s.states.clear()
+            s.wake = -1
+            self.wires["ended"].send(cycle, 0)
+
+
+_NAMES = {
+    0: "ColorStateBlocksClear",
+    64: "ColorStateBlocksCompressedBest",
+    128: "ColorStateBlocksCompressedNormal",
+    192: "ColorStateBlocksCompressedWorst",
+    256: "ColorStateBlocksUncompressed",
+}

@@ -1,0 +1,400 @@
+"""What the fragment FIFO is given, and what it holds."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config import FifoConfig
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan, Group, Vertex
+from pixelflow.simd.boxes import Box, Level, Wire
+from pixelflow.simd.units import Cycle
+
+
+@dataclass(frozen=True)
+class FifoSpec:
+    """What the FIFO is given."""
+
+    config: FifoConfig
+    draws: tuple[DrawPlan, ...]
+    rops: int
+    shaders: int
+    ports: int
+    """Ports of vertices."""
+    group: int
+    quads: int
+    """Quads a cycle that hierarchical Z sends."""
+
+
+class RopQueues:
+    """Queues of one ROP."""
+
+    __slots__ = ("done", "generated", "interpolated", "interpolating", "shaded", "tested")
+
+    def __init__(self) -> None:
+        self.generated: deque[int] = deque()
+        self.tested: deque[int] = deque()
+        self.interpolated: deque[int] = deque()
+        self.interpolating = 0
+        """Entries of the interpolated queue that are taken, full or reserved."""
+        self.shaded: deque[int] = deque()
+        """Quads from the shaders' inputs on, in order."""
+        self.done: set[int] = set()
+        """Quads of `shaded` that have come back."""
+
+
+@dataclass
+class FifoState:
+    """What the FIFO holds."""
+
+    counts: dict[str, int]
+    rops: list[RopQueues]
+    waiting: list[deque[Group]]
+    """Groups that wait for each shader."""
+    draw: int = -1
+    drawing: bool = False
+    ends: int = 0
+    """ROPs whose end has not been sent."""
+    next_interpolation: int = 0
+    next_unit: int = 0
+    next_shaded: int = 0
+    next_shader: int = 0
+    shading: int = 0
+    """Quads in the shaders."""
+    vertices: deque[tuple[int, Vertex]] = field(default_factory=deque)
+    """Draws and vertices that wait to be shaded."""
+    vertices_out: deque[tuple[int, Vertex]] = field(default_factory=deque)
+    vertices_shading: int = 0
+    last_vertex: bool = False
+    first_vertex: bool = False
+    last_group: int = 0
+    cycle: int = -1
+    awake: bool = False
+
+
+# Fragment FIFO: the queues through which quads and vertices reach depth units, interpolator, shaders, colour units.
+
+
+_END = -1
+
+
+class FragmentFifo(Box[FifoSpec, FifoState]):
+    """Queues for each ROP, and the crossbar to the shaders: a round over the ROPs ends at the first full shader."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __init__(self, name: str, spec: FifoSpec, counts: dict[str, int]) -> None:
+        rops = range(spec.rops)
+        state = FifoState(counts, [RopQueues() for _ in rops], [deque() for _ in range(spec.shaders)])
+        super().__init__(name, spec, state)
+        self.inputs = (
+            *("command", "quads", "interpolated"),
+            *(f"{port}{rop}" for rop in rops for port in ("tested", "depth_ready", "color_ready")),
+            *(f"{port}{shader}" for shader in range(spec.shaders) for port in ("output", "busy")),
+            *(f"vertex{port}" for port in range(spec.ports)),
+        )
+        self.outputs = (
+            *("ended", "ready", "interpolation", "vertices_ready"),
+            *(f"{port}{rop}" for rop in rops for port in ("depth", "color", "consumer")),
+            *(f"input{shader}" for shader in range(spec.shaders)),
+            *(f"shaded{port}" for port in range(spec.ports)),
+        )
+        self._plan: DrawPlan | None = None
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while anything is in the queues."""
+        return Cycle(self.state.cycle + 1) if self.state.awake else None
+
+    def why_blocked(self) -> str | None:
+        """Within a draw it waits for its end."""
+        return "waits for quads" if self.state.drawing else None
+
+    def restore(self, snapshot: dict[str, object]) -> None:
+        """Put the FIFO into the state of a snapshot."""
+        super().restore(snapshot)
+        self._plan = self.spec.draws[self.state.draw] if self.state.draw >= 0 else None
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, spec = self.wires, self.spec
+        rops, shaders, ports = range(spec.rops), range(spec.shaders), range(spec.ports)
+        self._depth = [wires[f"depth{rop}"] for rop in rops]
+        self._tested = [wires[f"tested{rop}"] for rop in rops]
+        self._color = [wires[f"color{rop}"] for rop in rops]
+        self._depth_ready = [self.level(f"depth_ready{rop}") for rop in rops]
+        self._color_ready = [self.level(f"color_ready{rop}") for rop in rops]
+        self._consumer = [self.level(f"consumer{rop}") for rop in rops]
+        self._inputs = [wires[f"input{shader}"] for shader in shaders]
+        self._outputs = [wires[f"output{shader}"] for shader in shaders]
+        self._busy = [self.level(f"busy{shader}") for shader in shaders]
+        self._vertices = [wires[f"vertex{port}"] for port in ports]
+        self._shaded = [wires[f"shaded{port}"] for port in ports]
+        self._commands, self._quads = wires["command"], wires["quads"]
+        self._interpolation, self._interpolated = wires["interpolation"], wires["interpolated"]
+        self._ready, self._vertices_ready = self.level("ready"), self.level("vertices_ready")
+
+    def tick(self, cycle: Cycle) -> None:
+        """Move every queue on, the last ones first."""
+        s = self.state
+        s.cycle = cycle
+        if self._commands.waiting:
+            for _, draw in self._commands.take_all(cycle):
+                self._start(draw)
+        plan = self._plan if s.drawing else None
+        if plan is not None:
+            if plan.early:
+                self._shaded_to(cycle, self._color, self._color_ready, True)
+            else:
+                self._tested_to_color(cycle)
+                self._from_depth(cycle, plan)
+                self._shaded_to(cycle, self._depth, self._depth_ready, False)
+        if s.vertices_out:
+            self._send_vertices(cycle)
+        for wire in self._outputs:
+            if wire.waiting:
+                self._from_shader(wire.take_all(cycle))
+        s.last_vertex = False
+        for wire in self._vertices:
+            if wire.waiting:
+                self._receive_vertices(cycle, wire.take_all(cycle))
+        waiting = len(s.vertices)
+        group = self.spec.group
+        if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.spec.config.vertex_wait):
+            self._shade_vertices(cycle)
+        elif plan is not None:
+            self._shade_quads(plan)
+        for groups, busy, wire in zip(s.waiting, self._busy, self._inputs, strict=True):
+            if groups and not (busy.value(cycle) if busy.waiting else busy.seen):
+                wire.send(cycle, groups.popleft(), group)
+        if plan is not None:
+            self._pixels(cycle, plan)
+        self._tell(cycle)
+
+    def _tell(self, cycle: Cycle) -> None:
+        """Say what there is room for, and count what lies in the queues over this cycle."""
+        s, config = self.state, self.spec.config
+        least = config.generated - 2 * self.spec.quads
+        ready = True
+        generated = tested = interpolated = shaded = 0
+        for queues, consumer in zip(s.rops, self._consumer, strict=True):
+            held = len(queues.generated)
+            if held > least:
+                ready = False
+            generated += held
+            held = len(queues.tested)
+            tested += held
+            free = config.tested - held > 2
+            if free is not consumer.driven:
+                consumer.drive(cycle, free)
+            interpolated += len(queues.interpolated)
+            shaded += len(queues.shaded)
+        if ready is not self._ready.driven:
+            self._ready.drive(cycle, ready)
+        vertices, leaving = len(s.vertices), len(s.vertices_out)
+        ready = config.vertex_inputs - vertices >= 2 * self.spec.ports
+        if ready is not self._vertices_ready.driven:
+            self._vertices_ready.drive(cycle, ready)
+        s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
+        if s.awake:
+            counts = s.counts
+            counts["RastStampQueuesOccupation"] += generated
+            counts["TestStampQueuesOccupation"] += tested
+            counts["IntStampQueuesOccupation"] += interpolated
+            counts["ShadedStampQueuesOccupation"] += shaded
+            if vertices or leaving:
+                counts["VertexInputQueueOccupation"] += vertices
+                counts["VertexOutputQueueOccupation"] += leaving
+
+    def _start(self, draw: int) -> None:
+        s = self.state
+        s.draw = draw
+        self._plan = self.spec.draws[draw]
+        s.drawing = True
+        s.ends = self.spec.rops
+        s.next_unit = s.next_shaded = 0
+        s.first_vertex = False
+        s.next_interpolation = 0
+
+    # --- quads ---------------------------------------------------------------------------------------------------
+
+    def _pixels(self, cycle: Cycle, plan: DrawPlan) -> None:
+        """Move quads from hierarchical Z to the shaders' queues."""
+        s = self.state
+        arrived = self._interpolated.waiting
+        while arrived and arrived[0][0] <= cycle:
+            _, quads = arrived.popleft()[3]
+            for rop, quad in quads:
+                s.rops[rop].interpolated.append(quad)
+            s.counts["InterpolatedFragments"] += 4 * len(quads)
+        if cycle >= s.next_interpolation:
+            self._interpolate(cycle, plan)
+        if plan.early:
+            self._from_depth(cycle, plan)
+            for queues, wire, ready in zip(s.rops, self._depth, self._depth_ready, strict=True):
+                if queues.generated and (ready.value(cycle) if ready.waiting else ready.seen):
+                    wire.send(cycle, queues.generated.popleft(), 4)
+        arrived = self._quads.waiting
+        while arrived and arrived[0][0] <= cycle:
+            self._generated(plan, arrived.popleft()[3])
+
+    def _generated(self, plan: DrawPlan, quads: tuple[int, ...]) -> None:
+        """Take quads from hierarchical Z, each for its ROP."""
+        s = self.state
+        s.counts["InputFragments"] += 4 * len(quads)
+        for quad in quads:
+            if quad == _END:
+                for queues in s.rops:
+                    queues.generated.append(_END)
+            else:
+                s.rops[plan.rops[quad >> 4]].generated.append(quad)
+
+    def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
+        """Send quads to the interpolator, ROP by ROP in turn; the turn changes with the tile."""
+        s, rops, room = self.state, self.spec.rops, self.spec.config.interpolated
+        blocks, early = plan.blocks, plan.early
+        unit = s.next_unit
+        sent: list[tuple[int, int]] = []
+        visited = 0
+        while True:
+            queues = s.rops[unit]
+            queue = queues.tested if early else queues.generated
+            if not queue or queues.interpolating >= room:
+                if visited == rops:
+                    break
+                unit = (unit + 1) % rops
+                visited += 1
+                continue
+            if len(sent) == rops:
+                break
+            quad = queue.popleft()
+            queues.interpolating += 1
+            sent.append((unit, quad))
+            if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
+                unit = (unit + 1) % rops
+                visited += 1
+        s.next_unit = unit
+        if sent:
+            self._interpolation.send(cycle, (s.draw, sent), 4 * len(sent))
+            s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.spec.config.interpolators))
+
+    def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
+        """Take quads that were tested; those without a fragment left vanish."""
+        for queues, wire in zip(self.state.rops, self._tested, strict=True):
+            waiting = wire.waiting
+            while waiting and waiting[0][0] <= cycle:
+                quad = waiting.popleft()[3]
+                if quad == _END or plan.tested[quad]:
+                    queues.tested.append(quad)
+
+    def _shaded_to(self, cycle: Cycle, wires: list[Wire], readies: list[Level], color: bool) -> None:
+        """Send quads to the colour or depth units, in order, once they have come back from the shaders."""
+        s = self.state
+        for queues, wire, ready in zip(s.rops, wires, readies, strict=True):
+            if not (queues.shaded and (ready.value(cycle) if ready.waiting else ready.seen)):
+                continue
+            quad = queues.shaded[0]
+            if quad in queues.done:
+                queues.done.remove(quad)
+            elif quad != _END or s.shading:
+                continue
+            queues.shaded.popleft()
+            wire.send(cycle, quad, 4)
+            s.counts["OutputFragments"] += 4
+            if color and quad == _END:
+                self._end(cycle)
+
+    def _tested_to_color(self, cycle: Cycle) -> None:
+        """Send quads that were tested after shading to the colour units."""
+        s = self.state
+        for queues, wire, ready in zip(s.rops, self._color, self._color_ready, strict=True):
+            if queues.tested and (ready.value(cycle) if ready.waiting else ready.seen):
+                quad = queues.tested.popleft()
+                wire.send(cycle, quad, 4)
+                s.counts["OutputFragments"] += 4
+                if quad == _END:
+                    self._end(cycle)
+
+    def _end(self, cycle: Cycle) -> None:
+        """Note the end of a draw on its way to a colour unit; with the last one the draw has left."""
+        s = self.state
+        s.ends -= 1
+        if not s.ends:
+            s.drawing = False
+            self.wires["ended"].send(cycle, s.draw)
+
+    def _shade_quads(self, plan: DrawPlan) -> None:
+        """Give quads to the shaders of their tiles, ROP by ROP, up to the first shader whose queue is full."""
+        s, rops, config = self.state, self.spec.rops, self.spec.config
+        unit = s.next_shaded
+        room = config.shader_inputs // self.spec.group
+        for _ in range(rops):
+            queues = s.rops[unit]
+            if queues.interpolated and len(queues.shaded) < config.shaded:
+                quad = queues.interpolated[0]
+                s.next_shader = shader = 0 if quad == _END else plan.shaders[quad >> 4]
+                waiting = s.waiting[shader]
+                if len(waiting) >= room:
+                    break
+                queues.interpolated.popleft()
+                queues.interpolating -= 1
+                queues.shaded.append(quad)
+                if quad != _END:
+                    waiting.append((FRAGMENTS, s.draw, quad, ()))
+                    s.shading += 1
+            unit = (unit + 1) % rops
+        s.next_shaded = unit
+
+    # --- shaders -------------------------------------------------------------------------------------------------
+
+    def _from_shader(self, groups: list[Group]) -> None:
+        """Take what a shader is done with."""
+        s, counts = self.state, self.state.counts
+        for kind, draw, quad, vertices in groups:
+            if kind == FRAGMENTS:
+                counts["ShadedFragments"] += 4
+                s.shading -= 1
+                s.rops[self.spec.draws[draw].rops[quad >> 4]].done.add(quad)
+            else:
+                counts["ShadedVertices"] += len(vertices)
+                for vertex in vertices:
+                    if vertex[0] < 0:
+                        s.vertices_shading -= 1
+                    else:
+                        s.vertices_out.append((draw, vertex))
+
+    def _send_vertices(self, cycle: Cycle) -> None:
+        s = self.state
+        for port in range(self.spec.ports):
+            if not s.vertices_out:
+                return
+            self._shaded[port].send(cycle, s.vertices_out.popleft())
+            s.vertices_shading -= 1
+            s.counts["OutputVertices"] += 1
+
+    def _receive_vertices(self, cycle: Cycle, arrived: list[tuple[int, Vertex]]) -> None:
+        """Queue vertices that the streamer has loaded."""
+        s = self.state
+        for draw, vertex in arrived:
+            s.vertices.append((draw, vertex))
+            s.last_vertex |= vertex[2]
+            s.counts["InputVertices"] += 1
+            if not s.first_vertex:
+                s.first_vertex = True
+                s.last_group = cycle
+
+    def _shade_vertices(self, cycle: Cycle) -> None:
+        """Give a group of vertices to the next shader; the last ones of a draw, or late ones, are filled up."""
+        s, group, config = self.state, self.spec.group, self.spec.config
+        if len(s.vertices) < group:
+            s.vertices.extend([(s.vertices[-1][0], (-1, False, False))] * (group - len(s.vertices)))
+            s.last_vertex = False
+        waiting = s.waiting[s.next_shader]
+        room = config.vertex_outputs - s.vertices_shading
+        if room < group or len(waiting) >= config.shader_inputs // group:
+            return
+        taken = [s.vertices.popleft() for _ in range(group)]
+        s.vertices_shading += group
+        waiting.append((VERTICES, taken[0][0], -1, tuple(vertex for _, vertex in taken)))
+        s.last_group = cycle
+        s.next_shader = (s.next_shader + 1) % self.spec.shaders

@@ -1,0 +1,266 @@
+"""Hierarchical Z: quads that lie past the greatest depth of their block vanish before anything is done for them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config import HierarchicalConfig
+from attila_bridge.time.prepare import DrawPlan
+from attila_bridge.time.setup import LAST_STEP
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+LAST_QUAD = -1
+"""The quad that ends a draw."""
+
+
+class _Line:
+    """A line of the cache: maxima of blocks as they were when it was read."""
+
+    __slots__ = ("first", "there", "users", "values")
+
+    def __init__(self) -> None:
+        self.first = -1
+        """Number of its first block; -1: empty."""
+        self.there = False
+        self.users = 0
+        self.values: list[int] = []
+
+
+@dataclass(frozen=True)
+class HierarchicalZSpec:
+    """What hierarchical Z is given."""
+
+    config: HierarchicalConfig
+    draws: tuple[DrawPlan, ...]
+    quads: int
+    """Quads a cycle."""
+    rops: int
+    blocks: int
+    """Blocks of the frame."""
+
+
+@dataclass
+class HierarchicalZState:
+    """What hierarchical Z holds."""
+
+    counts: dict[str, int]
+    lines: list[_Line]
+    buffer: dict[int, int] = field(default_factory=dict)
+    """Maxima of blocks that are not the greatest depth."""
+    draw: int = -1
+    drawing: bool = False
+    found: deque[int] = field(default_factory=deque)
+    """Quads whose blocks have to be looked up."""
+    looked: deque[tuple[int, int]] = field(default_factory=deque)
+    """Quads and the lines of their blocks."""
+    sending: deque[int] = field(default_factory=deque)
+    """Quads that leave; -2: one that was culled."""
+    last: bool = False
+    cleared_at: int = -1
+    """Cycle in which a clear is over; -1: there is none."""
+    cycle: int = -1
+    awake: bool = False
+
+
+_CULLED = -2
+_GREATEST = 0xFFFFFF
+
+
+class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
+    """Receives steps of quads, drops those without a fragment, tests the rest by block."""
+
+    inputs: tuple[str, ...]
+    outputs = ("ended", "ready", "quads", "buffer")
+
+    def __init__(self, name: str, spec: HierarchicalZSpec, counts: dict[str, int]) -> None:
+        lines = [_Line() for _ in range(spec.config.cache_lines)]
+        super().__init__(name, spec, HierarchicalZState(counts, lines))
+        self._maxima = tuple(f"maxima{number}" for number in range(spec.rops))
+        self.inputs = ("command", "steps", "fifo_ready", "buffer_end", *self._maxima)
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while quads can move, or the end of a clear."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(s.cleared_at) if s.cleared_at >= 0 else None
+
+    def why_blocked(self) -> str | None:
+        """Within a draw it waits for the last quad."""
+        return "waits for quads" if self.state.drawing else None
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._commands, self._steps, self._quads = wires["command"], wires["steps"], wires["quads"]
+        self._updates = [wires[port] for port in self._maxima]
+        self._buffer, self._buffer_end = wires["buffer"], wires["buffer_end"]
+        self._ready, self._fifo_ready = self.level("ready"), self.level("fifo_ready")
+
+    def tick(self, cycle: Cycle) -> None:
+        """Update the buffer, then receive, look up, send and test quads."""
+        s = self.state
+        s.cycle = cycle
+        bus_free = self._update(cycle)
+        if self._commands.waiting:
+            self._command(cycle)
+        if s.cleared_at == cycle:
+            s.cleared_at = -1
+            s.buffer.clear()
+            for line in s.lines:
+                line.first = -1
+            self.wires["ended"].send(cycle, s.draw)
+        ready = self._fifo_ready.value(cycle)
+        if s.drawing:
+            self._draw(cycle, bus_free, ready)
+        used = len(s.found) + len(s.looked) + len(s.sending)
+        room = self.spec.config.queue - used > 2 * self.spec.quads
+        if room is not self._ready.driven:
+            self._ready.drive(cycle, room)
+        # What waits for the FIFO or for a line is woken by their wires.
+        s.awake = bool(
+            s.found
+            or (ready and (s.sending or (s.last and s.drawing and not s.looked)))
+            or (s.looked and s.lines[s.looked[0][1]].there)
+        )
+
+    def _command(self, cycle: Cycle) -> None:
+        """Begin a draw or a clear."""
+        s = self.state
+        for kind, s.draw in self._commands.take_all(cycle):
+            if kind == "draw":
+                s.drawing, s.last = True, False
+            else:
+                s.cleared_at = cycle + -(-self.spec.blocks // self.spec.config.cleared) - 1
+
+    def _update(self, cycle: Cycle) -> bool:
+        """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
+        s, counts = self.state, self.state.counts
+        free = True
+        for wire in self._updates:
+            if wire.waiting:
+                for update in wire.take_all(cycle):
+                    self._buffer.send(cycle, update)
+                    free = False
+        if self._buffer_end.waiting:
+            size = self.spec.config.cache_line
+            for block, most in self._buffer_end.take_all(cycle):
+                if most >= 0:
+                    s.buffer[block] = most
+                    counts["WritesHZBuffer"] += 1
+                else:
+                    line = s.lines[-1 - most]
+                    line.values = [s.buffer.get(block + each, _GREATEST) for each in range(size)]
+                    line.there = True
+                    counts["ReadsHZBuffer"] += 1
+        return free
+
+    def _draw(self, cycle: Cycle, bus_free: bool, ready: bool) -> None:
+        s, counts = self.state, self.state.counts
+        plan = self.spec.draws[s.draw]
+        if s.last and ready and not (s.found or s.looked or s.sending):
+            self._quads.send(cycle, (LAST_QUAD,), 4)
+            counts["OutputFragments"] += 4
+            s.drawing = False
+            self.wires["ended"].send(cycle, s.draw)
+        if self._steps.waiting:
+            for first, some in self._steps.take_all(cycle):
+                if first == LAST_STEP:
+                    s.last = True
+                    counts["InputFragments"] += 4
+                else:
+                    self._receive(plan, first, some)
+        if s.found:
+            self._look_up(cycle, plan, bus_free)
+        if s.sending and ready:
+            self._send(cycle)
+        if s.looked:
+            self._test(plan)
+
+    def _receive(self, plan: DrawPlan, first: int, some: int) -> None:
+        s, counts = self.state, self.state.counts
+        counts["InputFragments"] += 64 * some
+        queue = s.found if plan.hierarchical else s.sending
+        for step in range(first, first + some):
+            quads = plan.step_quads[step]
+            counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
+            _, one, two, three, four = plan.steps_inside[step]
+            inside = one + 2 * two + 3 * three + 4 * four
+            counts["OutsideTriangleFragments"] += 64 - inside
+            counts["OutsideViewportFragments"] += inside - plan.steps_covered[step]
+            queue.extend(quads)
+
+    def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:
+        """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer.
+
+        A quad that cannot go on is tried again until the tries of the cycle are used up, each of which counts a miss:
+        recorded misses beyond the lines that were read are multiples of a cycle's tries.
+        """
+        s, counts = self.state, self.state.counts
+        size = self.spec.config.cache_line
+        for tried in range(self.spec.quads):
+            if not s.found:
+                return
+            quad = s.found[0]
+            first = plan.blocks[quad >> 4] // size * size
+            index = next((index for index, line in enumerate(s.lines) if line.first == first), -1)
+            if index < 0:
+                index = self._insert(first) if bus_free else -1
+                if index < 0:
+                    counts["MissesHZCache"] += self.spec.quads - tried
+                    return
+                counts["MissesHZCache"] += 1
+                self._buffer.send(cycle, (first, -1 - index))
+                bus_free = False
+            else:
+                counts["HitsHZCache"] += 1
+            s.lines[index].users += 1
+            s.looked.append((s.found.popleft(), index))
+
+    def _insert(self, first: int) -> int:
+        """Give the first free line to other blocks; return it, or -1 where all are in use.
+
+        Recorded reads of the buffer are as many; the line used least recently would need a third of them.
+        """
+        lines = self.state.lines
+        index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
+        if index < 0:
+            index = next((index for index, line in enumerate(lines) if not line.users), -1)
+        if index >= 0:
+            line = lines[index]
+            line.first, line.there, line.users = first, False, 0
+        return index
+
+    def _send(self, cycle: Cycle) -> None:
+        s, counts = self.state, self.state.counts
+        quads: list[int] = []
+        sending, limit = s.sending, self.spec.quads
+        while sending and len(quads) < limit:
+            quad = sending.popleft()
+            if quad != _CULLED:
+                quads.append(quad)
+            else:
+                counts["CulledFragments"] += 4
+        if quads:
+            self._quads.send(cycle, tuple(quads), 4 * len(quads))
+            counts["OutputFragments"] += 4 * len(quads)
+
+    def _test(self, plan: DrawPlan) -> None:
+        s = self.state
+        looked = s.looked
+        nearest, blocks, equal = plan.nearest, plan.blocks, plan.culls_equal
+        for _ in range(min(self.spec.quads, len(looked))):
+            quad, index = looked[0]
+            line = s.lines[index]
+            if not line.there:
+                break
+            looked.popleft()
+            line.users -= 1
+            most = line.values[blocks[quad >> 4] - line.first]
+            if nearest[quad] > most or (equal and nearest[quad] == most):
+                s.counts["CulledHZFragments"] += 1
+                s.sending.append(_CULLED)
+            else:
+                s.sending.append(quad)

@@ -1,1 +1,0 @@
-"""Memory: the controller with its channels, and the caches of its clients."""

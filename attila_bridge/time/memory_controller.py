@@ -1,0 +1,429 @@
+"""Transactions between memory and its clients."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from attila_bridge.time.config import MemoryConfig
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+TRANSACTION_BYTES = 64
+"""The most that a transaction moves."""
+
+NOTHING, READS, BOTH = 0, 1, 2
+"""What the controller accepts from a client: nothing, reads, reads and writes."""
+
+Transaction: TypeAlias = tuple[bool, int, int, int, int]
+"""Whether it writes, address, bytes, number of the client, the client's ticket."""
+
+
+_WRITING = ("CommandProcessor", "ZStencilTest", "ColorWrite")
+"""Kinds of units that write, by what statistics call them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A unit that has a bus of its own to the controller."""
+
+    number: int
+    name: str
+    kind: str
+    """What statistics call its kind: `ColorWrite`."""
+    width: int
+    """Bytes a cycle."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may send writes."""
+        return self.kind in _WRITING
+
+    @property
+    def request(self) -> str:
+        """The controller's port for its requests."""
+        return f"{self.name}_request"
+
+    @property
+    def data(self) -> str:
+        """The controller's port for answers to it."""
+        return f"{self.name}_data"
+
+    @property
+    def state(self) -> str:
+        """The controller's port that tells it what is accepted."""
+        return f"{self.name}_state"
+
+
+# Memory controller: requests of all clients, channels with their pages, and answers in one common order.
+
+
+class _Request:
+    """A transaction in the controller."""
+
+    __slots__ = ("blocks", "number", "ready", "transaction", "waits")
+
+    def __init__(self, number: int, transaction: Transaction, ready: bool) -> None:
+        self.number = number
+        self.transaction = transaction
+        self.ready = ready
+        """Whether all data of a write are there."""
+        self.waits = -1
+        """The request of the other kind to the same bytes that has to be done first; -1: none."""
+        self.blocks = False
+        """Whether another request waits for this one."""
+
+
+class _Channel:
+    """A channel: its requests in order, and what its modules did last."""
+
+    __slots__ = (
+        "counted",
+        "done_at",
+        "last",
+        "last_write",
+        "pages",
+        "reads",
+        "reads_run",
+        "returned",
+        "tried_again",
+        "writes",
+        "writes_run",
+    )
+
+    def __init__(self, pages: int) -> None:
+        self.reads: deque[_Request] = deque()
+        self.writes: deque[_Request] = deque()
+        self.reads_run = self.writes_run = 0
+        self.last = 0
+        self.last_write = False
+        self.pages = [0] * pages
+        self.returned = -1
+        """The request whose data are on the channel."""
+        self.done_at = -1
+        self.tried_again = 0
+        """Cycle in which it can start the next transaction, where only time is in the way; 0: something else is."""
+        self.counted = ""
+        """What each cycle until then counts."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it has requests, or data."""
+        return bool(self.reads or self.writes) or self.returned >= 0
+
+
+@dataclass(frozen=True)
+class ControllerSpec:
+    """What a controller is given."""
+
+    config: MemoryConfig
+    clients: tuple[Client, ...]
+
+
+@dataclass
+class ControllerState:
+    """What a controller holds."""
+
+    counts: dict[str, int]
+    channels: list[_Channel]
+    bus: list[int]
+    """Cycles for which each client's bus is still busy."""
+    serving: list[bool]
+    """Whether what is on it is an answer."""
+    writing: list[int]
+    """Number of the request whose data are on it."""
+    reserved: list[bool]
+    told: list[int]
+    requests: dict[int, _Request] = field(default_factory=dict)
+    busy: list[int] = field(default_factory=list)
+    """Clients whose buses are busy."""
+    services: deque[Transaction] = field(default_factory=deque)
+    number: int = 0
+    free_requests: int = 0
+    free_services: int = 0
+    free_reads: int = 0
+    free_writes: int = 0
+    base: int = BOTH
+    waiting: list[str] = field(default_factory=lambda: ["UnusedCycles"])
+    """What each cycle counts in which nothing else happens."""
+    wake: int = -1
+    cycle: int = -1
+
+
+class MemoryController(Box[ControllerSpec, ControllerState]):
+    """The simple controller: reads before writes in each channel, one queue of answers for all clients."""
+
+    def __init__(self, name: str, spec: ControllerSpec, counts: dict[str, int]) -> None:
+        config, clients = spec.config, spec.clients
+        each = range(len(clients))
+        state = ControllerState(
+            counts,
+            [_Channel(max(2, config.open_pages)) for _ in range(config.channels)],
+            [0 for _ in each],
+            [False for _ in each],
+            [-1 for _ in each],
+            [False for _ in each],
+            [BOTH for _ in each],
+        )
+        state.free_requests = config.request_queue
+        state.free_services = config.service_queue
+        state.free_reads = config.read_buffers
+        state.free_writes = config.write_buffers
+        super().__init__(name, spec, state)
+        modules = range(config.channels)
+        self.inputs = (*(f"{c.name}_request" for c in clients), *(f"module{i}_back" for i in modules))
+        self.outputs = (
+            *(f"{c.name}_{port}" for c in clients for port in ("data", "state")),
+            *(f"module{i}" for i in modules),
+        )
+        self._threshold = config.reserve * len(clients)
+        self._write_threshold = config.reserve * sum(client.writes for client in clients)
+        self._bus_shift = config.interleave.bit_length() - 1
+        self._bank_shift = (config.channels * config.page_bytes).bit_length() - 1
+        self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1
+        self._transaction = config.transaction_cycles
+        self._data_cycles = [f"DataCycles{number:02}" for number in modules]
+
+    def wired(self) -> None:
+        """Keep the wires that are read in every cycle."""
+        self._requests = [(client.number, self.wires[client.request]) for client in self.spec.clients]
+        self._backs = [self.wires[f"module{number}_back"] for number in range(self.spec.config.channels)]
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle in which a bus moves, data are there or a transaction can start."""
+        s = self.state
+        return Cycle(s.wake) if s.wake > s.cycle else None
+
+    def why_blocked(self) -> str | None:
+        """Nothing holds a controller up but its own latencies."""
+        return None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Take requests, move answers on, start transactions, tell the clients what is accepted."""
+        s = self.state
+        passed = cycle - 1 - s.cycle
+        if passed:
+            for name in s.waiting:
+                s.counts[name] += passed
+        s.cycle = cycle
+        touched: set[int] = set()
+        for client, wire in self._requests:
+            if wire.waiting:
+                for transaction in wire.take_all(cycle):
+                    self._receive(transaction)
+                    touched.add(client)
+        if s.busy:
+            touched.update(s.busy)
+            self._move_buses()
+        if s.services:
+            self._serve(cycle, touched)
+        active = False
+        for number, channel in enumerate(s.channels):
+            back = self._backs[number].waiting
+            if back and back[0][0] <= cycle:
+                channel.returned = back.popleft()[3]
+                channel.done_at = cycle + self._transaction - 1
+            if channel.returned >= 0:
+                active = True
+                s.counts[self._data_cycles[number]] += 1
+                if channel.done_at == cycle:
+                    self._finish(channel, number)
+        for number, channel in enumerate(s.channels):
+            if channel.reads or channel.writes:
+                active = True
+                channel.tried_again, channel.counted = channel.last + self._transaction, ""
+                if cycle >= channel.tried_again:
+                    self._issue(cycle, channel, number)
+        if not active:
+            s.counts["UnusedCycles"] += 1
+        self._tell(cycle, touched)
+        self._sleep(cycle)
+
+    def _sleep(self, cycle: Cycle) -> None:
+        """Note when something happens next, and what the cycles until then count."""
+        s = self.state
+        s.waiting.clear()
+        if s.busy or s.services:
+            s.wake = cycle + 1
+            return
+        s.wake = -1
+        wakes: list[int] = []
+        for number, channel in enumerate(s.channels):
+            if channel.returned >= 0:
+                s.waiting.append(self._data_cycles[number])
+                wakes.append(channel.done_at)
+            if channel.reads or channel.writes:
+                if channel.tried_again:
+                    wakes.append(channel.tried_again)
+                if channel.counted:
+                    s.waiting.append(channel.counted)
+        if wakes:
+            s.wake = min(wakes)
+        elif not any(channel.active for channel in s.channels):
+            s.waiting.append("UnusedCycles")
+
+    # --- clients -------------------------------------------------------------------------------------------------
+
+    def _receive(self, transaction: Transaction) -> None:
+        s, counts = self.state, self.state.counts
+        is_write, address, size, number, _ = transaction
+        client = self.spec.clients[number]
+        s.free_requests -= 1
+        request = _Request(s.number, transaction, not is_write)
+        s.number += 1
+        s.requests[request.number] = request
+        channel = s.channels[(address >> self._bus_shift) % len(s.channels)]
+        counts[f"{client.kind}Transactions"] += 1
+        if is_write:
+            counts[f"{client.kind}WriteTransactions"] += 1
+            s.free_writes -= 1
+            s.bus[number] = -(-size // client.width)
+            s.busy.append(number)
+            s.serving[number] = False
+            s.writing[number] = request.number
+            others, own = channel.reads, channel.writes
+        else:
+            counts[f"{client.kind}ReadTransactions"] += 1
+            others, own = channel.writes, channel.reads
+        own.append(request)
+        for other in others:
+            _, other_address, other_size, _, _ = other.transaction
+            if other_address < address + size and address < other_address + other_size:
+                request.waits = other.number
+                other.blocks = True
+
+    def _move_buses(self) -> None:
+        s = self.state
+        still = []
+        for client in s.busy:
+            s.bus[client] -= 1
+            if s.bus[client]:
+                still.append(client)
+            elif s.serving[client]:
+                s.serving[client] = False
+                s.free_services += 1
+                s.free_reads += 1
+            else:
+                s.requests[s.writing[client]].ready = True
+        s.busy = still
+
+    def _serve(self, cycle: Cycle, touched: set[int]) -> None:
+        """Send the oldest answer where its bus is free, and reserve the bus of the next one."""
+        s = self.state
+        transaction = s.services[0]
+        number = transaction[3]
+        client = self.spec.clients[number]
+        if not s.bus[number] and s.reserved[number]:
+            self.wires[client.data].send(cycle, transaction)
+            s.bus[number] = -(-transaction[2] // client.width)
+            s.busy.append(number)
+            s.serving[number] = True
+            s.reserved[number] = False
+            touched.add(number)
+            s.services.popleft()
+            if not s.services:
+                return
+            number = s.services[0][3]
+        if s.bus[number] <= 1:
+            s.reserved[number] = True
+            touched.add(number)
+
+    def _tell(self, cycle: Cycle, touched: set[int]) -> None:
+        s = self.state
+        if s.free_requests < self._threshold:
+            base = NOTHING
+        elif s.free_writes < self._write_threshold:
+            base = READS
+        else:
+            base = BOTH
+        clients = self.spec.clients
+        for number in range(len(clients)) if base != s.base else touched:
+            value = READS if base == BOTH and (s.bus[number] >= 2 or s.reserved[number]) else base
+            if value != s.told[number]:
+                s.told[number] = value
+                self.level(clients[number].state).drive(cycle, value)
+        s.base = base
+
+    # --- channels ------------------------------------------------------------------------------------------------
+
+    def _finish(self, channel: _Channel, number: int) -> None:
+        s, counts = self.state, self.state.counts
+        request = s.requests.pop(channel.returned)
+        channel.returned = -1
+        is_write, _, size, client, _ = request.transaction
+        kind = self.spec.clients[client].kind
+        if is_write:
+            s.free_writes += 1
+            counts[f"{kind}WriteBytes"] += size
+            counts[f"WriteBytesMemoryBus{number:02}"] += size
+        else:
+            s.services.append(request.transaction)
+            counts[f"{kind}ReadBytes"] += size
+            counts[f"ReadBytesMemoryBus{number:02}"] += size
+        if request.blocks:
+            for other in channel.reads if is_write else channel.writes:
+                if other.waits == request.number:
+                    other.waits = -1
+        s.free_requests += 1
+
+    def _issue(self, cycle: Cycle, channel: _Channel, number: int) -> None:
+        """Start the next transaction of a channel if it may start now, else note when it may."""
+        s, config = self.state, self.spec.config
+        reads, writes = channel.reads, channel.writes
+        channel.tried_again = 0
+        read_ready = bool(reads) and reads[0].waits < 0
+        write_ready = bool(writes) and writes[0].waits < 0
+        if read_ready and not (
+            write_ready and (1 < channel.writes_run < config.max_writes or channel.reads_run == config.max_reads)
+        ):
+            request = reads[0]
+        elif write_ready:
+            request = writes[0]
+        else:
+            return
+        is_write, address, _, _, _ = request.transaction
+        if is_write and not request.ready:
+            return
+        since = cycle - channel.last
+        counts = s.counts
+        if is_write != channel.last_write:
+            if is_write:
+                turn, name = config.read_latency, "ReadToWritePenalty"
+            else:
+                turn, name = config.write_latency + config.write_to_read, "WriteToReadPenalty"
+            if since < config.transaction_cycles + turn:
+                self._hold_up(channel, f"{name}{number:02}", channel.last + config.transaction_cycles + turn)
+                return
+        # One open page is two, one of even and one of odd pages: measured statistics count the openings so.
+        bank = address >> self._bank_shift & max(2, config.open_pages) - 1
+        page = address >> self._page_shift
+        if channel.pages[bank] != page:
+            if since < config.page_open:
+                self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
+                return
+            channel.pages[bank] = page
+            counts[f"OpenPages{number:02}"] += 1
+        if is_write:
+            writes.popleft()
+            channel.reads_run = 0
+            channel.writes_run += 1
+            latency = config.write_latency
+        else:
+            if not (s.free_reads and s.free_services):
+                return
+            reads.popleft()
+            channel.writes_run = 0
+            channel.reads_run += 1
+            s.free_reads -= 1
+            s.free_services -= 1
+            latency = config.read_latency
+        channel.last = cycle
+        channel.tried_again = cycle + config.transaction_cycles
+        channel.last_write = is_write
+        self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
+
+    def _hold_up(self, channel: _Channel, penalty: str, until: int) -> None:
+        """Count a cycle of a penalty that goes on until a cycle, if nothing else comes in between."""
+        self.state.counts[penalty] += 1
+        channel.tried_again, channel.counted = until, penalty

@@ -1,1 +1,0 @@
-"""Rasterizer: set-up, traversal, hierarchical Z, interpolation."""

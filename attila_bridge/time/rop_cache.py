@@ -1,0 +1,424 @@
+"""Compression of a line of 64 words: high parts near the least or the greatest are coded in two bits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from attila_bridge.time.caches import LineRequest, Tags
+from attila_bridge.time.config import RopConfig
+from attila_bridge.time.memory_controller import BOTH, NOTHING, TRANSACTION_BYTES, Transaction
+
+COLOR_LEVELS = ((5, 64), (13, 128))
+"""Low bits that each word of a colour line keeps, and bytes of the line then: the paper's 1:4 and 1:2."""
+
+DEPTH_LEVELS = (*COLOR_LEVELS, (21, 192))
+"""The same of depth lines, which measured statistics also have at 3:4."""
+
+
+def compressed_bytes(words: Sequence[int], line_bytes: int, levels: Sequence[tuple[int, int]]) -> int:
+    """Return the bytes that a line takes in memory; ``line_bytes`` where it cannot be compressed.
+
+    A line fits a level where the high part of each word is the least one, the greatest one, one more than the least or
+    one less than the greatest.
+    """
+    least, greatest = min(words), max(words)
+    for low, size in levels:
+        bottom, top = least >> low, greatest >> low
+        if top - bottom <= 3:
+            return size
+        allowed = (bottom, bottom + 1, top - 1, top)
+        if all(word >> low in allowed for word in words):
+            return size
+    return line_bytes
+
+
+# Lines of a depth or colour cache on their way from and to memory.
+
+
+FULL = (1 << 256) - 1
+"""The mask of a line all of whose bytes are written."""
+
+
+class LineRead:
+    """A line on its way from memory."""
+
+    __slots__ = ("received", "request", "requested", "size", "waits_read", "waits_spill")
+
+    def __init__(self, request: LineRequest) -> None:
+        self.request = request
+        self.size = 0
+        self.requested = 0
+        self.received = 0
+        self.waits_read = request.spill
+        """Whether the line has to be read for its write-back before it may be written."""
+        self.waits_spill = request.spill and request.block == request.old
+        """Whether the same block has to be written back before it may be asked for."""
+
+
+class LineWrite:
+    """A line on its way to memory."""
+
+    __slots__ = ("block", "mask", "read", "request", "size", "written")
+
+    def __init__(self, request: LineRequest, read: LineRead | None) -> None:
+        self.request = request
+        self.block = request.old
+        self.read = read
+        self.mask = FULL
+        self.size = 0
+        self.written = 0
+
+
+# Cache of a depth or colour unit: lines, states of blocks, compression, and what goes to memory and comes back.
+
+
+CLEAR, UNCOMPRESSED = 0, 256
+"""States of a block besides the bytes of a compressed one."""
+
+
+@dataclass(frozen=True)
+class RopCacheSpec:
+    """What a cache of a unit is given."""
+
+    config: RopConfig
+    client: int
+    width: int
+    """Bytes a cycle of the bus to memory."""
+    address: int
+    """Where line 0 of the buffer is in memory."""
+    ports_read: int
+    ports_write: int
+    levels: tuple[tuple[int, int], ...]
+    """Low bits and bytes of each level of compression."""
+
+
+class RopCache:
+    """The cache of one unit; `step` first in each cycle, then at most one fetch or allocation, reads and writes."""
+
+    def __init__(self, spec: RopCacheSpec, counts: dict[str, int]) -> None:
+        config = spec.config
+        self.spec = spec
+        self.counts = counts
+        self.tags = Tags(config.ways, config.lines, config.cache_requests)
+        self.states: dict[int, int] = {}
+        """CLEAR (where absent), bytes of a compressed block, or UNCOMPRESSED, by block."""
+        self.contents: dict[int, list[int]] = {}
+        """Words of every block that has been written since the clear."""
+        self.clear_word = 0
+        self.line_bytes = TRANSACTION_BYTES // 4 * config.line_quads
+        self.request: LineRequest | None = None
+        self.reads: deque[LineRead] = deque()
+        """Every line from memory, oldest first: `received` of them are all there, the rest is asked for in order."""
+        self.asked = 0
+        self.there = 0
+        """Lines of `reads` that were decompressed, or are being so."""
+        self.plain = 0
+        """Lines of `reads` that are decompressed and wait to be written into the cache."""
+        self.writes: deque[LineWrite] = deque()
+        self.lines_read = 0
+        """Lines of `writes` whose read from the cache has begun."""
+        self.uncompressed: deque[LineWrite] = deque()
+        self.packed: deque[LineWrite] = deque()
+        self.compressing: LineWrite | None = None
+        self.compress_left = self.decompress_left = 0
+        self.cycle = 0
+        """The present cycle."""
+        self.read_ports = [0] * spec.ports_read
+        """Cycle from which each port is free."""
+        self.write_ports = [0] * spec.ports_write
+        self.line_read: LineWrite | None = None
+        """The line that is read for its write-back, and the cycle in which that is done."""
+        self.line_read_end = 0
+        self.line_write_end = 0
+        """Cycle in which the line that is written into the cache is there; 0: there is none."""
+        self.line_cycles = -(-self.line_bytes // config.port)
+        self.quad_cycles = -(-16 // config.port)
+        self.bus = 0
+        self.answer: LineRead | None = None
+        self.answer_bytes = 0
+        self.sending = False
+        self.tickets: dict[int, LineRead] = {}
+        self.ticket = 0
+        self.flushing = False
+        self.evicted: list[int] = []
+        """Blocks whose words have left for memory, to be compressed, in this cycle."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything goes on that needs cycles."""
+        return bool(self.reads or self.writes or self.tags.queue or self.request or self.flushing)
+
+    def clear(self, word: int) -> None:
+        """Forget all blocks: each is ``word`` throughout."""
+        self.clear_word = word
+        self.states.clear()
+        self.contents.clear()
+
+    def begin(self, word: int, contents: Mapping[int, list[int]]) -> None:
+        """Hold what memory has before the first draw: lines in the sizes that their words compress to, others clear."""
+        self.clear(word)
+        for block, words in contents.items():
+            size = compressed_bytes(words, self.line_bytes, self.spec.levels) if self.spec.config.compress else 0
+            self.states[block] = size or UNCOMPRESSED
+            self.contents[block] = list(words)
+
+    def words(self, block: int) -> list[int]:
+        """Return the 64 words of a block as they are now, wherever they are."""
+        words = self.contents.get(block)
+        if words is None:
+            words = self.contents[block] = [self.clear_word] * (self.line_bytes // 4)
+        return words
+
+    # --- what the unit asks for ----------------------------------------------------------------------------------
+
+    def fetch(self, block: int) -> int:
+        """Reserve the line of a block and have it read; return the line, or -1 to try again."""
+        return self.tags.fetch(block, 1, FULL)
+
+    def allocate(self, block: int) -> int:
+        """Reserve a line for a block that is written over; compressed blocks are read all the same."""
+        for write in self.writes:
+            if write.block == block:
+                return -1
+        if self.states.get(block, CLEAR) in (CLEAR, UNCOMPRESSED):
+            return self.tags.allocate(block)
+        return self.tags.fetch(block, 1, FULL)
+
+    def read(self, line: int) -> bool:
+        """Read a quad of a fetched line; False where its block is not there or no port is free."""
+        ports = self.read_ports
+        free = min(ports)
+        if free > self.cycle:
+            return False
+        tags = self.tags
+        if tags.replacing[line]:
+            tags.reads_failed += 1
+            return False
+        tags.reads += 1
+        tags.use(line)
+        ports[ports.index(free)] = self.cycle + self.quad_cycles
+        return True
+
+    def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> bool:
+        """Write quad ``place`` of a line with a mask of 16 bytes; False where it has to wait."""
+        ports = self.write_ports
+        free = min(ports)
+        if free > self.cycle:
+            return False
+        tags = self.tags
+        if tags.replacing[line]:
+            tags.writes_failed += 1
+            return False
+        tags.writes += 1
+        if mask:
+            tags.mask[line] |= mask << 16 * place
+            tags.dirty[line] = True
+            self.words(tags.blocks[line])[4 * place : 4 * place + 4] = words
+        if tags.reserved[line]:
+            tags.reserved[line] -= 1
+        tags.use(line)
+        ports[ports.index(free)] = self.cycle + self.quad_cycles
+        return True
+
+    def answered(self, transaction: Transaction) -> None:
+        """Take an answer of the controller."""
+        _, _, size, _, ticket = transaction
+        self.answer = self.tickets.pop(ticket)
+        self.answer_bytes = size
+        self.bus = -(-size // self.spec.width)
+        self.counts["ReadBytes"] += size
+
+    # --- a cycle -------------------------------------------------------------------------------------------------
+
+    def step(self, accepts: int) -> Transaction | None:
+        """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
+        if self.flushing:
+            self.flushing = not self.tags.flush()
+        if self.evicted:
+            self.evicted.clear()
+        if self.line_read is not None and self.line_read_end == self.cycle:
+            self.uncompressed.append(self.line_read)
+            self.line_read = None
+        if self.line_write_end == self.cycle:
+            self.line_write_end = 0
+            read = self.reads.popleft()
+            self.asked -= 1
+            self.there -= 1
+            self.tags.finish(read.request, False)
+        if self.request is None and self.tags.queue:
+            self.request = self.tags.queue.popleft()
+        if self.request is not None:
+            self._queue(self.request)
+        if self.bus:
+            self._bus()
+        sent: Transaction | None = None
+        if self.asked < len(self.reads):
+            sent = self._ask(accepts)
+        if self.lines_read < len(self.writes) and self.line_read is None:
+            self._read_line()
+        if self.reads:
+            self._decompress()
+        if self.writes:
+            self._compress()
+            if self.packed:
+                if sent is None:
+                    sent = self._write_back(accepts)
+                else:
+                    self.counts["MemReqStall"] += 1
+        if self.plain and not self.line_write_end:
+            self._write_line()
+        return sent
+
+    def _queue(self, request: LineRequest) -> None:
+        """Move a request of the tags to the lines on their way, unless it has to wait."""
+        config, counts = self.spec.config, self.counts
+        if len(self.writes) == config.cache_outputs or len(self.reads) == config.cache_inputs:
+            counts["RWReqFull"] += 1
+            return
+        read = None
+        if request.fill:
+            if any(write.block == request.block for write in self.writes):
+                counts["WaitWriteStall"] += 1
+                return
+            read = LineRead(request)
+            self.reads.append(read)
+            counts["ReadReqAccepted"] += 1
+        if request.spill:
+            self.writes.append(LineWrite(request, read))
+            counts["WriteReqAccepted"] += 1
+        self.request = None
+
+    def _bus(self) -> None:
+        self.counts["DataBusBusy"] += 1
+        self.bus -= 1
+        if self.bus:
+            return
+        if self.answer is not None:
+            self.answer.received += self.answer_bytes
+            self.answer = None
+        if self.sending:
+            self.sending = False
+            if self.packed[0].written == self.packed[0].size:
+                self._written()
+
+    def _ask(self, accepts: int) -> Transaction | None:
+        """Ask memory for the next 64 bytes of the oldest line that is not asked for; clear blocks need none."""
+        read = self.reads[self.asked]
+        if read.waits_spill:
+            return None
+        if not read.size:
+            state = self.states.get(read.request.block, CLEAR)
+            if state == CLEAR:
+                read.size = read.received = self.line_bytes
+                self.asked += 1
+                return None
+            read.size = state
+        if self.bus or accepts == NOTHING:
+            return None
+        size = min(TRANSACTION_BYTES, read.size - read.requested)
+        address = self.spec.address + read.request.block * self.line_bytes + read.requested
+        self.tickets[self.ticket] = read
+        sent = (False, address, size, self.spec.client, self.ticket)
+        self.ticket += 1
+        read.requested += size
+        if read.requested == read.size:
+            self.asked += 1
+        return sent
+
+    def _read_line(self) -> None:
+        ports = self.read_ports
+        free = min(ports)
+        if free > self.cycle:
+            self.counts["ReadLinePortStall"] += 1
+            return
+        write = self.writes[self.lines_read]
+        self.lines_read += 1
+        tags = self.tags
+        line = write.request.line
+        if write.request.masked:
+            write.mask = tags.mask[line]
+        tags.mask[line] = 0
+        ports[ports.index(free)] = self.line_read_end = self.cycle + self.line_cycles
+        self.line_read = write
+        if write.read is not None:
+            write.read.waits_read = False
+
+    def _decompress(self) -> None:
+        if self.decompress_left:
+            self.counts["DecompressorBusy"] += 1
+            self.decompress_left -= 1
+            if not self.decompress_left:
+                self.plain += 1
+        if not self.decompress_left and self.there < len(self.reads):
+            read = self.reads[self.there]
+            if read.size and read.received == read.size:
+                self.there += 1
+                self.decompress_left = self.spec.config.decompression
+
+    def _compress(self) -> None:
+        if self.compressing is not None:
+            self.counts["CompressorBusy"] += 1
+            self.compress_left -= 1
+            if not self.compress_left:
+                self.packed.append(self.compressing)
+                self.compressing = None
+        if self.compressing is None and self.uncompressed:
+            write = self.compressing = self.uncompressed.popleft()
+            config = self.spec.config
+            self.compress_left = config.compression
+            block = write.block
+            state = self.states.get(block, CLEAR)
+            if state == CLEAR:
+                write.mask = FULL
+            size = self.line_bytes
+            if config.compress and state != UNCOMPRESSED:
+                size = compressed_bytes(self.words(block), self.line_bytes, self.spec.levels)
+            self.counts[f"ComprBlock{size}"] += 1
+            self.states[block] = size if size < self.line_bytes else UNCOMPRESSED
+            if size < self.line_bytes:
+                write.mask = FULL
+            write.size = size
+            self.evicted.append(block)
+
+    def _write_back(self, accepts: int) -> Transaction | None:
+        """Send the next 64 bytes of a line to memory; pieces without a written byte are passed over."""
+        write = self.packed[0]
+        sent: Transaction | None = None
+        if not self.bus and accepts == BOTH:
+            offset = write.written
+            size = min(TRANSACTION_BYTES, write.size - offset)
+            write.written += size
+            if write.mask == FULL or write.mask >> offset & (1 << size) - 1:
+                sent = (True, self.spec.address + write.block * self.line_bytes + offset, size, self.spec.client, -1)
+                self.bus = -(-size // self.spec.width)
+                self.sending = True
+        if sent is None and write.written == write.size and not self.sending:
+            self._written()
+        return sent
+
+    def _written(self) -> None:
+        """Note that the oldest line on its way to memory is there."""
+        write = self.packed.popleft()
+        self.writes.popleft()
+        self.lines_read -= 1
+        self.tags.finish(write.request, True)
+        if write.read is not None:
+            write.read.waits_spill = False
+
+    def _write_line(self) -> None:
+        """Begin to write the oldest decompressed line into the cache."""
+        ports = self.write_ports
+        free = min(ports)
+        if free > self.cycle:
+            self.counts["WriteLinePortStall"] += 1
+            return
+        read = self.reads[0]
+        if read.waits_read:
+            self.counts["CacheLineWARStall"] += 1
+            return
+        self.plain -= 1
+        ports[ports.index(free)] = self.line_write_end = self.cycle + self.line_cycles
+        self.tags.dirty[read.request.line] = False
+        self.tags.mask[read.request.line] = 0

@@ -1,0 +1,424 @@
+"""What depth and colour units share: quads through fetch, read, arithmetic and write, beside a cache of lines."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config import RopConfig
+from attila_bridge.time.prepare import DrawPlan
+from attila_bridge.time.rop_cache import RopCache, RopCacheSpec
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+END = -1
+"""The quad that ends a draw."""
+
+MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 1) for mask in range(16)]
+"""Mask of the 16 bytes of a quad's words for a mask of fragments."""
+
+
+@dataclass(frozen=True)
+class RopSpec:
+    """What a unit is given."""
+
+    config: RopConfig
+    cache: RopCacheSpec
+    number: int
+    rops: int
+    draws: tuple[DrawPlan, ...]
+    blocks: int
+    """Lines of the frame buffer."""
+    clear_word: int
+    updates: bool = False
+    """Whether maxima of blocks go to hierarchical Z."""
+
+
+@dataclass
+class RopState:
+    """What a unit holds."""
+
+    counts: dict[str, int]
+    cache: RopCache
+    draw: int = -1
+    input: deque[int] = field(default_factory=deque)
+    fetched: deque[tuple[int, int]] = field(default_factory=deque)
+    """Quads and their lines."""
+    read: deque[tuple[int, int]] = field(default_factory=deque)
+    operated: deque[tuple[int, int]] = field(default_factory=deque)
+    written: deque[int] = field(default_factory=deque)
+    pending: set[int] = field(default_factory=set)
+    """Places of quads that are read and not yet written."""
+    next_operation: int = 0
+    last: bool = False
+    mode: str = "ready"
+    until: int = -1
+    """Cycle in which a clear, or the copy of block states, is over; -1: neither goes on."""
+    cycle: int = -1
+    awake: bool = False
+
+
+class RopUnit(Box[RopSpec, RopState]):
+    """What depth and colour units have in common."""
+
+    def __init__(self, name: str, spec: RopSpec, counts: dict[str, int]) -> None:
+        super().__init__(name, spec, RopState(counts, RopCache(spec.cache, counts)))
+        # Where nothing is cleared the buffer begins with these words all the same, as it does for function.
+        self.state.cache.clear(spec.clear_word)
+        self._plan: DrawPlan | None = None
+        config = spec.config
+        self._ready_below = config.input_queue - 2 * config.quads
+        self._op_limit = config.op_queue - config.alu_latency
+        self._bypass = self._reading = False
+        self._alive = b""
+        self._blocks: list[int] = []
+
+    # --- what the two kinds differ in ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _bypasses(self, plan: DrawPlan) -> bool:
+        """Whether quads of a draw only pass through."""
+
+    @abstractmethod
+    def _reads(self, plan: DrawPlan) -> bool:
+        """Whether the words are read before they are written."""
+
+    @abstractmethod
+    def _live(self, plan: DrawPlan) -> bytes:
+        """Return the fragments of each quad that come alive to the unit."""
+
+    @abstractmethod
+    def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
+        """Return the mask of bytes that a quad writes, and its words."""
+
+    @abstractmethod
+    def _leave(self, cycle: Cycle, quad: int) -> None:
+        """Hand on a quad that is done."""
+
+    def _consumer_ready(self, cycle: Cycle) -> bool:
+        """Whether a quad may leave."""
+        return True
+
+    @abstractmethod
+    def _operate(self, plan: DrawPlan, quad: int) -> None:
+        """Count what the arithmetic finds out."""
+
+    # --- the clock's view ----------------------------------------------------------------------------------------
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while anything is under way, or the end of a clear or copy."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(s.until) if s.until >= 0 else None
+
+    def why_blocked(self) -> str | None:
+        """A unit within a draw waits for its end."""
+        return "waits for the end of the draw" if self.state.mode == "draw" else None
+
+    def restore(self, snapshot: dict[str, object]) -> None:
+        """Put the unit into the state of a snapshot."""
+        super().restore(snapshot)
+        self._begin()
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._data, self._request, self._quads = wires["memory_data"], wires["memory_request"], wires["quads"]
+        self._commands, self._alu_start, self._alu_end = wires["command"], wires["alu_start"], wires["alu_end"]
+        self._memory_state, self._ready = self.level("memory_state"), self.level("ready")
+
+    def _begin(self) -> None:
+        """Look up what holds for all of a draw."""
+        if self.state.draw < 0:
+            return
+        plan = self._plan = self.spec.draws[self.state.draw]
+        self._bypass, self._reading = self._bypasses(plan), self._reads(plan)
+        self._alive, self._blocks = self._live(plan), plan.blocks
+
+    def tick(self, cycle: Cycle) -> None:
+        """Move the cache on, then every quad by at most one stage, last stage first."""
+        s = self.state
+        s.cycle = cycle
+        cache = s.cache
+        cache.cycle = cycle
+        if self._data.waiting:
+            for answer in self._data.take_all(cycle):
+                cache.answered(answer)
+        sent = cache.busy and self._lines(cycle, cache)
+        if self._commands.waiting:
+            for command in self._commands.take_all(cycle):
+                self._command(cycle, command)
+        drawing = s.mode == "draw"
+        if drawing:
+            self._draw(cycle, sent)
+        elif s.mode != "ready":
+            self._other(cycle)
+        ready = len(s.input) < self._ready_below
+        if ready is not self._ready.driven:
+            self._ready.drive(cycle, ready)
+        s.awake = bool(
+            s.input or s.read or s.written or s.fetched or s.operated or (s.last and s.mode == "draw") or cache.busy
+        )
+
+    def _lines(self, cycle: Cycle, cache: RopCache) -> bool:
+        """Move the lines of the cache on; return whether a transaction was sent to memory."""
+        sent = cache.step(self._memory_state.value(cycle))
+        if cache.evicted:
+            self._evicted(cycle)
+        if sent is None:
+            return False
+        self._request.send(cycle, sent)
+        counts = self.state.counts
+        if sent[0]:
+            counts["WriteTransactions"] += 1
+            counts["WriteBytes"] += sent[2]
+        else:
+            counts["ReadTransactions"] += 1
+        return True
+
+    def _command(self, cycle: Cycle, command: tuple[str, int]) -> None:
+        s = self.state
+        s.mode, argument = command
+        if s.mode == "draw":
+            s.draw = argument
+            s.last = False
+            self._begin()
+        elif s.mode == "clear":
+            s.until = cycle + -(-self.spec.config.block_states // self.spec.config.cleared) - 1
+        elif s.mode == "swap":
+            s.cache.flushing = True
+
+    def _other(self, cycle: Cycle) -> None:
+        """Go on with a clear or a swap."""
+        s = self.state
+        if s.until == cycle:
+            s.until = -1
+            if s.mode == "clear":
+                s.cache.clear(self.spec.clear_word)
+            self._ended(cycle)
+        elif s.mode == "swap" and s.until < 0 and not s.cache.flushing:
+            blocks = -(-self.spec.blocks // self.spec.rops)
+            s.until = cycle + -(-blocks // self.spec.config.cleared)
+            self._copied(cycle)
+
+    def _copied(self, cycle: Cycle) -> None:
+        """Hand the states of blocks to the display."""
+
+    def _ended(self, cycle: Cycle) -> None:
+        self.state.mode = "ready"
+        self.wires["ended"].send(cycle, self.state.draw)
+
+    def _evicted(self, cycle: Cycle) -> None:
+        """Note that blocks are written back."""
+
+    # --- quads ---------------------------------------------------------------------------------------------------
+
+    def _draw(self, cycle: Cycle, sent: bool) -> None:
+        s, counts = self.state, self.state.counts
+        plan = self._plan
+        assert plan is not None
+        written, arriving = s.written, s.input
+        operating = self._alu_end.waiting
+        if s.last and not (sent or written or arriving or s.fetched or s.read or operating or s.operated):
+            self._leave(cycle, END)
+            self._ended(cycle)
+        if written:
+            if self._consumer_ready(cycle):
+                self._leave(cycle, written.popleft())
+            else:
+                counts["ConsumerBusy"] += 1
+        if self._bypass:
+            if arriving:
+                if len(written) < self.spec.config.write_queue:
+                    written.append(arriving.popleft())
+                else:
+                    counts["WriteQFullStall"] += 1
+        else:
+            if s.operated:
+                self._write(plan)
+            if operating and operating[0][0] <= cycle:
+                entry = operating.popleft()[3]
+                self._operate(plan, entry[0])
+                s.operated.append(entry)
+            if s.read:
+                self._start(cycle)
+            if s.fetched:
+                self._read(plan)
+            if arriving:
+                self._fetch()
+        quads = self._quads.waiting
+        while quads and quads[0][0] <= cycle:
+            quad = quads.popleft()[3]
+            counts["InputFragments"] += 4
+            if quad == END:
+                s.last = True
+                continue
+            alive = self._alive[quad]
+            if alive:
+                arriving.append(quad)
+                if alive != 15:
+                    counts["OutsideFragments"] += 4 - alive.bit_count()
+            else:
+                counts["OutsideFragments"] += 4
+                counts["CulledFragments"] += 4
+
+    def _start(self, cycle: Cycle) -> None:
+        """Begin to test or blend the oldest quad whose words are there."""
+        s = self.state
+        if cycle < s.next_operation:
+            s.counts["ROPOperatorBusy"] += 1
+        elif len(s.operated) <= self._op_limit:
+            self._alu_start.send(cycle, s.read.popleft())
+            s.next_operation = cycle + self.spec.config.alu_rate
+        else:
+            s.counts["OperationQFullStall"] += 1
+
+    def _fetch(self) -> None:
+        """Ask for the line of the oldest quad that came in."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        quad = s.input[0]
+        block = self._blocks[quad >> 4]
+        if self._reading:
+            if len(s.fetched) == config.fetch_queue:
+                counts["FetchQFullStall"] += 1
+                return
+            line = s.cache.fetch(block)
+            if line < 0:
+                counts["FetchFailed"] += 1
+                return
+            counts["FetchOK"] += 1
+            s.fetched.append((quad, line))
+        else:
+            if len(s.read) == config.read_queue:
+                counts["ReadQFullStall"] += 1
+                return
+            line = s.cache.allocate(block)
+            if line < 0:
+                counts["AllocateFailed"] += 1
+                return
+            counts["AllocateOK"] += 1
+            s.read.append((quad, line))
+        s.input.popleft()
+
+    def _read(self, plan: DrawPlan) -> None:
+        """Read the words of the oldest quad whose line was asked for."""
+        s, counts = self.state, self.state.counts
+        quad, line = s.fetched[0]
+        place = plan.blocks[quad >> 4] << 4 | quad & 15
+        if place in s.pending:
+            counts["RAWDependence"] += 1
+        elif len(s.read) == self.spec.config.read_queue:
+            counts["ReadQFullStall"] += 1
+        elif s.cache.read(line):
+            counts["ReadOK"] += 1
+            s.pending.add(place)
+            s.read.append(s.fetched.popleft())
+        else:
+            counts["ReadFailed"] += 1
+
+    def _write(self, plan: DrawPlan) -> None:
+        """Write the words of the oldest quad past the arithmetic."""
+        s, counts = self.state, self.state.counts
+        if len(s.written) == self.spec.config.write_queue:
+            counts["WriteQFullStall"] += 1
+            return
+        quad, line = s.operated[0]
+        mask, words = self._stored(plan, quad)
+        if not s.cache.write(line, quad & 15, mask, words):
+            counts["WriteFailed"] += 1
+            return
+        counts["WriteOK"] += 1
+        s.operated.popleft()
+        s.written.append(quad)
+        if s.pending:
+            s.pending.discard(plan.blocks[quad >> 4] << 4 | quad & 15)
+
+
+# Colour unit: blends and writes colours, and hands the states of its blocks to the display.
+
+
+class ColorUnit(RopUnit):
+    """The unit that blends and writes colours."""
+
+    inputs = ("command", "quads", "memory_data", "memory_state", "alu_end")
+    outputs = ("ended", "ready", "memory_request", "alu_start", "states")
+
+    def _bypasses(self, plan: DrawPlan) -> bool:
+        return not plan.color_mask
+
+    def _reads(self, plan: DrawPlan) -> bool:
+        return plan.blends
+
+    def _live(self, plan: DrawPlan) -> bytes:
+        return plan.to_color
+
+    def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
+        mask = MASKS[plan.to_color[quad]] & plan.color_bytes
+        return mask, plan.color_words[4 * quad : 4 * quad + 4]
+
+    def _leave(self, cycle: Cycle, quad: int) -> None:
+        """Nothing follows."""
+
+    def _operate(self, plan: DrawPlan, quad: int) -> None:
+        counts = self.state.counts
+        counts["OperatedFragments"] += 1
+        if plan.blends:
+            counts["BlendedFragments"] += 4
+
+    def _copied(self, cycle: Cycle) -> None:
+        states = self.state.cache.states
+        self.wires["states"].send(cycle, dict(states))
+
+
+# Depth unit: tests depth and stencil, and tells hierarchical Z the greatest depths of what it writes back.
+
+
+class DepthUnit(RopUnit):
+    """The unit that tests depth and stencil."""
+
+    inputs = ("command", "quads", "consumer", "memory_data", "memory_state", "alu_end")
+    outputs = ("ended", "tested", "ready", "memory_request", "alu_start", "maxima")
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        super().wired()
+        self._tested, self._consumer = self.wires["tested"], self.level("consumer")
+
+    def _bypasses(self, plan: DrawPlan) -> bool:
+        return not plan.tests
+
+    def _reads(self, plan: DrawPlan) -> bool:
+        return True
+
+    def _live(self, plan: DrawPlan) -> bytes:
+        return plan.to_depth
+
+    def _consumer_ready(self, cycle: Cycle) -> bool:
+        consumer = self._consumer
+        return bool(consumer.value(cycle) if consumer.waiting else consumer.seen)
+
+    def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
+        # Whatever the tests say, the words go back: a line that was only tested is written to memory again.
+        return MASKS[plan.to_depth[quad]], plan.depth_words[4 * quad : 4 * quad + 4]
+
+    def _leave(self, cycle: Cycle, quad: int) -> None:
+        self._tested.send(cycle, quad, 4)
+        self.state.counts["OutputFragments"] += 4
+
+    def _operate(self, plan: DrawPlan, quad: int) -> None:
+        counts = self.state.counts
+        passed = plan.tested[quad].bit_count()
+        counts["OperatedFragments"] += 1
+        counts["TestedFragments"] += 4
+        counts["PassedFragments"] += passed
+        counts["FailedFragments"] += 4 - passed
+
+    def _evicted(self, cycle: Cycle) -> None:
+        s = self.state
+        if self.spec.updates:
+            for block in s.cache.evicted:
+                most = max(word & 0xFFFFFF for word in s.cache.words(block))
+                self.wires["maxima"].send(cycle, (block, most))
+                s.counts["UpdatesHZ"] += 1

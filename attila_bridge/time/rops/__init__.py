@@ -1,1 +1,0 @@
-"""Raster operations: depth and colour units with their caches."""

@@ -1,0 +1,628 @@
+"""Shader: groups of threads share an issue slot; what depends on a result that is not there is fetched again."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config import ShadingConfig, TexturingConfig
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan, Group, InstructionPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+# Queues of groups within a shader: the window, where any ready group goes next, and batches, which go in order.
+
+
+Fetched = tuple[int, int, bool]
+_DECODED = 2
+"""Cycles from a fetch until it is known what became of it."""
+
+
+class GroupSlot:
+    """A group in a shader: where it is in its program and what it waits for."""
+
+    __slots__ = (
+        "again",
+        "blocked",
+        "done",
+        "ended",
+        "group",
+        "instructions",
+        "last",
+        "next_fetch",
+        "number",
+        "outside",
+        "position",
+        "ready",
+        "registers",
+        "transmission",
+        "waits_again",
+        "waits_texture",
+        "written",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.group: Group = (VERTICES, 0, -1, ())
+        self.instructions: tuple[InstructionPlan, ...] = ()
+        self.last = -1
+        """Its last instruction."""
+        self.registers = 0
+        self.transmission = 0
+        self.position = 0
+        self.ready = False
+        """Whether the fetch stage may take it."""
+        self.outside = True
+        """Whether it is in no queue of the fetch stage."""
+        self.again = False
+        """Whether its next instruction was refused before."""
+        self.next_fetch = 0
+        self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.done = 0
+        """Cycle in which its last instruction so far is done."""
+        self.written: dict[int, int] = {}
+        """Cycle in which a register has been written."""
+
+    def fetched(self, cycle: int, delay: int) -> Fetched:
+        """Fetch the next instruction; return the slot's number, the instruction, and whether it was refused before."""
+        found = self.number, self.position, self.again
+        if self.position < self.last:
+            self.position += 1
+        self.again = False
+        self.next_fetch = cycle + delay
+        return found
+
+    def begin(self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int) -> None:
+        """Take a group; its program begins."""
+        self.group = group
+        self.instructions = instructions
+        self.last = len(instructions) - 1
+        self.registers = registers
+        self.transmission = transmission
+        self.position = self.done = 0
+        self.again = self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.written.clear()
+
+
+class ReadyWindow:
+    """One queue of ready groups: a group goes to its end in the cycle after it was fetched."""
+
+    def __init__(self) -> None:
+        self.ready: deque[int] = deque()
+        self.away: deque[int] = deque()
+        """Groups that were fetched and have to come back."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether groups that were fetched have to come back."""
+        return bool(self.away)
+
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+        """Take a group that becomes ready for the first time."""
+        self.unblocked(slot)
+
+    def unblocked(self, slot: GroupSlot) -> None:
+        """Take a group that is ready again."""
+        if slot.outside:
+            slot.outside = False
+            self.ready.append(slot.number)
+
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
+        """Let fetched groups queue up again."""
+        away = self.away
+        while away and slots[away[0]].next_fetch <= cycle:
+            slot = slots[away.popleft()]
+            if slot.ready:
+                self.ready.append(slot.number)
+            else:
+                slot.outside = True
+
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take the next ready groups, at most ``rate``; groups that are not ready leave the queue."""
+        taken: list[Fetched] = []
+        ready = self.ready
+        while ready and len(taken) < rate:
+            slot = slots[ready.popleft()]
+            if slot.ready:
+                taken.append(slot.fetched(cycle, delay))
+                self.away.append(slot.number)
+            else:
+                slot.outside = True
+        return taken
+
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
+        """Nothing depends on which groups have finished."""
+
+    def full(self) -> None:
+        """Nothing depends on whether the shader is full."""
+
+
+class _Partition:
+    """Two batches of one kind of groups: one is loaded while the other one is fetched, or both are the same."""
+
+    __slots__ = ("batches", "closed", "done", "ending", "fetch", "last_load", "load", "next")
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = [[], []]
+        self.closed = [False, False]
+        self.fetch = self.load = 0
+        self.next = 0
+        self.ending = False
+        self.done: set[int] = set()
+        """Slots of the batch whose groups have ended; others may be in them by now."""
+        self.last_load = 0
+
+    def close(self, batch: int) -> None:
+        """Let a batch take no more groups."""
+        self.closed[batch] = True
+        if self.load == self.fetch:
+            self.load ^= 1
+
+    def reopen(self) -> None:
+        """Go on with the other batch; the present one is empty again."""
+        if self.closed[self.fetch]:
+            self.closed[self.fetch] = False
+            self.batches[self.fetch].clear()
+            self.fetch ^= 1
+            if self.closed[self.fetch]:
+                self.load ^= 1
+        self.next = 0
+        self.done.clear()
+        self.ending = False
+
+
+class BatchQueues:
+    """Batches in order: each group of a batch gives the same instruction before any of them gives the next."""
+
+    def __init__(self, groups: int, wait: int) -> None:
+        self.groups = groups
+        self.wait = wait
+        self.away: deque[int] = deque()
+        """Nothing: groups keep their places."""
+        self.strays: deque[tuple[int, Group, int]] = deque()
+        """Slots, groups that their batch has gone on without, and the first cycle in which each may be fetched.
+
+        An instruction that is fetched again puts a group out of step; the public simulator stops with an error there.
+        """
+        self.partitions = (_Partition(), _Partition())
+        self.current = VERTICES
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is open or goes on."""
+        return any(partition.batches[partition.fetch] for partition in self.partitions)
+
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+        """Add a group that becomes ready for the first time to the batch that is loaded."""
+        partition = self.partitions[slot.group[0]]
+        batch = partition.batches[partition.load]
+        batch.append(slot.number)
+        partition.last_load = cycle
+        if last or len(batch) == self.groups:
+            partition.close(partition.load)
+
+    def unblocked(self, slot: GroupSlot) -> None:
+        """A group that is ready again keeps its place."""
+
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
+        """Groups keep their places."""
+
+    def full(self) -> None:
+        """Close the batch that is loaded and fetched, as no more groups can come."""
+        partition = self.partitions[self.current]
+        if partition.load == partition.fetch and partition.batches[partition.load]:
+            partition.close(partition.load)
+
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
+        """Note that a group has ended; its batch ends with the first one and is over with the last one."""
+        partition = self.partitions[slot.group[0]]
+        batch = partition.batches[partition.fetch]
+        if slot.number not in batch:
+            return
+        partition.done.add(slot.number)
+        if not partition.ending:
+            partition.ending = True
+            if not partition.closed[partition.fetch]:
+                partition.close(partition.fetch)
+        if len(partition.done) == len(batch):
+            partition.reopen()
+
+    def _turn(self) -> None:
+        """Let the first kind of groups that has a batch go on."""
+        for kind, partition in enumerate(self.partitions):
+            if partition.batches[partition.fetch]:
+                self.current = kind
+                return
+
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take the next groups of the batch, at most ``rate``, up to the first that is not ready."""
+        taken: list[Fetched] = []
+        while len(taken) < rate:
+            partition = self.partitions[self.current]
+            batch = partition.batches[partition.fetch]
+            if not batch:
+                self._turn()
+                break
+            if partition.next >= len(batch):
+                if partition.ending:
+                    self._reopen(cycle, slots, partition)
+                elif partition.closed[partition.fetch]:
+                    partition.next = 0
+                else:
+                    if cycle >= partition.last_load + self.wait and partition.load == partition.fetch:
+                        partition.close(partition.fetch)
+                    self._turn()
+                    break
+                continue
+            slot = slots[batch[partition.next]]
+            if slot.number in partition.done and self._left(cycle, slots, partition, delay):
+                self._reopen(cycle, slots, partition)
+                continue
+            if not slot.ready or slot.next_fetch > cycle or slot.number in partition.done:
+                self._turn()
+                break
+            taken.append(slot.fetched(cycle, delay))
+            partition.next += 1
+            if partition.next == len(batch):
+                if partition.ending:
+                    self._reopen(cycle, slots, partition)
+                elif partition.closed[partition.fetch]:
+                    partition.next = 0
+                    self._turn()
+        return taken or self._fetch_strays(cycle, slots, rate, delay)
+
+    def _left(self, cycle: int, slots: list[GroupSlot], partition: _Partition, delay: int) -> bool:
+        """Whether a group of a batch that is ending could go on, and was not fetched just now."""
+        groups = (slots[number] for number in partition.batches[partition.fetch] if number not in partition.done)
+        return any(slot.ready and not slot.ended and cycle >= slot.next_fetch - delay + _DECODED for slot in groups)
+
+    def _reopen(self, cycle: int, slots: list[GroupSlot], partition: _Partition) -> None:
+        """Go on with the other batch; groups of this one that have not come to their end are fetched by themselves."""
+        left = [slots[number] for number in partition.batches[partition.fetch] if number not in partition.done]
+        self.strays.extend((slot.number, slot.group, cycle + _DECODED) for slot in left if not slot.ended)
+        partition.reopen()
+
+    def _fetch_strays(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take strays where no batch gives anything; forget those that have come to their end."""
+        taken: list[Fetched] = []
+        for _ in range(len(self.strays)):
+            number, group, first = self.strays.popleft()
+            slot = slots[number]
+            if slot.group is not group or slot.ended:
+                continue
+            if cycle >= first and slot.ready and len(taken) < rate:
+                taken.append(slot.fetched(cycle, delay))
+                first = cycle + max(delay, _DECODED)
+            self.strays.append((number, group, first))
+        return taken
+
+
+_BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
+"""What decoding tells fetching, a cycle later."""
+
+
+@dataclass(frozen=True)
+class ShaderSpec:
+    """What a shader is given."""
+
+    config: ShadingConfig
+    texture: TexturingConfig
+    draws: tuple[DrawPlan, ...]
+
+
+@dataclass
+class ShaderState:
+    """What a shader holds."""
+
+    counts: dict[str, int]
+    executed: dict[str, int]
+    """What decoding and execution count."""
+    slots: list[GroupSlot]
+    free: deque[int]
+    """Slots without a group, in the order in which they are used."""
+    queues: ReadyWindow | BatchQueues
+    tickets: list[int]
+    """Requests that each texture unit still takes, times the threads of a group."""
+    free_registers: int
+    filled: deque[int] = field(default_factory=deque)
+    """Slots that wait in buffers."""
+    fetched: list[tuple[int, int, bool]] = field(default_factory=list)
+    """What was fetched in the last cycle: slot, instruction, whether again."""
+    commands: list[tuple[int, int, int]] = field(default_factory=list)
+    ends: dict[int, list[int]] = field(default_factory=dict)
+    """Slots that end, by the cycle in which the fetch stage hears of it."""
+    finished: deque[int] = field(default_factory=deque)
+    transmitting: int = 0
+    leaving: int = -1
+    writes: dict[int, int] = field(default_factory=dict)
+    """Results that are written, by cycle."""
+    accesses: deque[tuple[int, int]] = field(default_factory=deque)
+    """Texture reads that wait: slot, which read of the program."""
+    next_unit: int = 0
+    unit_requests: int = 0
+    ready_groups: int = 0
+    resources: list[int] = field(default_factory=lambda: [1, 1])
+    """Registers of a thread of the present vertex and fragment program."""
+    cycle: int = -1
+    awake: bool = False
+
+
+class UnifiedShader(Box[ShaderSpec, ShaderState]):
+    """Fetches one instruction for a ready group each cycle, and decodes it in the next."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int], executed: dict[str, int]) -> None:
+        config = spec.config
+        groups = (config.threads + config.buffers) // config.group
+        units = range(spec.texture.units)
+        queues = ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait)
+        state = ShaderState(
+            counts,
+            executed,
+            [GroupSlot(number) for number in range(groups)],
+            deque(range(groups)),
+            queues,
+            [0 for _ in units],
+            config.registers,
+        )
+        super().__init__(name, spec, state)
+        self.inputs = ("command", "groups", *(f"{port}{unit}" for unit in units for port in ("result", "ticket")))
+        self.outputs = ("output", "busy", *(f"request{unit}" for unit in units))
+        self._threads = config.group
+        self._rate = config.thread_rate // config.group
+        self._delay = config.fetch_delay
+        self._buffers = config.buffers // config.group
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, units = self.wires, range(self.spec.texture.units)
+        self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
+        self._tickets = [wires[f"ticket{unit}"] for unit in units]
+        self._results = [wires[f"result{unit}"] for unit in units]
+        self._requests = [wires[f"request{unit}"] for unit in units]
+        self._busy = self.level("busy")
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle in which a group can go on by itself."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(min(s.ends)) if s.ends else None
+
+    def why_blocked(self) -> str | None:
+        """Groups that are in a shader have to leave it."""
+        return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Fetch and decode; each sees what the other did in the cycle before."""
+        s, queues = self.state, self.state.queues
+        s.cycle = cycle
+        fetched, commands = s.fetched, s.commands
+        if fetched:
+            s.fetched = []
+        if commands:
+            s.commands = []
+        if self._commands.waiting:
+            for kind, resources in self._commands.take_all(cycle):
+                s.resources[kind] = resources
+        groups = self._groups.waiting
+        while groups and groups[0][0] <= cycle:
+            self._take(cycle, groups.popleft()[3])
+        if commands:
+            self._obey(commands)
+        if cycle in s.ends:
+            for slot in s.ends.pop(cycle):
+                self._finish(slot)
+        if queues.away:
+            queues.returned(cycle, s.slots)
+        if s.ready_groups:
+            s.fetched = queues.fetch(cycle, s.slots, self._rate, self._delay)
+            s.counts["FetchedInstr"] += self._threads * len(s.fetched)
+        if s.leaving >= 0:
+            s.transmitting -= 1
+            if not s.transmitting:
+                number, s.leaving = s.leaving, -1
+                self._release(cycle, number)
+        elif s.finished:
+            self._output(cycle)
+        self._tell(cycle)
+        for unit, wire in enumerate(self._tickets):
+            if wire.waiting:
+                s.tickets[unit] += self._threads * len(wire.take_all(cycle))
+        if fetched:
+            self._decode(cycle, fetched)
+        if s.accesses or s.unit_requests:
+            self._request(cycle)
+        for wire in self._results:
+            if wire.waiting:
+                self._texture_results(cycle, wire.take_all(cycle))
+        s.awake = bool(
+            s.ready_groups or s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or queues.busy
+        )
+        if s.awake:
+            self._occupation()
+
+    def _occupation(self) -> None:
+        """Add what the shader holds over this cycle."""
+        s, counts, threads = self.state, self.state.counts, self._threads
+        counts["ReadyThreads"] += threads * s.ready_groups
+        counts["FreeThreads"] += threads * len(s.free)
+        counts["FinishedThreads"] += threads * len(s.finished)
+        counts["UsedResources"] += self.spec.config.registers - s.free_registers
+
+    # --- inputs and outputs --------------------------------------------------------------------------------------
+
+    def _take(self, cycle: Cycle, group: Group) -> None:
+        s, counts, threads = self.state, self.state.counts, self._threads
+        number = s.free.popleft()
+        slot = s.slots[number]
+        plan = self.spec.draws[group[1]]
+        program = plan.fragment_program if group[0] == FRAGMENTS else plan.vertex_program
+        slot.begin(group, program.instructions, program.resources * threads, -(-program.outputs // 2))
+        s.free_registers -= slot.registers
+        counts["Inputs"] += threads
+        counts["InputActiveInputAttributes"] += threads * program.inputs
+        counts["InputActiveOutputAttributes"] += threads * program.outputs
+        counts["InputRegisters"] += threads * (program.temporaries or 1)
+        if len(s.free) >= self._buffers:
+            self._make_ready(cycle, slot)
+        else:
+            s.filled.append(number)
+
+    def _make_ready(self, cycle: Cycle, slot: GroupSlot) -> None:
+        s = self.state
+        slot.ready = True
+        s.ready_groups += 1
+        vertices = slot.group[3]
+        s.queues.load(cycle, slot, bool(vertices) and any(vertex[2] for vertex in vertices))
+
+    def _release(self, cycle: Cycle, number: int) -> None:
+        """Free the slot of a group that has left; the oldest one that waits in a buffer goes on."""
+        s = self.state
+        s.free.append(number)
+        s.free_registers += s.slots[number].registers
+        if len(s.free) <= self._buffers and s.filled:
+            self._make_ready(cycle, s.slots[s.filled.popleft()])
+
+    def _output(self, cycle: Cycle) -> None:
+        """Begin to send the group that finished first."""
+        s = self.state
+        number = s.finished.popleft()
+        slot = s.slots[number]
+        cycles = slot.transmission
+        latency = min(cycles + self.spec.config.output_delay, self.spec.config.output_latency)
+        self._outputs.send(cycle, slot.group, self._threads, latency)
+        s.counts["Outputs"] += self._threads
+        if cycles > 1:
+            s.transmitting, s.leaving = cycles - 1, number
+        else:
+            self._release(cycle, number)
+
+    def _tell(self, cycle: Cycle) -> None:
+        s = self.state
+        busy = len(s.free) < 2 or s.free_registers < 2 * self._threads * max(s.resources)
+        if busy:
+            s.queues.full()
+        if busy is not self._busy.driven:
+            self._busy.drive(cycle, busy)
+
+    # --- fetch ---------------------------------------------------------------------------------------------------
+
+    def _obey(self, commands: list[tuple[int, int, int]]) -> None:
+        """Do what decoding asked for in the last cycle."""
+        s, counts = self.state, self.state.counts
+        threads = self._threads
+        for kind, number, position in commands:
+            slot = s.slots[number]
+            if kind == _REPEAT:
+                slot.position = position
+                slot.again = True
+                counts["ReFetchedInstr"] += threads
+            elif kind == _BLOCK:
+                slot.ready = False
+                slot.position = position + 1
+                s.ready_groups -= 1
+                counts["Blocks"] += threads
+            elif kind == _UNBLOCK:
+                slot.ready = True
+                s.ready_groups += 1
+                s.queues.unblocked(slot)
+                counts["Unblocks"] += threads
+            else:
+                self._finish(number)
+
+    def _finish(self, number: int) -> None:
+        s = self.state
+        s.finished.append(number)
+        s.queues.finished(s.slots[number], s.slots)
+
+    # --- decode and execute --------------------------------------------------------------------------------------
+
+    def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
+        s, executed = self.state, self.state.executed
+        threads = self._threads
+        s.writes.pop(cycle - 1, None)
+        for number, position, again in fetched:
+            slot = s.slots[number]
+            if again:
+                slot.waits_again = False
+            if slot.waits_again or slot.blocked:
+                executed["RemovedInstructions"] += threads
+                continue
+            instruction = slot.instructions[position]
+            if self._refused(cycle, slot, instruction):
+                slot.waits_again = True
+                s.commands.append((_REPEAT, number, position))
+                executed["ReplayCommands"] += 1
+                executed["RemovedInstructions"] += threads
+            else:
+                self._execute(cycle, slot, instruction, position)
+
+    def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan) -> bool:
+        """Whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
+        s = self.state
+        if instruction.texture >= 0 and not s.tickets[s.next_unit]:
+            return True
+        written = slot.written
+        if written:
+            for source in instruction.sources:
+                if written.get(source, 0) > cycle:
+                    return True
+            if written.get(instruction.destination, 0) >= cycle + instruction.latency:
+                return True
+        return s.writes.get(cycle + instruction.latency, 0) >= self.spec.config.results * self._rate
+
+    def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
+        s, executed, threads = self.state, self.state.executed, self._threads
+        done = cycle + instruction.latency
+        s.writes[done] = s.writes.get(done, 0) + 1
+        if instruction.destination >= 0:
+            slot.written[instruction.destination] = done
+        if done > slot.done:
+            slot.done = done
+        executed["ExecutedInstructions"] += threads
+        texture = instruction.texture >= 0
+        if texture:
+            s.tickets[s.next_unit] -= threads
+            slot.waits_texture = True
+            s.accesses.append((slot.number, instruction.texture))
+        if instruction.is_end:
+            slot.ended = True
+            executed["EndCommands"] += threads
+            if not texture:
+                s.ends.setdefault(slot.done + 1, []).append(slot.number)
+        if texture or instruction.is_end:
+            slot.blocked = True
+            s.commands.append((_BLOCK, slot.number, position))
+            executed["BlockCommands"] += threads
+
+    def _request(self, cycle: Cycle) -> None:
+        """Send texture requests to the units in turn."""
+        s, executed, texture = self.state, self.state.executed, self.spec.texture
+        for _ in range(texture.request_rate):
+            if s.accesses:
+                number, read = s.accesses.popleft()
+                _, draw, quad, _ = s.slots[number].group
+                self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
+                s.unit_requests += 1
+                executed["TextureRequests"] += 1
+            elif s.unit_requests >= texture.request_group:
+                s.unit_requests = 0
+                s.next_unit = (s.next_unit + 1) % texture.units
+
+    def _texture_results(self, cycle: Cycle, numbers: list[int]) -> None:
+        """Let groups go on whose texture reads are done."""
+        s = self.state
+        for number in numbers:
+            slot = s.slots[number]
+            slot.waits_texture = False
+            if not slot.ended:
+                slot.blocked = False
+                s.commands.append((_UNBLOCK, number, 0))
+                s.executed["UnblockCommands"] += self._threads
+            elif slot.done <= cycle:
+                s.commands.append((_FINISH, number, 0))
+            else:
+                s.ends.setdefault(slot.done + 1, []).append(number)

@@ -1,1 +1,0 @@
-"""Shading: the queues of quads and vertices, the shaders, the texture units."""

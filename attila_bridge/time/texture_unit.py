@@ -1,0 +1,358 @@
+"""Texture unit: addresses, fetch from the cache, a window for what is missing, read and filter, step by step."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.caches import LineFill, Tags
+from attila_bridge.time.config import TexturingConfig
+from attila_bridge.time.prepare import DrawPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import DeadlockError
+from pixelflow.simd.units import Cycle
+
+Lines = tuple[tuple[int, int], ...]
+"""Lines and how many texels of each."""
+
+Steps = tuple[Lines, ...]
+"""Bilinear steps of a sample: of each its lines and how many texels of them it needs."""
+
+
+class _Sample:
+    """One sample of an access: its lines in the cache, and which of them are not there yet."""
+
+    __slots__ = ("access", "lines", "missing", "read", "steps")
+
+    def __init__(self, access: int, steps: Steps) -> None:
+        self.access = access
+        self.steps = steps
+        self.lines: list[list[tuple[int, int]]] = []
+        """Of each step: line of the cache, texels."""
+        self.missing: set[int] = set()
+        self.read = 0
+
+
+class _Access:
+    """The texture read of a quad."""
+
+    __slots__ = ("addressed", "began", "calculated", "fetching", "filtered", "left", "samples", "slot")
+
+    def __init__(self, slot: int, samples: list[_Sample], began: int) -> None:
+        self.slot = slot
+        self.samples = samples
+        self.began = began
+        self.addressed = 0
+        """Samples whose addresses have been begun."""
+        self.calculated = False
+        self.fetching = 0
+        """The sample that is fetched, and what is left of its present step."""
+        self.left: Lines | None = None
+        self.filtered = 0
+
+
+@dataclass(frozen=True)
+class TexturePipelineSpec:
+    """What a texture unit is given."""
+
+    config: TexturingConfig
+    draws: tuple[DrawPlan, ...]
+    client: int
+    width: int
+
+
+@dataclass
+class TexturePipelineState:
+    """What a texture unit holds."""
+
+    counts: dict[str, int]
+    tags: Tags
+    fill: LineFill
+    tickets: int = 0
+    requests: deque[tuple[int, int, int, int]] = field(default_factory=deque)
+    accesses: dict[int, _Access] = field(default_factory=dict)
+    number: int = 0
+    addressing: deque[int] = field(default_factory=deque)
+    fetching: deque[int] = field(default_factory=deque)
+    waiting: list[_Sample] = field(default_factory=list)
+    reading: deque[_Sample] = field(default_factory=deque)
+    to_filter: deque[_Sample] = field(default_factory=deque)
+    in_filter: int = 0
+    filtered: deque[int] = field(default_factory=deque)
+    results: deque[tuple[int, int]] = field(default_factory=deque)
+    next_address: int = 0
+    next_filter: int = 0
+    cycle: int = -1
+    awake: bool = True
+
+
+class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
+    """Takes a request a cycle as far as it gave tickets, and a bilinear step a cycle at best."""
+
+    inputs = ("requests", "memory_data", "memory_state", "addressed", "filter_end")
+    outputs = ("results", "tickets", "memory_request", "address", "filter")
+
+    def __init__(self, name: str, spec: TexturePipelineSpec, counts: dict[str, int]) -> None:
+        config = spec.config
+        tags = Tags(config.ways, config.lines, config.cache_requests)
+        write = -(-config.line // (16 * config.port))
+        fill = LineFill(tags, config.line, config.cache_inputs, spec.client, config.decompression, write)
+        super().__init__(name, spec, TexturePipelineState(counts, tags, fill))
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._requests, self._results, self._tickets = wires["requests"], wires["results"], wires["tickets"]
+        self._data, self._memory_request = wires["memory_data"], wires["memory_request"]
+        self._memory_state = self.level("memory_state")
+        self._address_start, self._address_end = wires["address"], wires["addressed"]
+        self._filter_start, self._filter_end = wires["filter"], wires["filter_end"]
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while anything is under way."""
+        return Cycle(self.state.cycle + 1) if self.state.awake else None
+
+    def why_blocked(self) -> str | None:
+        """Accesses that have begun have to be answered."""
+        return "waits for lines" if self.state.accesses or self.state.results else None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Move lines on, then every access, the last stage first."""
+        s, counts, config = self.state, self.state.counts, self.spec.config
+        s.cycle = cycle
+        fill, data = s.fill, self._data.waiting
+        if data and data[0][0] <= cycle:
+            answer = data.popleft()[3]
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
+            counts["MemoryRequests"] += 1
+            counts["ReadBytesMemory"] += answer[2]
+        if fill.busy:
+            sent = fill.step(cycle, self._memory_state.value(cycle))
+            if sent is not None:
+                self._memory_request.send(cycle, sent)
+                counts["ReadTransactions"] += 1
+            if fill.filled >= 0:
+                self._filled(fill.filled)
+        arrived = self._requests.waiting
+        while arrived and arrived[0][0] <= cycle:
+            s.requests.append(arrived.popleft()[3])
+            s.tickets -= 1
+            counts["TextureRequests"] += 1
+        if s.accesses or s.results:
+            self._stages(cycle)
+        if s.requests and len(s.accesses) < config.access_queue:
+            self._accept(cycle)
+        if len(s.requests) + s.tickets < config.request_queue:
+            self._tickets.send(cycle, 1)
+            s.tickets += 1
+        if s.accesses:
+            counts["ReadyReadQueueOccupation"] += len(s.reading)
+            counts["WaitReadWindowOccupation"] += len(s.waiting)
+            counts["AccessQueueOccupation"] += len(s.addressing) + len(s.fetching)
+            counts["RequestQueueOccupation"] += len(s.requests)
+            counts["ResultQueueOccupation"] += len(s.results)
+            s.awake = True
+        else:
+            s.awake = bool(s.results or s.requests or fill.busy or s.tickets < config.request_queue)
+
+    def _stages(self, cycle: Cycle) -> None:
+        s, counts = self.state, self.state.counts
+        if s.results:
+            slot, began = s.results.popleft()
+            self._results.send(cycle, slot)
+            counts["TextureResults"] += 1
+            counts["TextureResultLatency"] += cycle - began
+        if s.filtered:
+            self._hand_on()
+        if s.to_filter and cycle >= s.next_filter:
+            self._filter(cycle)
+        done = self._filter_end.waiting
+        if done and done[0][0] <= cycle:
+            number = done.popleft()[3]
+            s.in_filter -= 1
+            s.filtered.append(number)
+            s.accesses[number].filtered += 1
+        if s.waiting and not s.fill.busy:
+            # The window is searched when a line has come; what had no room then would wait for ever without the next.
+            self._search_window()
+        if s.reading:
+            self._read()
+        if s.fetching:
+            self._fetch()
+        else:
+            counts["FetchStallFetch"] += 1
+        if s.addressing and cycle >= s.next_address:
+            self._address(cycle)
+        done = self._address_end.waiting
+        if done and done[0][0] <= cycle:
+            access = s.accesses[done.popleft()[3]]
+            if access.addressed == len(access.samples):
+                access.calculated = True
+
+    def _filled(self, block: int) -> None:
+        """Let samples that waited for a line go on."""
+        s = self.state
+        for sample in s.waiting:
+            sample.missing.discard(block)
+        self._search_window()
+        if s.fetching:
+            access = s.accesses[s.fetching[0]]
+            for sample in access.samples[access.fetching :]:
+                sample.missing.discard(block)
+
+    def _search_window(self) -> None:
+        """Let samples whose lines are all there go on, as far as there is room."""
+        s, room = self.state, self.spec.config.access_queue
+        still = []
+        for sample in s.waiting:
+            if not sample.missing and len(s.reading) < room:
+                s.reading.append(sample)
+            else:
+                still.append(sample)
+        s.waiting = still
+
+    def _accept(self, cycle: Cycle) -> None:
+        s = self.state
+        slot, draw, quad, read = s.requests.popleft()
+        plan = self.spec.draws[draw].reads[read]
+        place = plan.place.get(quad, -1)
+        steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
+        number = s.number
+        s.number += 1
+        counts = s.counts
+        counts["MipsSampled1" if len(steps[0]) == 1 else "MipsSampled2"] += 1
+        counts[f"HistoAnisoRatio{len(steps):02}" if len(steps) > 1 else "HistoAnisoRatioNoAniso"] += 1
+        counts[f"HistoBilinears{min(32, sum(map(len, steps))):02}"] += 1
+        s.accesses[number] = _Access(slot, [_Sample(number, each) for each in steps], cycle)
+        s.addressing.append(number)
+
+    # --- stages --------------------------------------------------------------------------------------------------
+
+    def _address(self, cycle: Cycle) -> None:
+        """Begin the addresses of a sample."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        number = s.addressing[0]
+        access = s.accesses[number]
+        loops = len(access.samples[access.addressed].steps)
+        self._address_start.send(cycle, number, 1, config.address_latency + loops)
+        s.next_address = cycle + loops
+        counts["AddressALUBusyCycles"] += loops
+        access.addressed += 1
+        counts["BilinearSamples"] += loops
+        if access.addressed == len(access.samples):
+            s.addressing.popleft()
+            s.fetching.append(number)
+            counts["AddressCalculationFinished"] += 1
+            counts["AnisotropyRatio"] += access.addressed
+
+    def _fetch(self) -> None:
+        """Fetch the lines of one bilinear step; at most one of them may be a new miss."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        access = s.accesses[s.fetching[0]]
+        if not access.calculated:
+            counts["FetchStallAddress"] += 1
+            return
+        if len(s.reading) >= config.access_queue:
+            counts["FetchStallReadyRead"] += 1
+            return
+        if len(s.waiting) >= config.wait_window:
+            counts["FetchStallWaitRead"] += 1
+            return
+        sample = access.samples[access.fetching]
+        lines = access.left
+        if lines is None:
+            lines = sample.steps[len(sample.lines)]
+            sample.lines.append([])
+        access.left = left = self._fetch_lines(lines, sample)
+        if left:
+            return
+        access.left = None
+        if len(sample.lines) < len(sample.steps):
+            return
+        if sample.missing:
+            s.waiting.append(sample)
+        else:
+            s.reading.append(sample)
+        access.fetching += 1
+        if access.fetching == len(access.samples):
+            s.fetching.popleft()
+
+    def _fetch_lines(self, lines: Lines, sample: _Sample) -> Lines:
+        """Try lines of a step; return those that have to be tried again."""
+        tags, counts = self.state.tags, self.state.counts
+        misses = self.spec.config.misses
+        left: Lines = ()
+        for block, texels in lines:
+            line = tags.where.get(block, -1)
+            if line >= 0:
+                tags.reserved[line] += texels
+                tags.hits += texels
+            elif misses:
+                misses -= 1
+                line = tags.fetch(block, texels)
+                if line < 0:
+                    self._refuse_own_lines(block, sample)
+                    # The try was the cycle's miss, so that the other texels of the line have none left.
+                    tags.misses += texels - 1
+                    tags.failed_limit += texels - 1
+            else:
+                tags.misses += texels
+                tags.failed_limit += texels
+            if line < 0:
+                counts["FetchesFailed"] += texels
+                left = (*left, (block, texels))
+                continue
+            counts["FetchesOK"] += texels
+            sample.lines[-1].append((line, texels))
+            if tags.replacing[line]:
+                sample.missing.add(block)
+        return left
+
+    def _refuse_own_lines(self, block: int, sample: _Sample) -> None:
+        """Raise DeadlockError where all ways of a block are held by its own sample, which is read whole."""
+        tags = self.state.tags
+        place, held = block % tags.sets, {line for step in sample.lines for line, _ in step}
+        if held.issuperset(range(place * tags.ways, (place + 1) * tags.ways)):
+            raise DeadlockError(
+                f"{self.name}, cycle {self.state.cycle:,}: a sample needs more lines of set {place} of its cache at "
+                f"once than fit, and is read only when all of them are there: texture.ways = {tags.ways} and "
+                f"texture.lines = {tags.sets} are too few for this texture"
+            )
+
+    def _read(self) -> None:
+        """Read the texels of one bilinear step."""
+        s, tags, counts = self.state, self.state.tags, self.state.counts
+        if len(s.to_filter) + s.in_filter + len(s.filtered) >= self.spec.config.access_queue:
+            return
+        sample = s.reading[0]
+        for line, texels in sample.lines[sample.read]:
+            tags.release(line, texels)
+            tags.use(line)
+            tags.reads += texels
+            counts["ReadsOK"] += texels
+        sample.read += 1
+        if sample.read == len(sample.steps):
+            s.reading.popleft()
+            s.to_filter.append(sample)
+
+    def _hand_on(self) -> None:
+        """Hand the oldest filtered access on, once all of its samples are filtered."""
+        s = self.state
+        number = s.filtered[0]
+        access = s.accesses.get(number)
+        if access is None or access.filtered < len(access.samples):
+            s.filtered.popleft()
+        elif len(s.results) < self.spec.config.result_queue:
+            s.filtered.popleft()
+            s.results.append((access.slot, access.began))
+            del s.accesses[number]
+
+    def _filter(self, cycle: Cycle) -> None:
+        """Begin to filter a sample."""
+        s = self.state
+        sample = s.to_filter.popleft()
+        loops = len(sample.steps)
+        self._filter_start.send(cycle, sample.access, 1, self.spec.config.filter_latency + loops)
+        s.next_filter = cycle + loops
+        s.in_filter += 1
+        s.counts["FilterALUBusyCycles"] += loops

@@ -1,1 +1,0 @@
-"""Vertices: fetch of indices, cache of shaded vertices, loader, commit, assembly, clipper."""

@@ -1,0 +1,239 @@
+"""Watched run of a scene: it stands at a cycle, shows queues, wires and busy units, and goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attila_bridge.function import draw
+from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, SceneRun, ToldFrame, fills, shares, units_of
+from attila_bridge.scene import AttilaScene
+from attila_bridge.time.config import PAPER, PRESETS, AttilaConfig
+from attila_bridge.time.netlist import Boxes
+from attila_bridge.time.simulation import tags_of
+from pixelflow.simd.boxes import Wire
+from pixelflow.simd.dashboard import (
+    BoxState,
+    BusyTrack,
+    ByteTraffic,
+    CacheHits,
+    History,
+    PhaseCycles,
+    PipelineState,
+    Utilisation,
+    WireTraffic,
+)
+from pixelflow.simd.observe import Bus, Carried
+from pixelflow.simd.report import Report, counted
+
+# Watched run of a scene: it stands at a cycle, shows what is in the machine, and goes on.
+
+
+_DRAWING = ("Draw", "EndGeometry", "EndFragment")
+_SAMPLES = 64
+"""Cycles between two looks at what units have done, for the bars over time."""
+_NAMES = {
+    "CommandProcessor": "command", "StreamerFetch": "fetch", "StreamerOutputCache": "shaded",
+    "StreamerLoader": "loader", "StreamerCommit": "commit", "PrimitiveAssembly": "assembly",
+    "Clipper": "clipper", "TriangleSetup": "set-up",
+    "TriangleTraversal": "traversal", "HierarchicalZ": "hier. Z", "FragmentFIFO": "FIFO", "Interpolator": "interp.",
+    "ZStencilTest": "depth", "ColorWrite": "colour", "Shader": "shader", "TextureUnit": "texture",
+    "MemoryController": "memory", "DAC": "display",
+}  # fmt: skip
+"""Short names of boxes, as a frame shows them."""
+_SUFFIXES = {
+    "StreamerFetch": "StF", "StreamerOutputCache": "StOC", "StreamerLoader": "SL0", "StreamerCommit": "StC",
+    "PrimitiveAssembly": "PA", "Clipper": "CLP", "TriangleSetup": "TS", "TriangleTraversal": "TT",
+    "HierarchicalZ": "HZ", "FragmentFIFO": "FFU", "Interpolator": "INT", "ZStencilTest": "ZST", "ColorWrite": "CW",
+    "Shader": "ShDX", "TextureUnit": "TU",
+}  # fmt: skip
+"""Suffixes of the statistics of boxes."""
+_TRACKS = ("CLP", "TS", "TT", "HZ", "FFU", "ShDX", "TU", "ZST", "CW")
+"""Units whose work is shown over time, mean of those that there are several of."""
+_CACHES = {"FC_InC": "attributes", "FC_ZST": "depth", "FC_CW": "colour", "FC64_TU": "texels"}
+
+
+class WatchedFrame:
+    """A scene on the machine. Watching changes no cycle and no count."""
+
+    def __init__(
+        self, scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+    ) -> None:
+        """Draw the scene by function; the frame stands before its first cycle.
+
+        Raises InputError for programs with faults or a draw that is not there.
+        """
+        self._scene = scene
+        self._config = config = config or PAPER
+        self._work = draw(scene, units_of(config), first=from_draw)
+        bus = bus or Bus()
+        self._carried: dict[str, int] = {}
+        bus.subscribe(self._hear, Carried)
+        self._frame = ToldFrame(scene.name, self._work, config, bus)
+        self._cycle = 0
+        self._history = History()
+        self._before: dict[str, float] = {}
+
+    def _hear(self, event: Carried) -> None:
+        self._carried[event.wire] = self._carried.get(event.wire, 0) + event.amount
+
+    @property
+    def _boxes(self) -> Boxes:
+        return self._frame.simulation.boxes
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to happen."""
+        return self._frame.ended
+
+    def advance(self, cycle: int) -> None:
+        """Do everything that begins before ``cycle``, which may not go back; the end of the frame ends it."""
+        while self._cycle < cycle and not self.ended:
+            self._cycle = min(cycle, self._cycle + _SAMPLES)
+            self._frame.advance(self._cycle)
+            self._sample()
+        if self.ended:
+            self._cycle = min(self._cycle, self._frame.simulation.clock.cycle + 1)
+
+    def finish(self) -> Report:
+        """Run to the end and return the account of the run; raises MachineFault where the machine stops."""
+        return SceneRun(self._scene, self._work, self._frame.finish(), self._config).report()
+
+    def _sample(self) -> None:
+        """Note what units have done since the last look."""
+        rates: dict[str, list[float]] = {}
+        first: dict[str, str] = {}
+        for each in shares(self._boxes.counts, self._config, 1):
+            # Of units with several rates the first one counts.
+            if first.setdefault(each.rate.unit, each.rate.statistic) == each.rate.statistic:
+                rates.setdefault(each.rate.unit, []).append(each.share)
+        for unit in _TRACKS:
+            # Thousandths of a cycle, as amounts over time are whole numbers.
+            done = round(1000 * sum(rates[unit]) / len(rates[unit]))
+            self._history.add(unit, self._cycle - 1, self._cycle, done - round(self._before.get(unit, 0)))
+            self._before[unit] = done
+
+    # --- what a frame shows --------------------------------------------------------------------------------------
+
+    def state(self, *, status: str | None = None, rate: float | None = None) -> PipelineState:
+        """Return what a frame shows of the run where it stands."""
+        config, boxes = self._config, self._boxes
+        phases = self._phases()
+        drawing = sum(each.cycles for each in phases if each.name in _DRAWING)
+        preset = next((name for name, each in PRESETS.items() if each.sha256 == config.sha256), "own")
+        counts = boxes.counts
+        processor = boxes.processor.state
+        return PipelineState(
+            machine="ATTILA",
+            subject=f"{self._scene.name} {'x'.join(map(str, self._scene.size))}",
+            config=preset,
+            config_hash=config.sha256[:6],
+            status=status or ("halt" if processor.finished else "running"),
+            cycle=self._cycle,
+            clock_mhz=CLOCK_MHZ,
+            progress=tuple(self._progress()),
+            phases=phases,
+            boxes=tuple(self._box_states(max(1, drawing))),
+            busy_of=f"% of what they could do in {drawing:,} cycles of drawing",
+            wires=self._wires(),
+            caches=tuple(self._caches()),
+            memory=tuple(
+                ByteTraffic(name, counts["MC"][f"{kind}ReadBytes"], counts["MC"][f"{kind}WriteBytes"])
+                for kind, name in CLIENTS.items()
+            ),
+            channels=tuple(
+                counts["MC"][f"DataCycles{number:02}"] / max(1, self._cycle) for number in range(config.memory.channels)
+            ),
+            utilisation=self._utilisation(),
+            rate=rate,
+        )
+
+    def _phases(self) -> tuple[PhaseCycles, ...]:
+        """Return the cycles of the command processor's states, the present one up to now."""
+        processor = self._boxes.processor.state
+        return tuple(
+            PhaseCycles(
+                name,
+                cycles
+                + (max(0, self._cycle - processor.since) if name == processor.phase and not processor.finished else 0),
+                name == processor.phase and not processor.finished,
+            )
+            for name, cycles in processor.phases.items()
+        )
+
+    def _progress(self) -> Iterator[str]:
+        """Yield which step and which draw it is."""
+        processor, steps = self._boxes.processor.state, self._frame.simulation.steps
+        draws = len(self._work.draws)
+        if processor.finished:
+            yield f"all of {counted(draws, 'draw')}"
+            return
+        yield f"step {processor.position} of {len(steps)}"
+        if processor.geometry >= 0:
+            yield f"geometry of draw {processor.geometry + 1} of {draws}"
+        if processor.fragments >= 0:
+            yield f"fragments of draw {processor.fragments + 1} of {draws}"
+
+    def _box_states(self, drawing: int) -> Iterator[BoxState]:
+        """Yield every box with its busy share and its queues."""
+        busy: dict[str, float] = {}
+        for each in shares(self._boxes.counts, self._config, drawing):
+            busy.setdefault("INT" if each.rate.statistic == INTERPOLATED else each.unit, each.share)
+        processor = self._boxes.processor.state
+        for name, queues in fills(self._boxes):
+            unit, _, kind = name.rpartition("::")
+            doing = ""
+            if kind == "CommandProcessor" and not processor.finished:
+                doing = f"{processor.step or 'waits'} ({processor.phase})"
+            suffix = f"{_SUFFIXES.get(kind, '')}{f'-{unit}' if unit else ''}"
+            yield BoxState(_short(unit, kind), busy.get(suffix), queues, doing)
+
+    def _wires(self) -> tuple[WireTraffic, ...]:
+        """Return what wires have carried, the busiest first; of two that are as busy, that of the lower name."""
+        found = [self._wire(wire) for wire in self._frame.simulation.clock.netlist.wires if wire.name in self._carried]
+        return tuple(sorted(found, key=lambda each: (-each.share, each.name)))
+
+    def _wire(self, wire: Wire) -> WireTraffic:
+        carried = self._carried[wire.name]
+        return WireTraffic(wire.name, carried, wire.unit, carried / (wire.bandwidth * max(1, self._cycle)))
+
+    def _caches(self) -> Iterator[CacheHits]:
+        """Yield the hits of all caches, that of shaded vertices first; a try that comes again counts again."""
+        shaded = self._boxes.cache.state.counts
+        yield CacheHits("vertices", shaded["Hits"], shaded["Misses"])
+        for name, tags in tags_of(self._boxes).items():
+            kind, _, unit = name.partition("-")
+            hits, fills_of = tags.hits + tags.allocate_hits, tags.misses_ok + tags.allocate_ok
+            yield CacheHits(f"{_CACHES[kind]} {'.'.join(re.findall(r'[0-9]+', unit))}".rstrip(), hits, fills_of)
+
+    def _utilisation(self) -> Utilisation | None:
+        history, cycle = self._history, self._cycle
+        if not cycle:
+            return None
+        history.total(_TRACKS[0], cycle)
+        spans = [(begin, min(begin + history.cycles, cycle)) for begin in range(0, cycle, history.cycles)]
+        step = max(1, _SAMPLES // history.cycles)
+        short = {suffix: _NAMES[kind] for kind, suffix in _SUFFIXES.items()}
+        tracks = []
+        for unit in _TRACKS:
+            sums = history.sums(unit, cycle)
+            together = [range(at, min(at + step, len(spans))) for at in range(0, len(spans), step)]
+            of = [
+                min(1.0, sum(sums[each] for each in some) / 1000 / (spans[some[-1]][1] - spans[some[0]][0]))
+                for some in together
+            ]
+            tracks.append(BusyTrack(short[unit], tuple(of)))
+        return Utilisation(history.cycles * step, tuple(tracks))
+
+
+def _short(unit: str, kind: str) -> str:
+    """Return the name of a box as a frame shows it."""
+    number = ".".join(re.findall(r"\d+", unit))
+    return f"{_NAMES[kind]} {number}".rstrip()
+
+
+def watch(
+    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+) -> WatchedFrame:
+    """Return a run of a scene that can be looked at, as `WatchedFrame` says."""
+    return WatchedFrame(scene, config=config, bus=bus, from_draw=from_draw)

@@ -1,0 +1,793 @@
+"""Watching: a run on execution units that is looked into, step by step in both directions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.isa.execution import (
+    A0,
+    ACC_FLOAT,
+    ACC_HIGH,
+    ACC_LOW,
+    CHANNELS,
+    DISPATCHED,
+    FLAGS,
+    IP,
+    MRF,
+    ON,
+    PC,
+    FloatRules,
+)
+from gen6_bridge.isa.operands import (
+    GRF_REGISTERS,
+    MRF_REGISTERS,
+    REGISTER_BYTES,
+    VXH,
+    EuDestination,
+    EuType,
+    ImmediateOperand,
+    SourceRegion,
+)
+from gen6_bridge.program import EuProgram
+from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
+from gen6_bridge.time.run import region_kind
+from gen6_bridge.unit import ExecutionUnit, RunFunctions, dispatched
+from pixelflow.simd.dialogue import (
+    DebugCommand,
+    StopTable,
+    Viewer,
+    find_command,
+    help_parts,
+    info_word,
+    nothing_more,
+    number_of,
+    one_word,
+    refuse,
+    times_of,
+)
+from pixelflow.simd.errors import MachineFault, nearest
+from pixelflow.simd.isa.program import Code, find_code, place, source_text
+from pixelflow.simd.report import Column, Fact, Part, Table, counted, cut, number, verbatim
+
+# Places of a thread's state as people write them: registers, parts of them, ranges, in a form.
+
+
+FORMS: dict[str, np.dtype[np.generic]] = {
+    "UD": np.dtype("<u4"), "D": np.dtype("<i4"), "UW": np.dtype("<u2"), "W": np.dtype("<i2"), "UB": np.dtype("u1"),
+    "B": np.dtype("i1"), "F": np.dtype("<f4"),
+}  # fmt: skip
+"""How bytes are shown, by type."""
+_ROWS = {"acc": (ACC_LOW, "D"), "accf": (ACC_FLOAT, "F"), "pc": (PC, "UD")}
+"""What channels hold besides registers, and its form."""
+_REGISTER = re.compile(r"([grm])(\d{1,9})(?:\.(\d{1,9})|-[grm]?(\d{1,9}))?$")
+_WRITTEN = "g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc; with a form: g10:F"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPlace:
+    """Bytes of each thread, or a word of each channel."""
+
+    text: str
+    form: str
+    start: int
+    size: int
+    row: str = ""
+    """The word of each channel; empty for bytes of the register file."""
+
+    def bytes_of(self, unit: ExecutionUnit) -> NDArray[np.uint8]:
+        """Return uint8[threads, bytes]."""
+        if self.row == "f0":
+            return np.ascontiguousarray(unit.flags[:, None]).view(np.uint8)
+        if self.row:
+            words = unit.lanes.get_word(self.row).reshape(unit.threads, CHANNELS)
+            return np.ascontiguousarray(words).view(np.uint8)
+        return unit.memory.data[:, self.start : self.start + self.size].copy()
+
+    def write(self, unit: ExecutionUnit, threads: list[int], value: float) -> None:
+        """Give every element of the place one value in some threads.
+
+        Raises InputError for what no poke changes, and for a value that an element does not hold.
+        """
+        if self.row:
+            refuse(f"{self.text} cannot be changed, so that going back stays true", "what can: g10, g10.2:F, m1, a0")
+        kind = FORMS[self.form]
+        try:
+            with np.errstate(over="ignore"):
+                element = np.array(value if kind.kind == "f" else int(value)).astype(kind)
+            held = (
+                np.isinf(element) == np.isinf(value)
+                if kind.kind == "f"
+                else int(element) == value or int(element) % (1 << 8 * kind.itemsize) == value
+            )
+        except (OverflowError, ValueError):
+            held = False
+        if not held:
+            refuse(f"{self.text} does not hold {value:g} as {self.form}")
+        values = np.full(self.size // kind.itemsize, element, kind).view(np.uint8)
+        unit.memory.data[threads, self.start : self.start + self.size] = values
+
+    def read(self, unit: ExecutionUnit) -> NDArray[np.uint32]:
+        """Return uint32[threads, double words], zeros filled in."""
+        found = self.bytes_of(unit)
+        short = -found.shape[1] % 4
+        return np.ascontiguousarray(np.pad(found, ((0, 0), (0, short)))).view(np.uint32)
+
+    def values(self, unit: ExecutionUnit) -> NDArray[np.generic]:
+        """Return [threads, elements] in the place's form."""
+        return np.ascontiguousarray(self.bytes_of(unit)).view(FORMS[self.form])
+
+
+def place_named(text: str) -> ThreadPlace:
+    """Return a place; raises InputError with the forms."""
+    name, colon, form = text.partition(":")
+    form = form.upper()
+    if colon and form not in FORMS:
+        near = nearest(form, FORMS)
+        refuse(f"{form or 'nothing'} is no form", f"did you mean {near}?" if near else ", ".join(FORMS))
+    key = name.lower()
+    if key in _ROWS:
+        row, own = _ROWS[key]
+        return ThreadPlace(text, form or own, 0, 4 * CHANNELS, row)
+    if key in ("f0", "f"):
+        return ThreadPlace(text, form or "UW", 0, 4, "f0")
+    if key in ("a0", "a"):
+        return ThreadPlace(text, form or "UW", A0, 16)
+    found = _REGISTER.match(key)
+    if found is None:
+        refuse(f"{text!r} is no place of a thread", _WRITTEN)
+    return _register(text, found, form or "UD")
+
+
+def _register(text: str, found: re.Match[str], form: str) -> ThreadPlace:
+    base, count = (MRF, MRF_REGISTERS) if found[1] == "m" else (0, GRF_REGISTERS)
+    first = int(found[2])
+    last = int(found[4]) if found[4] else first
+    if not first <= last < count:
+        refuse(f"{text}: no such registers", f"{found[1]}0 to {found[1]}{count - 1}")
+    start, size = base + first * REGISTER_BYTES, (last - first + 1) * REGISTER_BYTES
+    if found[3]:
+        element = EuType[form].size
+        start, size = start + int(found[3]) * element, element
+        if int(found[3]) * element >= REGISTER_BYTES:
+            refuse(f"{text}: no such element", f"0 to {REGISTER_BYTES // element - 1} of {form}")
+    return ThreadPlace(text, form, start, size)
+
+
+# Session: threads that carry out a program step by step, forwards and back, and what stops them.
+#
+# A step is one instruction by all threads that stand at it, those that are furthest back first. Position n means: n
+# steps
+# have been carried out. What threads do depends on nothing but their registers and what answers their messages, so a
+# position has one state, however it was reached.
+
+
+_WORDS = (PC, IP, ACC_LOW, ACC_HIGH, ACC_FLOAT)
+_BITS = (*FLAGS, ON, DISPATCHED)
+_APART = 1000
+"""Steps between two states that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtStep:
+    """A position."""
+
+    number: int
+
+
+@dataclass(slots=True)
+class EuStop:
+    """What stops the run, at every ``count``-th time that it is met on the way forwards."""
+
+    number: int
+    subject: Code | AtStep | ThreadPlace
+    count: int = 1
+    met: int = 0
+
+    def is_due(self) -> bool:
+        """Count one meeting; return whether it is one to stop at."""
+        self.met += 1
+        return self.met % self.count == 0
+
+
+@dataclass(frozen=True, slots=True)
+class StopMet:
+    """A stop was met: its instruction is the next one, or its position is reached."""
+
+    stop: EuStop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceChanged:
+    """What is watched has changed in the last step."""
+
+    stop: EuStop
+    by: int
+    """The instruction that was carried out."""
+    threads: NDArray[np.int64]
+    before: NDArray[np.uint32]
+    """uint32[threads that differ, double words]."""
+    after: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """All that a position has."""
+
+    position: int
+    registers: NDArray[np.uint8]
+    memory: NDArray[np.uint8]
+    words: tuple[NDArray[np.uint32], ...]
+    bits: tuple[NDArray[np.bool_], ...]
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]]
+    """Instructions issued, and pointers."""
+    ended: NDArray[np.bool_]
+    lengths: tuple[int, ...]
+
+
+@dataclass
+class EuSession:
+    """A run at a position."""
+
+    program: EuProgram
+    config: EuConfig
+    stops: StopTable[EuStop] = field(default_factory=StopTable)
+    interrupted: bool = False
+    """Set by whoever wants a long movement to end."""
+    position: int = 0
+    pokes: list[tuple[int, ThreadPlace, list[int], float]] = field(default_factory=list)
+    """What users have changed, as (position, place, threads, value)."""
+    stopped: MachineFault | None = None
+    """What keeps the run from going on."""
+
+    def __post_init__(self) -> None:
+        self._functions = RunFunctions()
+        config, rules = self.config, FloatRules(self.config.fused, self.config.flushes)
+        self.unit = dispatched(self.program, config.count, config.channels, rules, self._functions, engine="rows")
+        self.traces = ThreadTraces(self.unit)
+        self._states = [self._state()]
+
+    # --- what stands next ------------------------------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """Whether no step can follow."""
+        return self.stopped is not None or self.unit.standing() is None
+
+    def cycles(self) -> list[list[tuple[int, int]]]:
+        """Return for each thread the cycles of issue of its steps so far, as (instruction, cycle), and its waits.
+
+        They are those of the whole run where one thread is alone or all have ended: else threads that stand further
+        back may yet have their turn before.
+        """
+        issues: list[list[tuple[int, int]]] = [[] for _ in range(self.unit.threads)]
+
+        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
+            issues[thread].append((instruction, cycle))
+
+        schedule(self.program.code, self.traces.steps, self.config, watcher=issued)
+        return issues
+
+    # --- stops -----------------------------------------------------------------------------------------------------
+
+    def add(self, subject: Code | AtStep | ThreadPlace, count: int = 1) -> EuStop:
+        """Stop there from now on; return the stop with its number."""
+        return self.stops.enter(lambda number: EuStop(number, subject, count))
+
+    def delete(self, number: int) -> None:
+        """Forget a stop; raises InputError where there is none of that number."""
+        self.stops.forget(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, place: ThreadPlace, threads: list[int], value: float) -> None:
+        """Give a place a value in some threads at this position, from now on whenever the run comes here.
+
+        Raises InputError for what cannot be changed, and for a value that does not fit.
+        """
+        place.write(self.unit, threads, value)
+        self.pokes.append((self.position, place, threads, value))
+        self.stopped = None
+        earlier = [state for state in self._states if state.position < self.position]
+        self._states = earlier or [self._state()]
+
+    # --- movement --------------------------------------------------------------------------------------------------
+
+    def step(self, count: int, thread: int | None = None) -> None:
+        """Go on by steps, or by those that one thread takes part in; stops do not count."""
+        self.interrupted = False
+        done = 0
+        while done < count and not self.ended and not self.interrupted:
+            standing = self.unit.standing()
+            done += thread is None or (standing is not None and bool(standing[1][thread]))
+            self._forward()
+
+    def back(self, count: int) -> None:
+        """Go back by steps, at most to the first position."""
+        self.goto(max(0, self.position - count))
+
+    def goto(self, position: int) -> None:
+        """Go to a position, in either direction; stops do not count."""
+        self.interrupted = False
+        if position < self.position:
+            self._restore(next(each for each in reversed(self._states) if each.position <= position))
+        while self.position < position and not self.ended and not self.interrupted:
+            self._forward()
+
+    def go_on(self) -> list[StopMet | PlaceChanged]:
+        """Go on to the next stop, or to the last position; return what was met."""
+        self.interrupted = False
+        watched = [(stop, stop.subject) for stop in self.stops.values() if isinstance(stop.subject, ThreadPlace)]
+        while not self.ended and not self.interrupted:
+            before = [place.read(self.unit) for _, place in watched]
+            standing = self.unit.standing()
+            by = -1 if standing is None else standing[0]
+            self._forward()
+            hits: list[StopMet | PlaceChanged] = []
+            for (stop, place), old in zip(watched, before, strict=True):
+                new = place.read(self.unit)
+                threads = np.flatnonzero((old != new).any(axis=1))
+                if len(threads) and stop.is_due():
+                    hits.append(PlaceChanged(stop, by, threads, old[threads], new[threads]))
+            hits += [StopMet(stop) for stop in self.stops.values() if self._is_here(stop) and stop.is_due()]
+            if hits:
+                return hits
+        return []
+
+    def _is_here(self, stop: EuStop) -> bool:
+        match stop.subject:
+            case AtStep(number):
+                return number == self.position
+            case Code():
+                standing = self.unit.standing()
+                return self.stopped is None and standing is not None and standing[0] in stop.subject.indices
+        return False
+
+    def _forward(self) -> None:
+        if self.position >= self._states[-1].position + _APART:
+            self._states.append(self._state())
+        kept = self._state()
+        try:
+            self.unit.step(self.traces)
+        except MachineFault as fault:
+            self._restore(kept)  # the state before the instruction that failed
+            self.stopped = fault
+            return
+        self.position += 1
+        for position, place, threads, value in self.pokes:
+            if position == self.position:
+                place.write(self.unit, threads, value)
+
+    # --- states ----------------------------------------------------------------------------------------------------
+
+    def _state(self) -> _State:
+        unit = self.unit
+        return _State(
+            self.position,
+            unit.memory.data.copy(),
+            self._functions.memory.copy(),
+            tuple(unit.lanes.get_word(name).copy() for name in _WORDS),
+            tuple(unit.lanes.get_bit(name).copy() for name in _BITS),
+            (unit.issued.copy(), unit.pointers.copy()),
+            unit.ended.copy(),
+            tuple(len(each) for each in self.traces.steps),
+        )
+
+    def _restore(self, state: _State) -> None:
+        unit = self.unit
+        unit.memory.data[:], self._functions.memory[:] = state.registers, state.memory
+        for name, words in zip(_WORDS, state.words, strict=True):
+            unit.lanes.set_word(name, words)
+        for name, bits in zip(_BITS, state.bits, strict=True):
+            unit.lanes.set_bit(name, bits)
+        unit.issued[:], unit.pointers[:] = state.counts
+        unit.ended[:] = state.ended
+        for steps, length in zip(self.traces.steps, state.lengths, strict=True):
+            del steps[length:]
+        self.position, self.stopped = state.position, None
+
+
+# What is shown of a run that is looked into: where threads stand, code, registers, channels, stops.
+
+
+_AROUND = 5
+_FEW = 8
+_HEAD = 28
+"""Columns before the elements of a place."""
+_NOWHERE = 0xFFFFFFFF
+
+
+def _line(text: str, width: int) -> Fact:
+    return Fact(cut(text, width), wrap=False)
+
+
+def run(width: int, session: EuSession) -> Iterator[Part]:
+    """Yield the program, its threads, and how far the run has come."""
+    program = session.program
+    yield f"{cut(program.name, 1000) or 'program'} ({program.sha256[:6]}) · {counted(session.unit.threads, 'thread')}"
+    issued = int(session.unit.issued.sum())
+    yield f"{counted(session.position, 'step')}, {counted(issued, 'instruction')} of all threads together"
+    alone = session.unit.threads == 1 or session.unit.standing() is None
+    if issued and alone:
+        last = max((cycle for steps in session.cycles() for _, cycle in steps), default=0)
+        yield f"the last issue was in cycle {last:,}"
+
+
+def position(width: int, session: EuSession) -> Iterator[Part]:
+    """Yield the position, and the instruction that comes with the threads that carry it out."""
+    standing = session.unit.standing()
+    yield f"step {session.position:,}" + (", the end" if standing is None else "")
+    if standing is None:
+        return
+    here, active = standing
+    which = _numbers(np.flatnonzero(active).tolist())
+    yield _line(f"  {place(session.program, here):<22} {source_text(session.program, here)}", width)
+    first = int(np.flatnonzero(active)[0])
+    yield _line(f"  {'thread ' + which:<22} channels {_channels(int(session.unit.running[first]))}", width)
+
+
+def _numbers(found: list[int]) -> str:
+    more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
+    return ", ".join(str(each) for each in found[:_FEW]) + more
+
+
+def _channels(mask: int) -> str:
+    return "".join("1" if mask >> channel & 1 else "." for channel in range(CHANNELS))
+
+
+def code(width: int, session: EuSession, at: int | None = None) -> Iterator[Part]:
+    """Yield instructions around the one that comes, or ``at``; ``=>`` marks where threads stand, with how many."""
+    program, unit = session.program, session.unit
+    standing = unit.standing()
+    centre = at if at is not None else standing[0] if standing is not None else len(program.code) - 1
+    for index in range(max(0, centre - _AROUND), min(len(program.code), centre + _AROUND + 1)):
+        here = int((~unit.ended & (unit.pointers == index)).sum())
+        mark = f"{here} =>" if here else ""
+        labels = [name for name, word in program.labels.items() if program.index_of.get(word) == index]
+        for label in labels:
+            yield _line(f"{label}:", width)
+        yield _line(f"{mark:>8} {index:>6}  {source_text(program, index)}", width)
+
+
+def threads(width: int, session: EuSession) -> Iterator[Part]:
+    """Yield for each thread where it stands, its channels, and how far it has come."""
+    unit, rows = session.unit, []
+    alone = unit.threads == 1 or unit.standing() is None
+    cycles = session.cycles() if alone else [[] for _ in range(unit.threads)]
+    for thread in range(unit.threads):
+        pointer = int(unit.pointers[thread])
+        ended = bool(unit.ended[thread]) or pointer >= len(unit.instructions)
+        where = "ended" if ended else place(session.program, pointer)
+        last = f"{cycles[thread][-1][1]:,}" if cycles[thread] else "-"
+        rows.append((thread, where, _channels(int(unit.running[thread])), int(unit.issued[thread]), last))
+    yield Table(
+        (
+            Column("thread", number),
+            Column("stands at", fixed=True),
+            Column("channels", verbatim),
+            Column("instructions", number),
+            Column("last issue in cycle", verbatim),
+        ),
+        rows,
+    )
+
+
+def masks(width: int, session: EuSession, thread: int) -> Iterator[Part]:
+    """Yield for each channel of a thread whether it exists and runs, its flags, and where it waits."""
+    unit = session.unit
+
+    def of(name: str) -> list[bool]:
+        found: list[bool] = unit.lanes.get_bit(name).reshape(unit.threads, CHANNELS)[thread].tolist()
+        return found
+
+    exist, on = of(DISPATCHED), of(ON)
+    pointers = unit.lanes.get_word(PC).reshape(unit.threads, CHANNELS)[thread].tolist()
+    flags, here = int(unit.flags[thread]), int(unit.pointers[thread])
+    rows = []
+    for channel in range(CHANNELS):
+        at = here if on[channel] else pointers[channel]
+        where = "-" if not exist[channel] or at == _NOWHERE else str(at)
+        state = "runs" if on[channel] else "waits" if exist[channel] else "not dispatched"
+        rows.append((channel, state, where, flags >> channel & 1, flags >> 16 + channel & 1))
+    columns = ("channel", "", "instruction", "f0.0", "f0.1")
+    yield Table(
+        tuple(Column(name, number if name in ("channel", "f0.0", "f0.1") else verbatim) for name in columns), rows
+    )
+
+
+def values(width: int, session: EuSession, where: ThreadPlace, chosen: list[int]) -> Iterator[Part]:
+    """Yield the elements of a place of each chosen thread, in rows of a register or of what fits."""
+    found = where.values(session.unit)
+    cells = [[_shown(each, where.form) for each in found[thread].tolist()] for thread in chosen]
+    across = REGISTER_BYTES // FORMS[where.form].itemsize
+    while across > 1 and (len(cells[0][0]) + 1) * across + _HEAD > width:
+        across //= 2
+    for thread, row in zip(chosen, cells, strict=True):
+        for first in range(0, len(row), across):
+            name = where.text + (f" +{first}" if len(row) > across else "")
+            yield _line(f"  thread {thread:<3} {name:<14} {' '.join(row[first : first + across])}", width)
+
+
+def _shown(value: float, form: str) -> str:
+    if form == "F":
+        return f"{value:>12.6g}"
+    if form in ("UD", "UW", "UB"):
+        return f"{int(value):0{2 * FORMS[form].itemsize}x}"
+    return f"{int(value):>{3 * FORMS[form].itemsize}}"
+
+
+def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator[Part]:
+    """Yield the operands of an instruction of a thread: which bytes each channel's element takes, and the kind."""
+    instruction = session.program.code[index]
+    controls = instruction.controls
+    yield _line(f"  {instruction.text()}", width)
+    addresses = session.unit.addresses[thread].tolist()
+    for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
+        if isinstance(operand, ImmediateOperand):
+            yield _line(f"  {spec.name:<5} immediate {operand.value}", width)
+            continue
+        if not isinstance(operand, SourceRegion | EuDestination) or operand.null:
+            continue
+        places = []
+        for element in range(min(controls.size, CHANNELS)):
+            if isinstance(operand, SourceRegion):
+                row = element // operand.width if operand.vertical == VXH else 0
+                place_in = operand.place(element)
+            else:
+                row, place_in = 0, element * operand.stride * operand.type.size
+            base = operand.first_byte
+            if operand.address is not None:
+                base = addresses[min(7, operand.address.index + row)] + operand.address.offset
+            places.append(base + place_in)
+        kind = region_kind(operand) if isinstance(operand, SourceRegion) else "destination"
+        shown = " ".join(f"{each // REGISTER_BYTES}.{each % REGISTER_BYTES}" for each in places)
+        yield Fact(f"  {spec.name:<5} {kind}, {operand.type.name}, {operand.file.name.lower()} register.byte: {shown}")
+
+
+def subject_text(stop: EuStop) -> str:
+    """Return what a stop is about."""
+    match stop.subject:
+        case Code():
+            text = stop.subject.text
+        case AtStep(at):
+            text = f"step {at:,}"
+        case ThreadPlace():
+            text = f"watch {stop.subject.text}"
+    return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
+
+
+def stops(width: int, session: EuSession) -> Iterator[Part]:
+    """Yield the stops that are set."""
+    if not session.stops:
+        yield "no stops"
+    for stop in session.stops.values():
+        yield _line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
+
+
+def outcome(width: int, session: EuSession, hits: list[StopMet | PlaceChanged]) -> Iterator[Part]:
+    """Yield which stops were met, and what kept the run from going on."""
+    for hit in hits:
+        yield _line(f"stop {hit.stop.number}: {subject_text(hit.stop)}", width)
+        if isinstance(hit, PlaceChanged):
+            where = place(session.program, hit.by)
+            yield _line(f"  by {where}  {source_text(session.program, hit.by)}", width)
+            for thread, old, new in zip(hit.threads[:_FEW].tolist(), hit.before, hit.after, strict=False):
+                differs = np.flatnonzero(old != new)[:_FEW].tolist()
+                shown = ", ".join(f"[{at}] {int(old[at]):08x} -> {int(new[at]):08x}" for at in differs)
+                yield _line(f"  thread {thread}: {shown}", width)
+    if session.stopped is not None:
+        yield _line(str(session.stopped), 4 * width)
+
+
+# Commands of the debugger for execution units: one table of names, short forms and meanings, as for other machines.
+
+
+class EuDialogue:
+    """A session and who shows it; `carry_out` takes one command."""
+
+    def __init__(self, session: EuSession, viewer: Viewer) -> None:
+        self.session, self._viewer = session, viewer
+        self.ended = False
+
+    @property
+    def exit_code(self) -> int:
+        """Of what has stopped the program; 0 where nothing has."""
+        return 0 if self.session.stopped is None else self.session.stopped.exit_code
+
+    def carry_out(self, text: str) -> None:
+        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        command, words = find_command(COMMANDS, text)
+        command.carry_out(self, words)
+
+    def greet(self) -> None:
+        """Show the program, and where the run stands."""
+        self._say(run)
+        self._say(position)
+
+    def interrupt(self) -> None:
+        """Ask a long movement to end after its step."""
+        self.session.interrupted = True
+
+    def _say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
+        self._viewer.print(*view(self._viewer.width, self.session, *about))
+
+    # --- movement --------------------------------------------------------------------------------------------------
+
+    def _moved(self, hits: list[StopMet | PlaceChanged]) -> None:
+        self._say(outcome, hits)
+        if self.session.interrupted:
+            self._viewer.print("interrupted")
+        self._say(position)
+
+    def step(self, words: list[str]) -> None:
+        thread = self._thread(words)
+        self.session.step(times_of(one_word(words, "a number")) if words else 1, thread)
+        self._moved([])
+
+    def back(self, words: list[str]) -> None:
+        self.session.back(times_of(one_word(words, "a number")) if words else 1)
+        self._moved([])
+
+    def go_on(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._moved(self.session.go_on())
+
+    def goto(self, words: list[str]) -> None:
+        self.session.goto(number_of(one_word(words, "a step")))
+        self._moved([])
+
+    def end(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.session.goto(1 << 62)
+        self._moved([])
+
+    # --- stops -----------------------------------------------------------------------------------------------------
+
+    def break_at(self, words: list[str]) -> None:
+        if not words:
+            self._say(stops)
+            return
+        count = 1
+        if len(words) > 2 and words[-2] == "every":
+            count, words = times_of(words[-1]), words[:-2]
+        match words:
+            case ["step", at]:
+                self._set(self.session.add(AtStep(number_of(at)), count))
+            case [where]:
+                self._set(self.session.add(find_code(self.session.program, where), count))
+            case _:
+                refuse(f"{' '.join(words)!r} is no place", "see: help")
+
+    def watch(self, words: list[str]) -> None:
+        self._set(self.session.add(place_named(one_word(words, "a register: g10, g10.2, f0, a0, acc, m1"))))
+
+    def _set(self, stop: EuStop) -> None:
+        self._viewer.print(f"stop {stop.number}: {subject_text(stop)}")
+
+    def delete(self, words: list[str]) -> None:
+        which = one_word(words, "the number of a stop, or all")
+        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
+            self.session.delete(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, words: list[str]) -> None:
+        if not words:
+            for position, changed, threads, value in self.session.pokes:
+                self._viewer.print(_poke_text(position, changed.text, threads, value))
+            return
+        thread = self._thread(words)
+        target, _, text = " ".join(words).partition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            refuse(f"{' '.join(words)!r} gives nothing a number", "as in: poke g10.2:F = 1.5 thread 0")
+        changed = place_named(target.strip())
+        threads = list(range(self.session.unit.threads)) if thread is None else [thread]
+        self.session.poke(changed, threads, value)
+        self._viewer.print(_poke_text(self.session.position, changed.text, threads, value))
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    def code(self, words: list[str]) -> None:
+        at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
+        nothing_more(words)
+        self._say(code, at)
+
+    def show(self, words: list[str]) -> None:
+        thread = self._thread(words)
+        chosen = [thread] if thread is not None else list(range(min(_FEW_of_commands, self.session.unit.threads)))
+        match words:
+            case []:
+                refuse("print what?", "masks, regions, or registers: g10, g10-g13:F, g10.2:W, m1, f0, a0, acc, pc")
+            case ["masks"]:
+                self._say(masks, thread or 0)
+            case ["regions", *rest]:
+                standing = self.session.unit.standing()
+                if not rest and standing is None:
+                    refuse("no instruction comes", "print regions PLACE")
+                known = find_code(self.session.program, one_word(rest, "a place")).indices if rest else None
+                at = min(known) if known is not None else standing[0] if standing is not None else 0
+                self._say(regions, at, thread or 0)
+            case _:
+                for word in words:
+                    self._say(values, place_named(word), chosen)
+
+    def where(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._say(threads)
+
+    def info(self, words: list[str]) -> None:
+        match info_word(words):
+            case [] | ["run"]:
+                self.greet()
+            case ["threads"]:
+                self._say(threads)
+            case ["stops"]:
+                self._say(stops)
+            case _:
+                refuse(f"no information on {' '.join(words)!r}", "allowed: run, threads, stops")
+
+    def help(self, words: list[str]) -> None:
+        self._viewer.print(*help_parts(COMMANDS, words, _FORMS))
+
+    def quit(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.ended = True
+
+    def _thread(self, words: list[str]) -> int | None:
+        """Take ``thread N`` out of the words."""
+        if "thread" not in words:
+            return None
+        at = words.index("thread")
+        chosen = words[at + 1 : at + 2]
+        del words[at : at + 2]
+        thread = number_of(one_word(chosen, "the number of a thread"))
+        if thread >= self.session.unit.threads:
+            refuse(f"there is no thread {thread}", f"0 to {self.session.unit.threads - 1}; -D count=N runs more")
+        return thread
+
+
+_FEW_of_commands = 4
+
+
+def _poke_text(position: int, place: str, threads: list[int], value: float) -> str:
+    return f"poke {place} = {value:g} in {counted(len(threads), 'thread')} at step {position}"
+
+
+# fmt: off
+COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
+    DebugCommand("step", "s", "[N] [thread T]", "N instructions on, of one thread or of any", EuDialogue.step),
+    DebugCommand("continue", "c", "", "on to the next stop or the end", EuDialogue.go_on),
+    DebugCommand("back", "u", "[N]", "N steps back", EuDialogue.back),
+    DebugCommand("goto", "g", "STEP", "to a step, forwards or backwards", EuDialogue.goto),
+    DebugCommand("end", "e", "", "to the end of the run", EuDialogue.end),
+    DebugCommand("break", "b", "PLACE [every N]", "stop at a line, a label, *ADDRESS, step N", EuDialogue.break_at),
+    DebugCommand("watch", "w", "REGISTER", "stop when it has changed in a thread", EuDialogue.watch),
+    DebugCommand("delete", "d", "NUMBER|all", "forget a stop", EuDialogue.delete),
+    DebugCommand("list", "l", "[PLACE]", "instructions with their source", EuDialogue.code),
+    DebugCommand("print", "p", "WHAT [thread T]", "registers, masks, or regions of operands", EuDialogue.show),
+    DebugCommand("bt", "bt", "", "where each thread stands", EuDialogue.where),
+    DebugCommand("info", "i", "[run|threads|stops]", "where the run is; threads; stops", EuDialogue.info),
+    DebugCommand("poke", "k", "REGISTER = N [thread T]", "change registers, from here on", EuDialogue.poke),
+    DebugCommand("help", "h", "[COMMAND]", "this list", EuDialogue.help),
+    DebugCommand("quit", "q", "", "leave", EuDialogue.quit),
+)
+# fmt: on
+
+_FORMS = """\
+PLACE     12 or file.g6a:12 (a line), a label, *40 (a word address, four an
+          instruction); break also takes: step N; alone it lists the stops
+REGISTER  g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc (each channel's
+          pointer); with a form: g10:F, g10.3:W (UD, D, UW, W, UB, B, F)
+WHAT      registers; masks (channels, flags, pointers); regions [PLACE]
+          (which bytes each element of an instruction's operands takes)"""
+
+
+def open_dialogue(program: EuProgram, config: EuConfig, viewer: Viewer) -> EuDialogue:
+    """Return a dialogue with a run of a program, before its first step."""
+    return EuDialogue(EuSession(program, config), viewer)

@@ -1,0 +1,77 @@
+"""Programs for the execution unit: their class, and what the assembler is told of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from gen6_bridge.assembler import assemble_text, source_of
+from gen6_bridge.isa.declarations import INSTRUCTIONS, EuInstruction
+from gen6_bridge.isa.legality import RULES, broken_rules
+from gen6_bridge.isa.operands import GRF_BYTES, REGISTER_BYTES
+from pixelflow.simd.isa.declare import Declaration, InstructionSet
+from pixelflow.simd.isa.program import AssembledProgram
+from pixelflow.simd.isa.target import ProgramTarget
+
+
+class EuProgram(AssembledProgram):
+    """A program for the execution unit; its data are general registers at the start."""
+
+    instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
+    schema: ClassVar[str] = "gen6.program/1"
+    stream: ClassVar[str] = "main"
+
+    @property
+    def code(self) -> tuple[EuInstruction, ...]:
+        """The instructions."""
+        return tuple(each for each in self.instructions if isinstance(each, EuInstruction))
+
+    @property
+    def broken(self) -> dict[int, tuple[str, ...]]:
+        """For each instruction that breaks rules of legality, which."""
+        found = {number: broken_rules(each) for number, each in enumerate(self.code)}
+        return {number: rules for number, rules in found.items() if rules}
+
+
+class _Language:
+    """The syntax of the public assembler."""
+
+    def assemble(self, text: str, file: str, name: str) -> EuProgram:
+        """Return the program of a source text; raises InputError with every fault."""
+        found = assemble_text(text, file)
+        return EuProgram(
+            found.words, name, labels=found.labels, data=found.data, lines=found.lines, line_of=found.line_of
+        )
+
+    def text(self, program: AssembledProgram) -> str:
+        """Return the public disassembler's text."""
+        return source_of(program)
+
+    def warnings(self, program: AssembledProgram) -> Iterable[str]:
+        """Return the rules of legality that instructions break."""
+        broken = program.broken if isinstance(program, EuProgram) else {}
+        return [
+            f"{program.where(number)}: error: {rule}: {RULES[rule]}"
+            for number, rules in broken.items()
+            for rule in rules
+        ]
+
+
+TARGET = ProgramTarget(
+    instructions=INSTRUCTIONS,
+    names={},
+    streams=("main",),
+    halt="nop",
+    owner="the general registers",
+    memory_bytes=GRF_BYTES,
+    placed_bytes=GRF_BYTES,
+    alignment=REGISTER_BYTES,
+    program=EuProgram,
+    manual="pixelflow isa --machine gen6",
+    language=_Language(),
+)
+
+
+def assemble_eu(text: str, name: str = "program") -> EuProgram:
+    """Assemble a text in the public assembler's syntax; raises InputError with every fault."""
+    return _Language().assemble(text, "<text>", name)

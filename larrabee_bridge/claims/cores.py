@@ -1,0 +1,513 @@
+"""Measures for claims about cores, vector units, the ring and applications: kernels that are executed, arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from larrabee_bridge.claims.bench import PRIMSETS, Printed, SceneBench, costs_of, equilateral
+from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
+from larrabee_bridge.kernels.catalogue import STUDIES
+from larrabee_bridge.kernels.compressed import filter_compressed
+from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, uniform
+from larrabee_bridge.kernels.study import KernelResult, Timed, scaled, timed
+from larrabee_bridge.kernels.tracing import Traced, knot_on_floor, traced_knot
+from larrabee_bridge.pipeline.bins import QUAD, quads_of
+from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
+from larrabee_bridge.pipeline.work import CORES, balance_of, scaling_of
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.isa import LANES, VectorFamily
+from larrabee_bridge.vpu.isa.operands import Conversion
+from larrabee_bridge.vpu.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.vpu.ring import RingConfig, RingMessage, RingNetwork, fewest_fibers, run_fibers
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.evidence import Measured, Value
+
+# Measures for claims about cores and vector units: kernels that are executed, parameters, arithmetic.
+
+
+_KB = 1024
+_AREAS = (20, 80, 320, 1280, 5120, 10240)
+_RATES = (1, TextureConfig().pixels_per_cycle, 16)
+"""Samples of a texture unit in a clock: as the model has it, and the ends of what it allows."""
+_DENSITIES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
+
+
+_FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
+"""Floating-point operations of a lane: a fused multiply-add is a product and a sum."""
+
+
+def _flops_per_cycle() -> float:
+    """Execute fused multiply-adds that do not wait for each other; return flops of each cycle.
+
+    What was executed is told by its declared family.
+    """
+    count = 28
+    text = "\n".join(f"vmadd231ps v{number}, v30, v31" for number in range(count)) + "\n"
+    run = timed(VectorUnit(assemble_vector(text * 4)))
+    return LANES * sum(_FLOPS.get(family, 0) * executed for family, executed in run.counts.items()) / run.core
+
+
+def peak_of_two_designs(bench: SceneBench, printed: Printed) -> Measured:
+    """Multiply cores by widths; flops of an operation follow from the family of what is executed at full rate."""
+    ours = printed["in_order_cores"] * LANES
+    theirs = printed["out_of_order_cores"] * printed["out_of_order_width"]
+    flops = _flops_per_cycle() / LANES
+    ratio = ours / theirs
+    figures = {
+        "out_of_order_operations": theirs,
+        "in_order_operations": ours,
+        "ratio": ratio,
+        "flops_ratio": ratio * flops,
+    }
+    text = f"{theirs:.0f} and {ours:.0f} operations, {ratio:.0f}x; {flops:.0f} flops each: {ratio * flops:.0f}x"
+    return Measured(text, figures)
+
+
+def sizes_of_caches(bench: SceneBench, printed: Printed) -> Measured:
+    """Read the core model."""
+    config = CoreConfig()
+    l1, l2, code = config.l1_bytes // _KB, config.l2_bytes // _KB, config.code_bytes // _KB
+    text = f"{code} KB for instructions, {l1} KB for data, {l2} KB of L2, {THREADS} threads"
+    return Measured(text, {"l1_code_kb": code, "l1_data_kb": l1, "l2_kb": l2, "threads": THREADS})
+
+
+def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
+    """Count covered lanes of 4x4 blocks, and of vectors that take any four 2x2 blocks of a triangle."""
+    blocks, free = [], []
+    for area in _AREAS:
+        triangles = equilateral(area, 48)
+        size = int(triangles.corners.max() // 256 + 1)
+        quads = quads_of(triangles, size, size)
+        covered = int(np.bitwise_count(quads.masks).sum())
+        fours = _fours(quads.masks[:, 0])
+        vectors = -(-np.bincount(quads.triangle, fours).astype(np.int64) // 4)
+        blocks.append(quads.utilisation)
+        free.append(covered / (LANES * vectors.sum()))
+    wanted = printed["utilisation"]
+    at, at_free = crossing(_AREAS, blocks, wanted), crossing(_AREAS, free, wanted)
+    text = f"{wanted:.0%} from {_about(at)} pixels on as 4x4 blocks, from {_about(at_free)} as any four 2x2"
+    text += f"; at 80 pixels {blocks[1]:.2f} and {free[1]:.2f}"
+    figures = {f"blocks_{area}": round(share, 4) for area, share in zip(_AREAS, blocks, strict=True)}
+    figures |= {f"free_{area}": round(share, 4) for area, share in zip(_AREAS, free, strict=True)}
+    shares = {name.replace("_", " of "): share for name, share in figures.items()}
+    return Measured(text, figures | {"area": at, "area_free": at_free}, {"utilisation": shares})
+
+
+def _fours(masks: np.ndarray) -> np.ndarray:
+    """Return how many 2x2 blocks of each 4x4 mask have a covered pixel."""
+    corner = 1 | 1 << 1 | 1 << QUAD | 1 << QUAD + 1
+    places = (0, 2, 2 * QUAD, 2 * QUAD + 2)
+    return sum(((masks & (corner << place)) != 0).astype(np.int64) for place in places)
+
+
+def _about(value: float | None) -> str:
+    return "no area that was looked at" if value is None else f"about {float(f'{value:.2g}'):,.0f}"
+
+
+def crossing(x: tuple[float, ...], y: list[float], level: float) -> float | None:
+    """Return where y first reaches a level, between two x linearly in their logarithms; None where it does not.
+
+    ``y`` may rise or fall towards the level.
+    """
+    above = [value >= level for value in y]
+    for number in range(1, len(x)):
+        if above[number] != above[number - 1]:
+            part = (level - y[number - 1]) / (y[number] - y[number - 1])
+            return float(np.exp(np.log(x[number - 1]) + part * (np.log(x[number]) - np.log(x[number - 1]))))
+    return None
+
+
+def conversions(bench: SceneBench, printed: Printed) -> Measured:
+    """Time the same additions with every kind of memory operand."""
+    runs = list(loads(bytes(range(0, 2 * LINE_BYTES, 2))))
+    plain = next(each.cycles for each in runs if each.conversion is Conversion.NONE)
+    formats = {each.conversion for each in runs} - {Conversion.NONE}
+    more = max(each.cycles for each in runs) - plain
+    text = f"{more} cycles more in {len(formats)} formats, replicated or not ({plain} each)"
+    return Measured(text, {"more_cycles": more, "formats": len(formats), "cycles": plain})
+
+
+def _matrices() -> dict[str, Matrix]:
+    return {"stencil": five_point(32, 16), "band": banded(128, 50, LANES), "uniform": uniform(128, 1024, LANES)}
+
+
+def _products(bench: SceneBench) -> dict[str, dict[str, Timed]]:
+    """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
+
+    def compute() -> dict[str, dict[str, Timed]]:
+        found = {}
+        for name, matrix in _matrices().items():
+            x = np.random.default_rng(2).normal(size=matrix.columns).astype(np.float32)
+            found[name] = {
+                "gather": multiply(matrix, x).timing,
+                "scalars": multiply(matrix, x, hardware=False).timing,
+                "entries": products(matrix, x).timing,
+            }
+        return found
+
+    return bench.once("products", compute)
+
+
+def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
+    """Count the lines that gathers touch, beside what equally likely columns must give."""
+    runs = _products(bench)
+    lines = {
+        f"{name}_{order}": round(run[what].lines_per_gather, 2)
+        for name, run in runs.items()
+        for order, what in (("rows_at_once", "gather"), ("entries", "entries"))
+    }
+    closed = lines_of_uniform(_matrices()["uniform"].columns * 4 // LINE_BYTES)
+    text = "lines a gather, 16 rows at once and entry by entry: " + ", ".join(
+        f"{name} {lines[f'{name}_rows_at_once']} and {lines[f'{name}_entries']}" for name in runs
+    )
+    text += f" (equally likely, closed form: {closed:.2f})"
+    coherent = {name: count for name, count in lines.items() if not name.startswith("uniform")}
+    return Measured(text, {**lines, "closed_form": round(closed, 2)}, {"coherent": coherent})
+
+
+def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare the cycles of the product with a gather and without."""
+    shared, alone = {}, {}
+    for name, run in _products(bench).items():
+        shared[name] = run["scalars"].core / run["gather"].core
+        alone[name] = sum(run["scalars"].alone) / sum(run["gather"].alone)
+    means = [sum(each.values()) / len(each) for each in (shared, alone)]
+    text = ", ".join(f"{name} {ratio:.1f}x" for name, ratio in shared.items())
+    text += f": {means[0]:.1f}x in the mean; {means[1]:.1f}x with one thread on the core"
+    figures = {**shared, **{f"{name}_alone": value for name, value in alone.items()}}
+    figures |= {"mean": means[0], "mean_alone": means[1]}
+    ratios = {"four threads": round(means[0], 3), "one thread": round(means[1], 3)}
+    return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"mean": ratios})
+
+
+def clauses_skipped(bench: SceneBench, printed: Printed) -> Measured:
+    """Time both clauses with branches over them and without, at densities of the mask from 0 to 1."""
+    rows = densities(_DENSITIES)
+    figures = {f"saved_{each.density:g}": round(each.saved, 4) for each in rows}
+    figures["uniform_masks_that_gain"] = sum(each.saved > 0 for each in (rows[0], rows[-1]))
+    gains = [each.density for each in rows if each.saved > 0]
+    most = max((each for each in gains if each < 0.5), default=None)
+    least = min((each for each in gains if each > 0.5), default=None)
+    text = f"cycles saved by the branches: {rows[0].saved:.0%} where no lane takes the if, {rows[-1].saved:.0%} where"
+    text += f" all do, {rows[len(rows) // 2].saved:.0%} at one half;"
+    text += f" a gain up to {_share(most)} of lanes that take the if, and from {_share(least)} on"
+    return Measured(text, figures)
+
+
+def _share(value: float | None) -> str:
+    return "no share" if value is None else f"{value:.0%}"
+
+
+def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
+    """Time bilinear filtering in software; say what a texture unit would have to do for the printed ratios."""
+    side = 64
+    texture = np.random.default_rng(3).integers(0, 256, (side, side, 4)).astype(np.uint8)
+    near = filter_bilinear(texture, aligned_coordinates(16)).cycles
+    far = filter_bilinear(texture, scattered_coordinates(16, side, side)).cycles
+    blocks = np.random.default_rng(3).integers(0, 1 << 32, (side // 4, side // 4, 2), dtype=np.uint32)
+    places = aligned_coordinates(16)
+    compressed = filter_compressed(blocks, places, threads=THREADS)[1].cycles * LANES / len(places)
+    rates = {name: LANES * printed[name] / near for name in ("least", "most")}
+    text = (
+        f"{near:.0f} cycles for 16 samples side by side, {far:.0f} scattered, {compressed:.0f} of compressed blocks; "
+    )
+    text += "a unit with"
+    text += f" {rates['least']:.1f} to {rates['most']:.1f} samples a clock for each core gives the printed ratios"
+    figures = {"cycles": near, "cycles_scattered": far, "cycles_compressed": compressed}
+    figures |= {"rate_at_least": rates["least"], "rate_at_most": rates["most"]}
+    ratios = {
+        f"{how}, {rate} a clock": round(cycles / (LANES / rate), 2)
+        for how, cycles in (("side by side", near), ("scattered", far), ("compressed", compressed))
+        for rate in _RATES
+    }
+    text += f"; here a unit has {TextureConfig().pixels_per_cycle}, which is invented"
+    return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"ratio": ratios})
+
+
+def peak_of_a_core(bench: SceneBench, printed: Printed) -> Measured:
+    """Execute fused multiply-adds at full rate."""
+    flops = _flops_per_cycle()
+    return Measured(f"{flops:g} flops a cycle, {flops:g} GFLOPS at 1 GHz", {"flops_per_cycle": flops})
+
+
+def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
+    """Time the ray kernel."""
+    test = time_rays()
+    text = f"{test.vector:g} vector operations: {test.shared:g} cycles with four threads on the core,"
+    text += f" {test.alone:g} with one"
+    figures = {"vector": test.vector, "shared": test.shared, "alone": test.alone}
+    return Measured(text, figures, {"cycles": {"four threads": test.shared, "one thread": test.alone}})
+
+
+# Measures for claims about many cores: the ring, fibers, scaling, balance of bins.
+
+
+SCENES = ("herd", "fleet", "works", "anthill")
+"""Composed scenes of many triangles, by name, which fill a part of the screen."""
+FILLING = ("meadow", "swarm", "tray")
+"""Scenes that fill the screen, where there are such."""
+_FRAMES = 4
+"""Frames after one another."""
+VOLUMES = "shadow volumes"
+"""Two-sided stencil volumes alone, which have no shader."""
+_FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
+_STRETCH = 60
+"""Cycles from one texture access of the stated shader to the next."""
+_ACCESSES = 4
+_LATENCIES = (100, 200, 400, 800)
+
+
+def ring_rules(bench: SceneBench, printed: Printed) -> Measured:
+    """Send random messages between many cores; count who was accepted when, and who waited on the way."""
+    config = RingConfig()
+    cores = max(CORES)
+    network = RingNetwork(cores, config)
+    rng = np.random.default_rng(5)
+    pairs = [rng.choice(cores, 2, replace=False).tolist() for _ in range(400)]
+    messages = [RingMessage(source, to, clock) for clock, (source, to) in enumerate(pairs)]
+    rides = [ride for each in network.run(messages) for ride in each.rides]
+    late = sum(ride.accepted - ride.put != ride.leg.hops * config.hop_clocks for ride in rides)
+    wrong = sum(ride.accepted % 2 != ride.leg.direction for ride in rides)
+    bits = 8 * config.width_bytes
+    text = f"{bits} bits, {config.agents_of_a_ring} cores a ring, {network.rings} rings for {cores} cores;"
+    text += f" {len(rides):,} rides: {late} held up on a ring, {wrong} accepted in the other direction's clock"
+    figures = {"bits": bits, "most_cores_on_a_ring": config.agents_of_a_ring, "rings": network.rings}
+    return Measured(text, figures | {"rides": len(rides), "held_up": late, "wrong_clock": wrong})
+
+
+def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
+    """Find the fewest fibers of a stated shader by formula; run them, and one fewer."""
+    qquad = (_STRETCH,) * (_ACCESSES + 1)
+    found, enough, fewer = {}, {}, {}
+    for latency in _LATENCIES:
+        found[latency] = count = fewest_fibers(_STRETCH, latency)
+        for shares, fibers in ((enough, count), (fewer, count - 1)):
+            shares[latency] = run_fibers([qquad] * 64 * count, fibers, latency).stall_share
+    counts = ", ".join(f"{count} for {latency} clocks" for latency, count in found.items())
+    text = f"fibers, with an access every {_STRETCH} cycles: {counts}; run, they wait for at most"
+    text += f" {max(enough.values()):.1%} of the cycles, with one fewer for {min(fewer.values()):.1%} or more"
+    figures = {f"fibers_{latency}": count for latency, count in found.items()}
+    figures |= {f"stall_{latency}": round(share, 4) for latency, share in enough.items()}
+    figures |= {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()}
+    return Measured(text, figures, {"stall": {f"{latency} clocks": round(each, 4) for latency, each in enough.items()}})
+
+
+def scenes_of(bench: SceneBench) -> tuple[str, ...]:
+    """Return the composed scenes that are looked at on a bench: all of the first kind, of the second those it has."""
+    return (*SCENES, *(name for name in FILLING if name in bench.scenes))
+
+
+def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWork:
+    """Return a frame of a scene in PrimSets of a size."""
+    return costs_of(bench, name).works[primset]
+
+
+def _executed(bench: SceneBench) -> str:
+    tiles = sum(costs_of(bench, name).executed for name in scenes_of(bench))
+    return f"all {tiles:,} tiles executed"
+
+
+def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
+    """Return by which share the most cores fall short of linear, relative to the fewest.
+
+    For each scene, size of PrimSets, and frames after one another.
+    """
+
+    def compute() -> dict[tuple[str, int, int], float]:
+        found = {}
+        for name in scenes_of(bench):
+            for primset in PRIMSETS:
+                work = work_of(bench, name, primset)
+                for frames in (1, _FRAMES):
+                    works = [replace(work, frame=number) for number in range(frames)]
+                    found[name, primset, frames] = scaling_of(works, ScheduleConfig(), CORES).below_linear[-1]
+        return found
+
+    return bench.once("short of linear", compute)
+
+
+def _span(values: list[float]) -> str:
+    return f"{min(values):.1%} to {max(values):.1%}"
+
+
+def _below(bench: SceneBench, primset: int) -> dict[str, float]:
+    """Return the share that is missing of each scene, with frames that overlap and alone."""
+    found = _short_of_linear(bench)
+    return {
+        f"{name}{what}": round(found[name, primset, frames], 4)
+        for frames, what in ((_FRAMES, ""), (1, ", alone"))
+        for name in scenes_of(bench)
+    }
+
+
+def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
+    """Schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
+    below = _below(bench, PRIMSETS[0])
+    overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
+    alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])
+    text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap: {overlapped} below, {alone} where a frame"
+    text += f" is alone; {_executed(bench)}"
+    return Measured(text, {_key(name): value for name, value in below.items()}, {"below": below})
+
+
+def _key(name: str) -> str:
+    return name.replace(", ", "_") if ", " in name else f"{name}_overlapped"
+
+
+def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
+    """Schedule the same with both sizes of PrimSets."""
+    found, scenes = _short_of_linear(bench), scenes_of(bench)
+    parts, figures = [], {}
+    for frames, what in ((_FRAMES, "overlapped"), (1, "alone")):
+        means = [float(np.mean([found[name, primset, frames] for name in scenes])) for primset in PRIMSETS]
+        parts.append(f"{means[0]:.1%} and {means[1]:.1%} {what}")
+        figures |= {f"{what}_{primset}": round(mean, 4) for primset, mean in zip(PRIMSETS, means, strict=True)}
+    large, small = (_below(bench, primset) for primset in PRIMSETS)
+    better = sum(small[name] <= large[name] for name in scenes)
+    text = f"in the mean of the scenes, PrimSets of {PRIMSETS[0]:,} and {PRIMSETS[1]}: {', '.join(parts)};"
+    text += f" not worse in {better} of {len(scenes)} scenes"
+    return Measured(text, figures | {"not_worse": better}, {"below": small})
+
+
+def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare the bins of composed scenes with their mean."""
+    scenes = scenes_of(bench)
+    # Boxes put triangles into bins in which they cover nothing: a core has nothing to do there.
+    bins = {name: work_of(bench, name).back for name in scenes}
+    found = {name: balance_of([each[each > 0]]) for name, each in bins.items()}
+    text = "bins from 0.5x to 2x the mean: " + ", ".join(f"{name} {each.within:.0%}" for name, each in found.items())
+    text += f"; above 3x {_span([each.above for each in found.values()])},"
+    text += f" the longest {max(each.greatest for each in found.values()):.1f}x"
+    filling = [name for name in scenes if name in FILLING]
+    text += f"; of these {', '.join(filling)} {'fill' if len(filling) > 1 else 'fills'} the screen" if filling else ""
+    within = {name: round(each.within, 4) for name, each in found.items()}
+    above = {name: round(each.above, 4) for name, each in found.items()}
+    figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
+    figures |= {f"above_{name}": value for name, value in above.items()}
+    figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
+    return Measured(f"{text}; {_executed(bench)}", figures, {"most": within, "few": above})
+
+
+def units_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
+    """Add up the cycles of composed scenes: cores at 1 GHz that draw them 60 times a second."""
+    works = {name: work_of(bench, name) for name in scenes_of(bench)}
+    units = {name: round(work.cycles * _FRAMES_A_SECOND / _UNIT_HERTZ, 3) for name, work in works.items()}
+    text = "our scenes need " + ", ".join(f"{name} {count:.1f}" for name, count in units.items()) + " units"
+    figures: dict[str, Value] = {f"units_{name}": count for name, count in units.items()}
+    return Measured(f"{text}; {_executed(bench)}", figures, {"units": units})
+
+
+def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
+    """Count the locks of composed scenes; multiply the printed ones, and divide by the clocks of a frame."""
+    clocks = printed["locks"] * printed["clocks"]
+    shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
+    taken = {name: work_of(bench, name).locks for name in scenes_of(bench)}
+    text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
+    text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
+    text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
+    figures = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
+    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
+    return Measured(text, figures | each, {"locks": taken})
+
+
+def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
+    """Return the rasterizer's share of composed scenes, and of shadow volumes, all under one shader."""
+    plain = {name: round(costs_of(bench, name).raster_share, 4) for name in scenes_of(bench)}
+    volumes = {VOLUMES: round(costs_of(bench, VOLUMES).raster_share, 4)}
+    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in {**plain, **volumes}.items())
+    figures: dict[str, Value] = {f"share_{name.replace(' ', '_')}": share for name, share in (plain | volumes).items()}
+    return Measured(text, figures, {"games": plain, "volumes": volumes})
+
+
+# Measures for claims about applications on many cores: what `pixelflow larrabee kernels` carries out.
+
+
+_CORES = (8, 16, 24, 32, 40, 48)
+"""Core counts of figures 19 and 20; everything is relative to the first."""
+_PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
+_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier", "portfolio")
+
+
+def _result(bench: SceneBench, name: str) -> KernelResult:
+    study = next(each.study for each in STUDIES if each.name == name)
+    return bench.once(("kernel", name), lambda: study(None, bench.progress))
+
+
+def _traced(bench: SceneBench) -> Traced:
+    return bench.once("traced knot", lambda: traced_knot(progress=bench.progress))
+
+
+def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
+    """Schedule four kernels of game physics on as many cores as the paper names."""
+    cores = int(printed["cores"])
+    figures = {}
+    for name in _PHYSICS:
+        phases = [each.pieces for each in _result(bench, name).phases]
+        figures[name] = scaled(phases, (1, cores)).efficiencies[-1]
+    text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
+    shares = {name: round(share, 4) for name, share in figures.items()}
+    return Measured(text, shares | {"cores": cores}, {"share": shares})
+
+
+def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw layers of glass and compare pixels."""
+    return _compared(bench, "transparency")
+
+
+def fog_between_layers(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw panes with fog between them and compare pixels."""
+    return _compared(bench, "fog")
+
+
+def tones_in_tiles(bench: SceneBench, printed: Printed) -> Measured:
+    """Bring a picture through a curve while its tiles are there, and compare channels."""
+    return _compared(bench, "tones")
+
+
+def samples_in_shadow(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw a mesh with an irregular shadow map and compare samples."""
+    return _compared(bench, "shadow-map")
+
+
+def _compared(bench: SceneBench, name: str) -> Measured:
+    found = _result(bench, name)
+    text = f"{found.error:.0f} {found.error_of}; {found.run.cycles / found.units:.0f} cycles of a core a {found.unit}"
+    return Measured(text, {"differing": int(found.error), "units": found.units})
+
+
+def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
+    """Count triangles, rays and bytes of the scene, and what a ray takes."""
+    found, triangles = _traced(bench), len(knot_on_floor())
+    text = (
+        f"{triangles:,} triangles, {found.all_rays / 1e6:.2f} million rays, {found.tree_bytes / 1e6:.1f} MB of tree; "
+    )
+    text += f"{found.cycles_per_ray:.0f} cycles of a core each"
+    figures = {"triangles": triangles, "rays": found.all_rays, "tree_bytes": found.tree_bytes}
+    spread = {name: {"the knot": count} for name, count in figures.items()}
+    return Measured(text, figures | {"cycles_per_ray": round(found.cycles_per_ray, 2)}, spread)
+
+
+def rays_on_cores(bench: SceneBench, printed: Printed) -> Measured:
+    """Schedule the tiles of the traced picture on 8 to 48 cores."""
+    found = scaled([_traced(bench).run.pieces], _CORES)
+    return _speedups({"rays": found.speedups})
+
+
+def applications_on_cores(bench: SceneBench, printed: Printed) -> Measured:
+    """Schedule dense kernels on 8 to 48 cores."""
+    phases = {name: [each.pieces for each in _result(bench, name).phases] for name in _APPLICATIONS}
+    return _speedups({name: scaled(each, _CORES).speedups for name, each in phases.items()})
+
+
+def _speedups(found: dict[str, tuple[float, ...]]) -> Measured:
+    figures = {
+        f"{name}_{cores}": round(speedup, 3)
+        for name, speedups in found.items()
+        for cores, speedup in zip(_CORES, speedups, strict=True)
+    }
+    text = ", ".join(f"{name} {speedups[-1]:.2f}x" for name, speedups in found.items())
+    return Measured(f"from {_CORES[0]} to {_CORES[-1]} cores, of {_CORES[-1] // _CORES[0]}x: {text}", figures)

@@ -1,1 +1,0 @@
-"""Measures of the claims: what is executed here beside each of them."""

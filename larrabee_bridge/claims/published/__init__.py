@@ -1,1 +1,0 @@
-"""Claims as printed: every figure of the paper, as data."""

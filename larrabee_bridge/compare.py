@@ -1,0 +1,552 @@
+"""Comparison (watching): one tessellation on both machines; scenes and patches of `tessellation` on Larrabee."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
+from larrabee_bridge.machine import MACHINE
+from larrabee_bridge.pipeline.bins import TILES
+from larrabee_bridge.pipeline.frame import PRIMSET
+from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, run_front_end
+from larrabee_bridge.pipeline.picture import draw_on_larrabee
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
+from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import guesses
+from pixelflow.simd.commands import Told
+from pixelflow.simd.comparison import Beside
+from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
+from pixelflow.simd.configuration import Value, constants_of, leaves
+from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, Frame, Ground, Picture, ScreenTriangles
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.report import Column, Json, Part, Report, Table, number, percent, plural, verbatim
+from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
+from tessellation.host.session import PassBegins
+from tessellation.picture import (
+    SAMPLES,
+    Offset,
+    SceneSource,
+    Standpoint,
+    View,
+    clip_matrix,
+    lit_corners,
+    widened_for_floats,
+)
+from tessellation.rendering.account import grounds_of_nodes
+from tessellation.scenes import (
+    Body,
+    PictureOrder,
+    PriorWork,
+    Scene,
+    draw_picture,
+    draw_scene,
+    load_scene,
+    texture_coordinates,
+)
+from tessellation.studies import MovedGuess, percent_text
+from tessellation.surface.bpt import is_patches, load
+from tessellation.surface.patch import require_whole
+from tessellation.surface.reference import PatchSamples, measure
+
+# The same patches tessellated by PixelFlow's microcode and by a program for Larrabee's vector unit.
+
+
+NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no program for that"
+"""Why trimmed patches are refused."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BezierComparison:
+    """Points and normals of the same samples by both machines, and what they took.
+
+    PixelFlow's is one node, which reads the patches from texture memory; Larrabee's one core whose threads take turns,
+    with the patches in its memory. Neither counts how patches came there, nor the transport of results.
+    """
+
+    patches: int
+    samples: int
+    pixelflow: Tessellation
+    larrabee: tuple[Tessellated, ...]
+    """One for each pair of degrees."""
+    pixelflow_error: float
+    """Largest distance of a coordinate from float64's, as a share of the model's extent."""
+    larrabee_error: float
+
+    @property
+    def larrabee_cycles(self) -> int:
+        """Cycles of one core for all patches."""
+        return sum(each.timing.core for each in self.larrabee)
+
+    @property
+    def larrabee_mix(self) -> dict[str, int]:
+        """Instructions by family."""
+        found: dict[str, int] = {}
+        for each in self.larrabee:
+            for family, count in each.timing.counts.items():
+                found[family.value] = found.get(family.value, 0) + count
+        return found
+
+
+def tessellate_on_both(
+    patches: Sequence[Patch],
+    samples: int,
+    *,
+    config: NodeConfig = THESIS,
+    core: CoreConfig | None = None,
+    engine: str = AUTO,
+    progress: Callable[[PassBegins], None] | None = None,
+) -> BezierComparison:
+    """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core.
+
+    Raises InputError for trimmed patches.
+    """
+    require_whole(patches, NO_TRIMS)
+    by_node = tessellate(patches, samples, engine=engine, config=config, progress=progress)
+    groups = by_degrees(patches)
+    by_core = tuple(
+        tessellate_on_vpu(np.stack([patches[number].points32 for number in group]), samples, config=core)
+        for group in groups
+    )
+    exact = {
+        number: points
+        for group in groups
+        for number, points in zip(group, _exact(patches, group, samples), strict=True)
+    }
+    extent = float(np.ptp(np.concatenate([points.reshape(-1, 3) for points in exact.values()]), axis=0).max())
+    node_error = max(float(np.abs(found.points - exact[k]).max()) for k, found in enumerate(by_node.patches))
+    core_error = max(
+        float(np.abs(run.points[place] - exact[number]).max())
+        for run, group in zip(by_core, groups, strict=True)
+        for place, number in enumerate(group)
+    )
+    return BezierComparison(len(patches), samples, by_node, by_core, node_error / extent, core_error / extent)
+
+
+def _exact(patches: Sequence[Patch], group: list[int], samples: int) -> np.ndarray:
+    """Return float64 points [patch, i, j, xyz] of control points that were rounded to binary32, as both machines do."""
+    return evaluate(np.stack([patches[number].points for number in group]), samples).points
+
+
+def by_degrees(patches: Sequence[Patch]) -> list[list[int]]:
+    """Return the numbers of patches in groups of one pair of degrees, which one run takes."""
+    degrees = sorted({patch.degrees for patch in patches})
+    return [[number for number, patch in enumerate(patches) if patch.degrees == pair] for pair in degrees]
+
+
+def mesh_on_larrabee(
+    patches: Sequence[Patch], samples: int, *, config: CoreConfig | None = None, engine: str = AUTO
+) -> tuple[Mesh, tuple[Tessellated, ...]]:
+    """Tessellate patches on one core and weld their samples; return the mesh, and each run: one a pair of degrees.
+
+    Raises InputError for degrees beyond 11, and for trimmed patches.
+    """
+    require_whole(patches, NO_TRIMS)
+    found: dict[int, PatchSamples] = {}
+    runs = []
+    for group in by_degrees(patches):
+        members = [patches[number] for number in group]
+        nets = np.stack([patch.points32 for patch in members])
+        run = tessellate_on_vpu(nets, samples, config=config, engine=engine)
+        assert run.normals is not None  # unless one asks for none
+        runs.append(run)
+        reference = evaluate(np.stack([patch.points for patch in members]), samples)
+        found |= zip(group, measure(members, run.points, run.normals, reference), strict=True)
+    return build_mesh([found[number] for number in range(len(patches))], weld=True), tuple(runs)
+
+
+# The report of one tessellation on both machines, which stands beside a picture by both.
+
+
+_TITLE = "Tessellation on PixelFlow and Larrabee"
+
+Standings: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By machine, of each figure."""
+
+
+def tessellated_on_both(
+    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+) -> Beside | None:
+    """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``.
+
+    Trimmed patches are left out, and it is said why.
+    """
+    if not is_patches(scene) or not {"pixelflow", "larrabee"} <= set(told):
+        return None
+    patches = load(scene).patches
+    if any(patch.trim is not None for patch in patches):
+        return Beside(_TITLE, (f"tessellation on both machines: left out; {NO_TRIMS}",), {"left_out": NO_TRIMS}, ())
+    if how.progress is not None:
+        how.progress("the tessellation on both machines")
+    core, core_mhz = told["larrabee"].get("config"), told["larrabee"].get("core_mhz", CORE_MHZ)
+    samples = how.patch_samples or SAMPLES
+    found = tessellate_on_both(patches, samples, config=how.config, core=core, engine=how.engine)
+    times = (
+        ("PixelFlow", "tessellation, 1 node", found.pixelflow.seconds_at_clock * 1e3),
+        ("Larrabee", "tessellation, 1 core", found.larrabee_cycles / core_mhz / 1e3),
+    )
+    standings = _standings(found, core)
+    return Beside(_TITLE, tuple(_parts(found, core_mhz, standings)), _object(found, core_mhz, standings), times)
+
+
+def _parts(found: BezierComparison, core_mhz: float, standings: Standings) -> Iterator[Part]:
+    """Yield the tessellation on both machines: cycles, time, error."""
+    node = found.pixelflow
+    rows = [
+        ("clock, MHz", number(node.config.clock_mhz), number(core_mhz)),
+        ("cycles", number(node.cycles), number(found.larrabee_cycles)),
+        ("time, ms", number(node.seconds_at_clock * 1e3), number(found.larrabee_cycles / core_mhz / 1e3)),
+        ("largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"),
+    ]
+    columns = [Column("", fixed=True), *(Column(name, verbatim) for name in ("PixelFlow, 1 node", "Larrabee, 1 core"))]
+    title = (
+        f"tessellation: {plural(found.patches, 'patch')}, {found.samples}x{found.samples} samples, points and normals"
+    )
+    yield Table(columns, rows, title)
+    yield from standing_lines(standings)
+    yield (
+        f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
+        "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
+    )
+
+
+def _standings(found: BezierComparison, core: CoreConfig | None) -> Standings:
+    """Return what the cycles are to be taken for: of the guesses that took part in a node, of a core's rates."""
+    node = found.pixelflow
+    pixelflow = grounds_of_nodes(guesses(node.runs, node.config), node.config, composed=False)["cycles"]
+    grounds = {"PixelFlow": pixelflow, "Larrabee": Ground.executed(*constants_of(core or CoreConfig(), prefix="core."))}
+    return {name: {"cycles": ground.standing.value} for name, ground in grounds.items()}
+
+
+def _object(found: BezierComparison, core_mhz: float, standings: Standings) -> dict[str, Json]:
+    """Return a tessellation on both machines as JSON holds it."""
+    return {
+        "standings": {name: dict(each) for name, each in standings.items()},
+        "patches": found.patches,
+        "samples": found.samples,
+        "pixelflow": {
+            "cycles": found.pixelflow.cycles,
+            "clock_mhz": found.pixelflow.config.clock_mhz,
+            "stages": found.pixelflow.cycles_by_stage,
+            "error_of_extent": found.pixelflow_error,
+        },
+        "larrabee": {
+            "cycles": found.larrabee_cycles,
+            "clock_mhz": core_mhz,
+            "instructions": found.larrabee_mix,
+            "error_of_extent": found.larrabee_error,
+        },
+    }
+
+
+# A scene from its vertices on: Larrabee's front end takes each body to the screen, as the camera of all sees it.
+#
+# Camera, light and texture coordinates are the host's, as they are for PixelFlow. Generated draws have no vertices but
+# those on the screen; they stay as they are.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FromVertices:
+    """A frame whose bodies' triangles a front end has made, and what it did for each draw: None where generated."""
+
+    frame: Frame
+    fronts: tuple[FrontEndResult | None, ...]
+    offset: Offset
+
+    @property
+    def results(self) -> Iterator[FrontEndResult]:
+        """Those of the draws that have vertices."""
+        return (front for front in self.fronts if front is not None)
+
+
+def project_on_larrabee(
+    frame: Frame,
+    bodies: Sequence[Body],
+    view: View,
+    *,
+    tile: int = 64,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
+) -> FromVertices:
+    """Take the bodies of a frame's first draws from their vertices, in float32, to the screen; their states stay.
+
+    Both sides of triangles are drawn, as on the host, and those that reach no pixel are left out. Raises InputError for
+    vertices that float32 cannot hold.
+    """
+    if not bodies:
+        return FromVertices(frame, (None,) * len(frame.draws), Offset())
+    points = np.concatenate([body.points for body in bodies])
+    standpoint = widened_for_floats(Standpoint.of(points, view), points)
+    matrix = clip_matrix(standpoint)
+    draws, offset = list(frame.draws), Offset()
+    fronts: list[FrontEndResult | None] = [None] * len(frame.draws)
+    for number, body in enumerate(bodies):
+        fronts[number] = front = run_front_end(
+            body.points,
+            lit_corners(body.points, body.normals, body.corners, standpoint, flat=body.flat, colour=body.colour),
+            body.corners,
+            matrix,
+            FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
+            config=config,
+            engine=engine,
+        )
+        triangles = _with_texels(front, body)
+        if draws[number].triangles.nearness is not None:
+            triangles = replace(triangles, nearness=_nearness(front, body, standpoint))
+        draws[number] = replace(draws[number], triangles=triangles)
+        offset = offset.with_other(_offset(front, body, standpoint))
+    return FromVertices(replace(frame, draws=tuple(draws)), tuple(fronts), offset)
+
+
+def _with_texels(front: FrontEndResult, body: Body) -> ScreenTriangles:
+    """Return the triangles with the texture coordinates of their corners, where the body has a texture."""
+    coordinates = texture_coordinates(body)
+    if coordinates is None:
+        return front.triangles
+    of_corners = coordinates[body.corners[front.source]]
+    texels = np.rint(np.einsum("tck,tkr->tcr", front.weights, of_corners) * TEXEL).astype(np.int64)
+    return replace(front.triangles, coordinates=texels)
+
+
+def _nearness(front: FrontEndResult, body: Body, standpoint: Standpoint) -> np.ndarray:
+    """Return the nearness of the triangles' corners; along an edge that was cut distances are linear."""
+    distances = standpoint.distances(body.points)[body.corners[front.source]]
+    shares = standpoint.nearness(np.einsum("tck,tk->tc", front.weights, distances))
+    return np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
+
+
+def _offset(front: FrontEndResult, body: Body, standpoint: Standpoint) -> Offset:
+    whole = (front.weights.max(axis=2) == 1).all(axis=1)
+    vertex = np.take_along_axis(body.corners[front.source], front.weights.argmax(axis=2), axis=1)[whole].reshape(-1)
+    vertices, first = np.unique(vertex, return_index=True)
+    corners = front.triangles.corners[whole].reshape(-1, 2)[first]
+    depths = front.triangles.depths[whole].reshape(-1)[first]
+    return Offset.of(standpoint, body.points[vertices], corners, depths)
+
+
+# A picture by Larrabee's programs: from vertices on the screen, or from control points and vertices on (``vpu``).
+
+
+def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    """Draw what was ordered; with the projection ``vpu`` the vector unit also tessellates and projects.
+
+    Raises UsageError for a scene without vertices that was to be projected.
+    """
+    if order.projection != "vpu":
+        return draw_scene(order)
+    return _by_vector_unit(order)
+
+
+def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    # Only who projects on the vector unit waits for these imports.
+    from larrabee_bridge.vpu.config import CoreConfig
+
+    runs: list[Tessellated] = []
+    config, tell = order.told["config"], order.source.progress
+    caches = not order.told.get("ideal_memory", False)
+    engine = str(order.told.get("engine", AUTO))
+
+    def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
+        if tell is not None:
+            tell(f"larrabee: {plural(len(patches), 'patch')} of {samples}x{samples} samples")
+        mesh, found = mesh_on_larrabee(patches, samples, config=config, engine=engine)
+        runs.extend(found)
+        return mesh
+
+    scene = order.load(mesher)
+    if not scene.bodies:
+        raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
+    vertices = project_on_larrabee(
+        scene.frame,
+        scene.bodies,
+        scene.view,
+        tile=order.told["tile"],
+        config=replace(config or CoreConfig(), caches=caches),
+        engine=engine,
+    )
+    cycles = sum(run.timing.core for run in runs)
+    by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
+    before = PriorWork(by, _projection(vertices), _facts(vertices))
+    return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
+
+
+def _facts(vertices: FromVertices) -> list[tuple[str, str]]:
+    off = vertices.offset
+    return [
+        ("projection", f"within {off.steps} of 1/256 pixel of 64 bits, depths within {off.depth_steps} of 2^24"),
+        ("", f"{off.moved:,} of {off.vertices:,} vertices in bins on another 1/256 pixel"),
+    ]
+
+
+def _projection(vertices: FromVertices) -> dict[str, Json]:
+    off, fronts = vertices.offset, list(vertices.results)
+    dropped: Counter[str] = Counter()
+    for front in fronts:
+        dropped.update({reason.name.lower(): count for reason, count in front.dropped.items()})
+    return {
+        "cycles": sum(int(front.cycles.sum()) for front in fronts),
+        "primsets": sum(len(front.vertices) for front in fronts),
+        "vertices": sum(int(front.vertices.sum()) for front in fronts),
+        "distinct_vertices": sum(front.distinct for front in fronts),
+        "dropped": dict(dropped),
+        "cut": sum(front.cut for front in fronts),
+        "largest_difference": {"steps": off.steps, "depth_steps": off.depth_steps},
+        "compared": off.vertices,
+        "on_another_step": off.moved,
+    }
+
+
+# Tile sizes of a picture, each executed: latency, throughput, imbalance and waiting, beside a comparison.
+
+
+@dataclass(frozen=True, slots=True)
+class TileRow:
+    """What a picture took in tiles of one size."""
+
+    tile: int
+    latency: int
+    """Cycles of the picture."""
+    interval: int
+    """Cycles to the next one, where pictures overlap."""
+    imbalance: float | None
+    """Share of the cores' cycles after a core's last work and before the last core's."""
+    waiting: float | None
+    """Share in which they are not busy besides."""
+
+    @classmethod
+    def of(cls, tile: int, side: DrawnFrame) -> TileRow:
+        """Return the row of a picture that was drawn."""
+        return cls(tile, side.cycles, side.next_after, side.imbalance, side.waiting)
+
+
+def in_every_tile(
+    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+) -> Beside | None:
+    """Draw a frame in tiles of the other sizes as well; None where Larrabee is not ``told``."""
+    words = told.get(MACHINE.name)
+    if words is None or MACHINE.draw is None:
+        return None
+    (own,) = (side for name, side in zip(told, drawn, strict=True) if name == MACHINE.name)
+    sides = {
+        tile: own if tile == words["tile"] else MACHINE.draw(frame, progress=how.progress, **{**words, "tile": tile})
+        for tile in TILES
+    }
+    rows = [TileRow.of(tile, side) for tile, side in sides.items()]
+    latency, interval = best_of(rows)
+    columns = (
+        Column("tile", number, "tile"), Column("cycles (latency)", number, "cycles"),
+        Column("to the next one", number, "next_after"), Column("lost to imbalance", percent, "imbalance"),
+        Column("waiting besides", percent, "waiting"),
+    )  # fmt: skip
+    cells: list[list[Json]] = [[row.tile, row.latency, row.interval, row.imbalance, row.waiting] for row in rows]
+    data: dict[str, Json] = {
+        "best_latency": latency.tile,
+        "best_throughput": interval.tile,
+        "tiles": [dict(zip([each.key for each in columns], row, strict=True)) for row in cells],
+    }
+    text = (
+        f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections are about "
+        f"tiles of {words['tile']}"
+    )
+    figures = {
+        "cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("imbalance",),
+        "waiting besides": ("waiting",),
+    }  # fmt: skip
+    standings = standings_of([(own.machine, side) for side in sides.values()], figures)
+    data["standings"] = {name: dict(each) for name, each in standings.items()}
+    table = Table(columns, cells)
+    return Beside("Larrabee in tiles of every size", (table, text, *standing_lines(standings)), data, ())
+
+
+def best_of(rows: Sequence[TileRow]) -> tuple[TileRow, TileRow]:
+    """Return the row of the least latency, and that of the shortest interval; of equal ones the smaller tile's."""
+    return min(rows, key=lambda row: (row.latency, row.tile)), min(rows, key=lambda row: (row.interval, row.tile))
+
+
+# Sensitivity: what pictures take on Larrabee where a value of the model is another, the largest change first.
+#
+# Every value of the core and of the texture unit says itself which other values are tried (`moved`). The pictures are
+# drawn from triangles on the screen on, as `compare` draws them, vertices, bins and planes executed. A change of the
+# cycles is one of the ratio to another machine, whose cycles stay.
+
+
+CORES = 10
+_SCENES = ("still", "glass")
+_SIZE = (320, 240)
+
+Values = TypeVar("Values", CoreConfig, TextureConfig)
+"""A group of values of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    core: CoreConfig
+    texture: TextureConfig
+
+    def cycles(self, frame: Frame) -> int:
+        """Return the cycles of a frame on the cores."""
+        return draw_on_larrabee(frame, parts=CORES, config=self.core, texture=self.texture).cycles
+
+
+def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:
+    """Return the table of two pictures on ten cores, executed; values that change nothing are named in the end."""
+    frames = [load_scene(name, SceneSource(size=size)).frame for name in _SCENES]
+    usual = _Model(CoreConfig(caches=True), TextureConfig())
+    base = [usual.cycles(frame) for frame in frames]
+    changes = []
+    for key, value, text, standing, model in _moves(usual):
+        tell(f"{key} = {value}")
+        taken = [model.cycles(frame) for frame in frames]
+        percent = tuple(100 * (after / before - 1) for after, before in zip(taken, base, strict=True))
+        changes.append(MovedGuess(key, str(value).lower(), text, standing, percent))
+    changes.sort(key=lambda each: -each.largest)
+    columns = (
+        Column("value", key="key", fixed=True), Column("moved to", key="value", fixed=True),
+        *(Column(name, percent_text, name) for name in _SCENES),
+        Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = [
+        (each.key, each.value, *each.percent, each.standing, each.text) for each in changes if each.largest
+    ]
+    moving = {each.key for each in changes if each.largest}
+    nothing = [key for key in dict.fromkeys(each.key for each in changes) if key not in moving]
+    shown = ", ".join(f"{name} ({cycles:,})" for name, cycles in zip(_SCENES, base, strict=True))
+    return Report(
+        "sensitivity of Larrabee",
+        (f"{CORES} cores", "{}x{}".format(*size), "executed"),
+        results=[
+            f"change of cycles in percent: {shown} cycles, from triangles on the screen on",
+            "",
+            Table(columns, rows, key="changes"),
+            "",
+            f"no change in any of them: {', '.join(nothing) or 'none'}",
+        ],
+        schema="pixelflow.study.sensitivity-larrabee/1",
+        data={"without_change": nothing, "cycles": dict(zip(_SCENES, base, strict=True))},
+    )
+
+
+def _moves(usual: _Model) -> Iterator[tuple[str, Value, str, str, _Model]]:
+    """Yield key, other value, text, standing, and the model that has it."""
+    for key, about, value, _ in leaves(usual.core):
+        for other in about.moved:
+            if other != value:
+                moved = replace(usual, core=_with(usual.core, key, other))
+                yield key, other, about.text, about.standing.value, moved
+    for key, about, value, _ in leaves(usual.texture):
+        for other in about.moved:
+            if other != value:
+                moved = replace(usual, texture=_with(usual.texture, key, other))
+                yield f"texture.{key}", other, about.text, about.standing.value, moved
+
+
+def _with(values: Values, key: str, value: Value) -> Values:
+    """Return values of which one is another."""
+    return type(values)(**{each.name: getattr(values, each.name) for each in fields(values)} | {key: value})

@@ -1,1 +1,0 @@
-"""Dense arithmetic (neither): matrix product, filters of pictures, Fourier transform, surfaces in volumes."""

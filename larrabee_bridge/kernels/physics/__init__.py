@@ -1,1 +1,0 @@
-"""Game physics (neither): cloth, sweep and prune, particles with neighbours."""

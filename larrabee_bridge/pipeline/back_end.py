@@ -1,0 +1,511 @@
+"""The back end: tiles that stay in a core's memory while their triangles are drawn (4.5), and what a frame came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.pipeline.back_end_programs import (
+    Attributes,
+    TileStage,
+    constants_of,
+    program_of,
+    texture_of,
+    work_parameters,
+)
+from larrabee_bridge.pipeline.bins import QUAD, TILES, Quads, quads_of
+from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
+from larrabee_bridge.pipeline.tile_memory import (
+    AHEAD,
+    CLEARS,
+    LISTS,
+    RESOLVES,
+    TONES,
+    Accounts,
+    DealtDraw,
+    DrawRequests,
+    DrawStretches,
+    ListRoom,
+    TileMemory,
+    add_shared,
+    draw_bytes,
+    fibers_of,
+    list_room,
+)
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.isa import VectorFamily, vector_share
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram
+from pixelflow.simd.configuration import check_values
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.report import counted
+from pixelflow.simd.workers import Telling
+
+# Fog between layers: what colours lose on their way from one sorted layer to the next, and to the eye (6.2).
+
+
+_THINNEST, _THICKEST = 0.01, 20.0
+_TERMS = ("FIRST", "SECOND", "THIRD", "FOURTH", "FIFTH", "SIXTH")
+_EXP2 = np.polynomial.Chebyshev.interpolate(lambda x: np.exp2((x + 1) / 2), len(_TERMS) - 1)
+_POLYNOMIAL: NDArray[np.float32] = np.array(
+    _EXP2.convert(kind=np.polynomial.Polynomial)(np.polynomial.Polynomial([-1.0, 2.0])).coef, np.float32
+)
+"""Of 2^x for x from 0 to 1, by Chebyshev's nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerFog:
+    """Fog of the same density everywhere: of light from a depth, exp(-thickness * depth / farthest depth) is left.
+
+    Depth is that of the screen, which is a distance where the camera is orthographic. Raises InputError for a
+    thickness outside 0.01 to 20 and for no colour.
+    """
+
+    thickness: float = 1.5
+    colour: tuple[int, int, int] = (200, 205, 215)
+
+    def __post_init__(self) -> None:
+        if not _THINNEST <= self.thickness <= _THICKEST:
+            given = Fault(f"fog of thickness {self.thickness}", hint=f"allowed: {_THINNEST} to {_THICKEST:g}")
+            raise InputError(given)
+        if len(self.colour) != 3 or not all(0 <= each <= 255 for each in self.colour):
+            raise InputError(Fault(f"fog of colour {self.colour}", hint="red, green, blue from 0 to 255"))
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Those of `lists.mc`: bits of float32, and a colour with red in the low byte."""
+        floats: dict[str, float] = {"DENSITY": -self.thickness / np.log(2) / FAR}
+        floats |= {name: float(value) for name, value in zip(_TERMS, _POLYNOMIAL, strict=True)}
+        red, green, blue = self.colour
+        bits = {name: int(np.float32(value).view(np.uint32)) for name, value in floats.items()}
+        return {"FOG": 1, "COLOUR": red | green << 8 | blue << 16, **bits}
+
+    @property
+    def error(self) -> float:
+        """How far off what is left may be at most, of 1, before it is rounded to 255 parts.
+
+        The logarithm x, of size X at most, is off by 2^-23 X (a product and a constant, each rounded), so that 2^x is
+        by X 2^-X ln 2 times that, where X 2^-X is 0.54 at most; what lies between whole numbers by 2^-25, which it is
+        rounded by where x is near 0; the polynomial by what it is on a fine grid, and by half of a unit of its values
+        up to 2 for each of its multiply-adds; the product with 255 by half of a unit of what is left.
+        """
+        grid = np.linspace(0, 1, 4097)
+        off = np.abs(np.polynomial.Polynomial(_POLYNOMIAL.astype(float))(grid) - np.exp2(grid)).max()
+        return float(np.log(2) * (0.54 * 2.0**-23 + 2.0**-25) + off + len(_TERMS) * 2.0**-24)
+
+    def left(self, depth: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the share of light that comes through fog of some depth."""
+        return np.exp(-self.thickness * depth / FAR)
+
+    def check(self, draws: Sequence[Draw]) -> None:
+        """Raise InputError for draws none of which is sorted; that others come before those that are is a frame's."""
+        if not any(draw.state.blend is Blend.SORTED for draw in draws):
+            raise InputError(Fault("fog between layers, and no draw is sorted", hint="blend = sorted"))
+
+
+# Tones: a curve that colours go through while they are in the tile, before they are written to memory (6.3).
+
+
+_STEPS = 255
+_MOST = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToneCurve:
+    """Reinhard's curve (2002, equation 4): x (1 + x / white^2) / (1 + x) of x = exposure times a channel from 0 to 1.
+
+    Raises InputError for values outside 0.01 to 100.
+    """
+
+    exposure: float = 3.0
+    white: float = 3.0
+    """What becomes white."""
+
+    def __post_init__(self) -> None:
+        for name in ("exposure", "white"):
+            if not 1 / _MOST <= getattr(self, name) <= _MOST:
+                raise InputError(Fault(f"{name} {getattr(self, name)}", hint=f"allowed: 0.01 to {_MOST:g}"))
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Those of `tones.mc`: bits of float32."""
+        factors = {"EXPOSURE": self.exposure / _STEPS, "SQUARE": 1 / self.white**2}
+        return {name: int(np.float32(value).view(np.uint32)) for name, value in factors.items()}
+
+    def of(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return colours with these tones, in float64."""
+        x = colours * (self.exposure / _STEPS)
+        return np.rint(_STEPS * np.minimum(x * (1 + x / self.white**2) / (1 + x), 1)).astype(np.uint8)
+
+
+# What the back end of a frame came to: the picture, the cycles of each tile, and counts.
+#
+# Bytes between tiles and memory are counted by `larrabee_bridge.pipeline.traffic`.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BackEnd:
+    """A frame drawn tile by tile; tiles are counted row by row, ``columns`` in a row."""
+
+    picture: Picture
+    tile: int
+    columns: int
+    accounts: Accounts
+    texture: TileTextureUnit
+    tile_bytes: int
+    """Pixels of a tile in a core's memory: colours and depths of all samples, and where lists of fragments begin."""
+    list_bytes: np.ndarray
+    """What lists of sorted fragments took in each tile: int64[tile]."""
+    quads: np.ndarray
+    """int64[tile]."""
+    covered: int
+    """Lanes of all quads that a triangle covers in some sample."""
+
+    @property
+    def threads(self) -> np.ndarray:
+        """Cycles of each thread of a tile, alone on a core: int64[tile, 4], the set-up thread first."""
+        return self.accounts.cycles
+
+    @property
+    def cycles(self) -> np.ndarray:
+        """Cycles that a core takes for each tile, its four threads taking turns: int64[tile]."""
+        return self.accounts.turns()
+
+    @property
+    def fits_l2(self) -> bool:
+        """Whether a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
+
+        Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples.
+        Lists of sorted fragments are counted as far as they grew, in the tile where they are longest. The data of
+        triangles, and of quads on their way between threads, are not in it.
+        """
+        return self.tile_bytes + int(self.list_bytes.max(initial=0)) <= self.accounts.config.l2_bytes
+
+    @property
+    def stages(self) -> dict[TileStage, np.ndarray]:
+        """Cycles of all four threads of a tile by stage: int64[tile] each; together they are those of ``threads``."""
+        return self.accounts.stages
+
+    @property
+    def instructions(self) -> dict[VectorFamily, int]:
+        """Instructions carried out, by family."""
+        return self.accounts.families
+
+    @property
+    def vector_share(self) -> float:
+        """Share of the vector unit's instructions in all; 0 without any."""
+        return vector_share(self.instructions) or 0.0
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the lanes of all quads that a triangle covers in some sample; 0 without quads."""
+        quads = int(self.quads.sum())
+        return self.covered / (QUAD * QUAD * quads) if quads else 0.0
+
+
+# The back end of Larrabee's renderer: tiles that stay in a core's memory while their triangles are drawn (4.5).
+#
+# Section numbers are those of Seiler et al. 2008. For each tile a set-up thread reads the triangles and their quads and
+# deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Tiles are
+# worked on side by side, each by threads of its own.
+
+
+KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
+"""The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
+KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
+"""The quads of each draw of a frame, by its number."""
+
+_PLANE_LANES = 0xFF
+"""Lanes of the last line of a quad's planes that hold planes."""
+
+_CHUNK_BYTES = 1 << 27
+_CHUNK_TILES = 512
+"""Tiles that are worked on side by side; more would only take more memory."""
+
+
+def render_back_end(
+    frame: Frame,
+    quads: KnownQuads | None = None,
+    tile: int = 64,
+    config: CoreConfig | None = None,
+    *,
+    texture: TextureConfig | None = None,
+    cleared: bool = True,
+    every_tile: bool = False,
+    length: int = 0,
+    tones: ToneCurve | None = None,
+    fog: LayerFog | None = None,
+    words: KnownWords | None = None,
+    engine: str = AUTO,
+    progress: Telling | None = None,
+) -> BackEnd:
+    """Draw a frame tile by tile.
+
+    ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
+    integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
+    the frame is a clear, else the background is read from memory.
+    Tiles in which nothing is drawn are left out, unless ``every_tile``, ``tones`` or ``fog`` say that they are cleared.
+    Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
+    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile, ``fog``
+    what lies between sorted layers, and to the eye. ``engine`` carries the programs out. Raises InputError for a tile
+    that does not exist, for quads that are none of this frame (of other tiles, samples or triangles), and for fog
+    between no layers.
+    """
+    if tile not in TILES:
+        raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
+    if length < 0:
+        raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
+    if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
+        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and the frame has {len(frame.draws)}"))
+    if fog is not None:
+        fog.check(frame.draws)
+    config = config or CoreConfig()
+    check_values(config)
+    columns, rows = -(-frame.width // tile), -(-frame.height // tile)
+    found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
+    accounts = Accounts(columns * rows, config, engine, texture or TextureConfig())
+    unit = TileTextureUnit(columns * rows, accounts.texture)
+    sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
+    room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones, fog, words)
+    background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
+    colours = np.full((columns * rows, tile, tile), background, np.uint32)
+    depths = np.full_like(colours, FAR)
+    busy = np.zeros(columns * rows, np.int64)
+    for each in found:
+        busy += np.bincount(each.tile, minlength=columns * rows)
+    worked = np.arange(columns * rows) if every_tile or tones or fog else np.flatnonzero(busy)
+    done = 0
+    for numbers in run.chunks(worked, found):
+        if progress is not None:
+            progress(f"larrabee: tile {done + 1:,} of {len(worked):,}", share=done / len(worked))
+        done += len(numbers)
+        colours[numbers], depths[numbers] = run.tiles(numbers, found)
+    return BackEnd(
+        picture=_picture(colours, depths, frame, columns),
+        tile=tile,
+        columns=columns,
+        accounts=accounts,
+        texture=unit,
+        tile_bytes=run.tile_bytes,
+        list_bytes=run.list_bytes,
+        quads=busy,
+        covered=sum(int(np.bitwise_count(np.bitwise_or.reduce(each.masks, axis=1)).sum()) for each in found),
+    )
+
+
+def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Quads:
+    draw = frame.draws[number]
+    if quads is None:
+        return quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
+    found = quads(number, draw) if callable(quads) else quads[number]
+    _check_quads(frame, draw, found, tile)
+    return found
+
+
+def _check_quads(frame: Frame, draw: Draw, quads: Quads, tile: int) -> None:
+    """Raise InputError for quads that would be drawn somewhere else, or not at all."""
+    if quads.masks.shape[1:] != (frame.samples,):
+        given = f"draw {draw.name}: quads of {quads.masks.shape[1]} samples, and the frame has {frame.samples}"
+        raise InputError(Fault(given))
+    count = len(draw.triangles)
+    if len(quads) and not 0 <= int(quads.triangle.min()) <= int(quads.triangle.max()) < count:
+        given = f"draw {draw.name}: quads of triangles {quads.triangle.min()} to {quads.triangle.max()}"
+        raise InputError(Fault(given, hint=f"there are {count}, numbered from 0"))
+    inside = (quads.x >= 0) & (quads.x < frame.width) & (quads.y >= 0) & (quads.y < frame.height)
+    place = quads.y // tile * -(-frame.width // tile) + quads.x // tile
+    wrong = ~inside | (place != quads.tile) | (quads.x % QUAD != 0) | (quads.y % QUAD != 0)
+    if wrong.any():
+        first = int(wrong.argmax())
+        given = f"draw {draw.name}: a quad at ({quads.x[first]}, {quads.y[first]}) in tile {quads.tile[first]}"
+        raise InputError(Fault(given, hint=f"tiles here are of {tile} pixels, counted row by row"))
+
+
+def _by_tile(quads: Quads) -> Quads:
+    """Return quads tile by tile, in each tile in the order in which they are given."""
+    if not (np.diff(quads.tile) < 0).any():
+        return quads
+    order = np.argsort(quads.tile, kind="stable")
+    return _taken(quads, order)
+
+
+def _taken(quads: Quads, which: np.ndarray | slice) -> Quads:
+    return Quads(quads.tile[which], quads.triangle[which], quads.x[which], quads.y[which], quads.masks[which])
+
+
+@dataclass(eq=False)
+class _Run:
+    """A frame being drawn."""
+
+    frame: Frame
+    tile: int
+    columns: int
+    sorts: bool
+    length: int
+    accounts: Accounts
+    unit: TileTextureUnit
+    cleared: bool
+    room: ListRoom
+    tones: ToneCurve | None
+    fog: LayerFog | None
+    words: KnownWords | None
+    background: int = field(init=False)
+    list_bytes: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        red, green, blue = self.frame.background
+        self.background = red | green << 8 | blue << 16
+        self.list_bytes = np.zeros(self.accounts.tiles, np.int64)
+
+    @property
+    def tile_bytes(self) -> int:
+        """Bytes of a tile's pixels, without lists of fragments."""
+        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
+
+    def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
+        """Yield tiles that have room in memory together, in their order."""
+        count = self.accounts.tiles
+        need = np.zeros(count, np.int64)
+        for draw, each in zip(self.frame.draws, quads, strict=True):
+            size = constants_of(self.frame.samples, self.sorts, Attributes.of(draw))["QUAD_BYTES"]
+            np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
+        while len(numbers):
+            total = np.cumsum((self.tile_bytes + need + self.room.bytes)[numbers[:_CHUNK_TILES]])
+            many = max(1, int(np.searchsorted(total, _CHUNK_BYTES, side="right")))
+            yield numbers[:many]
+            numbers = numbers[many:]
+
+    def tiles(self, numbers: np.ndarray, quads: Sequence[Quads]) -> tuple[np.ndarray, np.ndarray]:
+        """Draw tiles; return their colours and depths."""
+        samples = self.frame.samples
+        parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
+        needs = [
+            draw_bytes(part, samples, Attributes.of(draw)) for part, draw in zip(parts, self.frame.draws, strict=True)
+        ]
+        memory = TileMemory(
+            numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
+        )
+        if self.cleared:
+            parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
+            self._shared("clear", parameters, memory, CLEARS, memory.lists)
+        else:
+            memory.fill(self.background, FAR)
+        for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
+            if len(part):
+                self._draw(number, draw, part, memory)
+        if self.sorts:
+            parameters = {"SAMPLES": samples, **(self.fog.parameters if self.fog else {})}
+            self._shared("lists", parameters, memory, LISTS, memory.scratches)
+        if samples > 1:
+            self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
+        if self.tones is not None:
+            parameters = {"BLOCK_BYTES": memory.block_bytes, **self.tones.parameters}
+            self._shared("tones", parameters, memory, TONES, memory.lists)
+        self.list_bytes[numbers] = memory.list_bytes()
+        self.unit.finish()
+        self.accounts.finish()
+        return memory.pixels()
+
+    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int, room: np.ndarray) -> None:
+        """Run a program over all blocks of the tiles, a third on each work thread with its part of ``room``."""
+        tile, thread, start, blocks = memory.shares()
+        scalars = {0: start, 5: blocks, 9: room[tile, thread]}
+        whose = memory.numbers[tile]
+        runs = self.accounts.run(name, parameters, memory.memory, whose, thread + 1, scalars, blocks)
+        add_shared(self.accounts, program_of(name, **parameters), memory, runs, phase)
+
+    def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
+        texture = texture_of(draw)
+        attributes = Attributes.of(draw)
+        layout = constants_of(self.frame.samples, self.sorts, attributes)
+        known = None if self.words is None else self.words(number)
+        dealt = memory.put(draw.triangles, quads, attributes, known)
+        stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
+        parameters = {
+            "SAMPLES": self.frame.samples,
+            "SORTS": int(self.sorts),
+            **attributes.parameters,
+            "TILE": self.tile,
+        }
+        # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
+        ones = np.ones_like(dealt.pairs)
+        scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
+        whose = memory.numbers[dealt.pairs]
+        runs = self.accounts.run(
+            "setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES}
+        )
+        program = program_of("setup", **parameters)
+        self._look(parameters, dealt, memory, stretches)
+        if texture is None:
+            stretches.set_up(program, runs, 0)
+            stretches.work(*self._work(draw, 0, dealt, memory)[:2])
+            return
+        first, asking, asked = self._work(draw, 1, dealt, memory)
+        found = self._filter(texture, attributes, dealt, memory)
+        second, answering, answered = self._work(draw, 2, dealt, memory)
+        self.unit.asking += asked
+        self.unit.answered += answered
+        fibers = fibers_of(
+            self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
+        )
+        stretches.set_up(program, runs, fibers)
+        stretches.fibers(
+            (first, second),
+            (asking, answering),
+            DrawRequests(found[0], found[1], found[2], fibers),
+            layout["TEXELS"] // LINE_BYTES,
+        )
+
+    def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
+        """Let set-up threads ask for what the first triangles of their lists need."""
+        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
+        first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
+        many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
+        scalars = {14: dealt.lists[first], 1: many}
+        tiles = memory.numbers[dealt.pairs[first]]
+        runs = self.accounts.run("ahead", parameters, memory.memory, tiles, 0 * tiles, scalars, many)
+        stretches.look(program_of("ahead", **parameters), runs, dealt.pairs[first])
+
+    def _work(
+        self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory
+    ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
+        """Run the work threads of a draw; return the program, what they did, and cycles: int64[tile, work thread]."""
+        before = self.accounts.cycles[:, 1:].copy()
+        parameters = work_parameters(self.frame, draw, part, self.sorts, self.length)
+        program = program_of("work", **parameters)
+        tile, thread = dealt.owner
+        scalars = {0: dealt.queues, 5: dealt.counts, 9: memory.lists[tile, thread]}
+        whose = memory.numbers[tile]
+        runs = self.accounts.run("work", parameters, memory.memory, whose, thread + 1, scalars, dealt.counts)
+        return program, runs, self.accounts.cycles[:, 1:] - before
+
+    def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
+        """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
+        layout = constants_of(self.frame.samples, self.sorts, attributes)
+        records = memory.records(dealt, attributes)
+        asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
+        order = dealt.order
+        wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
+        coordinates = [records[order, start : start + 16] for start in (u, v)]
+        tile = memory.numbers[dealt.tile]
+        answers, taken = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
+        records[order, texels : texels + 16] = answers.reshape(len(answers), 64).view(np.uint32)
+        found = np.zeros((3, len(order)), np.int64)
+        found[0, order], found[1:, order] = wanted.any(axis=1), taken
+        return found
+
+
+def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:
+    def whole(tiles: np.ndarray) -> np.ndarray:
+        side = tiles.shape[1]
+        rows = tiles.reshape(-1, columns, side, side).transpose(0, 2, 1, 3).reshape(-1, columns * side)
+        return rows[: frame.height, : frame.width]
+
+    rgb = np.ascontiguousarray(whole(colours)).astype("<u4", copy=False).view(np.uint8).reshape(frame.height, -1, 4)
+    return Picture(rgb[..., :3].copy(), (whole(depths) & np.uint32(FAR)).astype(np.int64))

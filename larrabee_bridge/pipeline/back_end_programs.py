@@ -1,0 +1,251 @@
+"""The programs of the back end: which of them a state of drawing needs, and what stage each instruction belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+import numpy as np
+
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.isa import LANES
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd import files as packaged
+from pixelflow.simd.drawing import (
+    SAMPLES,
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    ScreenTriangles,
+    StencilStep,
+    StencilTest,
+    Texture,
+    coordinate_bits,
+    steady,
+)
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.lanes.words import ByteMemory
+
+_FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What of a draw's triangles is interpolated beside depths and colours, and how."""
+
+    textured: bool = False
+    correct: bool = False
+    """Whether colours and coordinates follow perspective."""
+    bits: int = 0
+    """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
+
+    @classmethod
+    def of(cls, draw: Draw) -> Attributes:
+        """Return them; perspective counts only where it can be seen."""
+        triangles, textured = draw.triangles, texture_of(draw) is not None
+        shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
+        correct = shaded and not bool(triangles.level.all())
+        return cls(textured, correct, coordinate_bits(triangles) if correct and textured else 0)
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Those of ``layout.mc``."""
+        return {"TEXTURED": int(self.textured), "CORRECT": int(self.correct)}
+
+
+def texture_of(draw: Draw) -> Texture | None:
+    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
+
+
+class TileStage(Enum):
+    """What the cycles of the four threads of a tile are spent on."""
+
+    CLEAR = "clear"
+    SETUP = "set-up"
+    """Reading bin entries, planes at quads, dealing: the set-up thread."""
+    QUADS = "quads and planes"
+    """Taking quads, what the planes of their triangles add in each pixel, the loop."""
+    DEPTH = "depth and stencil"
+    SHADE = "shade"
+    TEXTURE = "texture requests and answers"
+    BLEND = "blend and store"
+    SORT = "sorted layers"
+    RESOLVE = "resolve"
+    TONES = "tones"
+
+
+_STAGES = {
+    "clear": {"": TileStage.CLEAR},
+    "ahead": {"": TileStage.SETUP},
+    "setup": {"": TileStage.SETUP},
+    "work": {
+        "": TileStage.QUADS,
+        "tests": TileStage.DEPTH,
+        "late": TileStage.DEPTH,
+        "ask": TileStage.TEXTURE,
+        "answer": TileStage.TEXTURE,
+        "shade": TileStage.SHADE,
+        "blend": TileStage.BLEND,
+        "next": TileStage.QUADS,
+    },
+    "lists": {"": TileStage.SORT},
+    "resolve": {"": TileStage.RESOLVE},
+    "tones": {"": TileStage.TONES},
+}
+"""For each program the stage that begins at a label; other labels begin none."""
+
+
+def program_of(name: str, **parameters: int) -> VectorProgram:
+    """Return a program of ``programs/backend`` for some parameters, assembled once."""
+    return shipped(f"backend/{name}.mc", **parameters)
+
+
+@cache
+def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
+    """Return the stage of each instruction of such a program."""
+    program = program_of(name, **parameters)
+    begins = {program.labels[label]: stage for label, stage in _STAGES[name].items() if label in program.labels}
+    found, stage = [], _STAGES[name][""]
+    for address in program.addresses:
+        stage = begins.get(address, stage)
+        found.append(stage)
+    return tuple(found)
+
+
+@cache
+def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
+    """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
+    # The layout is the programs' own; a program that stores each constant in its data tells them.
+    names = (
+        "BLOCK_BYTES",
+        "STREAM",
+        "PAGE",
+        "COLOUR",
+        "TRIANGLE_BYTES",
+        "ASKED",
+        "U",
+        "V",
+        "TEXELS",
+        "QUAD_BYTES",
+        "ENTRY_BYTES",
+        "SETS",
+        "LOOK_BYTES",
+    )
+    text = "\n".join(
+        (
+            f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
+            f"SAMPLES = {samples}, SORTS = {int(sorts)}, "
+            + ", ".join(f"{name} = {value}" for name, value in attributes.parameters.items()),
+            f"range words[{4 * len(names)}]",
+            f"data words: word {', '.join(names)}",
+            "halt\n",
+        )
+    )
+    values = bytes(assemble_vector(text).data[0].values)
+    return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
+
+
+def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: int = 0) -> dict[str, int]:
+    """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
+    state, attributes = draw.state, Attributes.of(draw)
+    found = {
+        "SAMPLES": frame.samples,
+        "PART": part,
+        "TEXTURED": int(part > 0),
+        "FLAT": int(bool(steady(draw.triangles).all())),
+        "CUTOUT": state.cutout,
+        "PACKED": int(any(each.state.stencil is not None for each in frame.draws)),
+        "LESS": int(state.depth_test is DepthTest.LESS),
+        "DEPTH_WRITE": int(state.depth_write),
+        "COLOUR_WRITE": int(state.colour_write),
+        "BLEND": list(Blend).index(state.blend),
+        "OPACITY": state.alpha,
+        "SORTS": int(sorts),
+        "LENGTH": length,
+    }
+    if attributes.correct:
+        found |= {"CORRECT": 1, "BITS": attributes.bits}
+        if state.texture is not None and state.texture.mipmaps and part == 1:
+            found["DETAILED"] = 1
+    if state.stencil is not None:
+        found |= {
+            "STENCIL": 1 + list(StencilTest).index(state.stencil.test),
+            "REFERENCE": state.stencil.reference,
+            "FAILED": list(StencilStep).index(state.stencil.failed),
+            "HIDDEN": list(StencilStep).index(state.stencil.hidden),
+            "PASSED": list(StencilStep).index(state.stencil.passed),
+        }
+    return found
+
+
+# Planes of triangles by a program, sixteen side by side: what numpy's integers are, bit for bit (`planes.mc`).
+
+
+_FIRST = 4096
+"""Bytes that are left to the program's own constants."""
+_CORNER_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaneWords:
+    """Triangles as the back end reads them, and the run that made them: a thread for each sixteen of them."""
+
+    words: np.ndarray
+    """uint32[triangle, word], laid out as ``layout.mc`` says."""
+    program: VectorProgram
+    core: Core
+    note: RunNote
+    lines: tuple[int, int]
+    """In which lines of memory the input begins, and the triangles."""
+
+
+def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
+    """Return the program for pixels of 1 or 4 samples."""
+    places = {f"{axis}{number}": at[k] for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
+    told = attributes.parameters | ({"BITS": attributes.bits} if attributes.correct else {})
+    return program_of("planes", SAMPLES=samples, **told, **(places if samples > 1 else {}))
+
+
+def plane_words(
+    triangles: ScreenTriangles,
+    samples: int,
+    attributes: Attributes,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
+) -> PlaneWords:
+    """Work out the planes of triangles of a draw, one or more, at so many samples a pixel."""
+    size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
+    count = len(triangles)
+    groups = -(-count // LANES)
+    values = [triangles.depths[..., None], triangles.colours]
+    if attributes.correct and triangles.nearness is not None:
+        values.append(2 * triangles.nearness[..., None])
+    if attributes.textured and triangles.coordinates is not None:
+        values.append(triangles.coordinates)
+    of_corners = np.concatenate(values, axis=-1).transpose(0, 2, 1).reshape(count, -1)
+    vectors = _CORNER_WORDS + of_corners.shape[1]
+    given = np.zeros((groups * LANES, vectors), np.int64)
+    given[:count, :_CORNER_WORDS] = triangles.corners.reshape(count, -1)
+    given[:count, _CORNER_WORDS:] = of_corners
+    laid = given.reshape(groups, LANES, vectors).transpose(0, 2, 1).astype(np.int32)
+    end = _FIRST + laid.nbytes
+    memory = ByteMemory(end + groups * LANES * size)
+    memory.data[0, _FIRST:end] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
+    program = plane_program(samples, attributes)
+    unit, core = VectorUnit(program, groups, memory, engine), Core(program, groups, config)
+    number = np.arange(groups)
+    unit.set_scalar(0, _FIRST + LINE_BYTES * vectors * number)
+    unit.set_scalar(1, end + LANES * size * number)
+    unit.set_scalar(2, (1 << np.minimum(count - LANES * number, LANES)) - 1)
+    notes: list[RunNote] = []
+    unit.run(notes.append, lines=True)
+    note = RunNote.joined(notes)
+    core(note)
+    words = memory.data[0, end:].view(np.uint32).reshape(-1, size // 4)[:count]
+    return PlaneWords(words, program, core, note, (_FIRST // LINE_BYTES, end // LINE_BYTES))

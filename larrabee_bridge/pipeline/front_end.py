@@ -1,0 +1,799 @@
+"""The front end (neither): from vertices to triangles on the screen and bins, and what each PrimSet cost (4.2, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.pipeline.bins import TILES, Bins
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
+from larrabee_bridge.vpu.isa import LANES, VectorFamily
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import MEMORY_BYTES, VectorProgram, shipped
+from larrabee_bridge.vpu.rotation import RANGE
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, DepthTest, ScreenTriangles, State
+from pixelflow.simd.errors import Fault, InputError, InternalError
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.lanes.words import ByteMemory
+
+# Memory that is handed out piece by piece and grows: where the stages of the front end find and leave their data.
+
+
+BLOCK = 512
+"""Pieces begin at multiples of this many bytes: eight cache lines, which is one block of sixteen vertices."""
+
+
+class Heap:
+    """A memory whose first 64 KB are the programs' own ranges; pieces follow, all zeros at first."""
+
+    def __init__(self) -> None:
+        self._memory = ByteMemory(MEMORY_BYTES)
+        self._end = MEMORY_BYTES
+
+    @property
+    def memory(self) -> ByteMemory:
+        """The memory as it is now, large enough for all pieces."""
+        if self._end > self._memory.size:
+            grown = ByteMemory(self._end)
+            grown.data[:, : self._memory.size] = self._memory.data
+            self._memory = grown
+        return self._memory
+
+    def take(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where pieces of these sizes in bytes begin, one after the other."""
+        rounded = -(-np.asarray(sizes, np.int64) // BLOCK) * BLOCK
+        begins = self._end + np.cumsum(rounded) - rounded
+        self._end += int(rounded.sum())
+        return begins
+
+    def put(self, values: NDArray[np.generic]) -> int:
+        """Take a piece for an array of 32-bit numbers, write it there and return where it begins."""
+        begin = int(self.take(np.array([values.nbytes]))[0])
+        self.words(begin, values.size)[:] = np.ascontiguousarray(values).view(np.int32).reshape(-1)
+        return begin
+
+    def words(self, begin: int, count: int) -> NDArray[np.int32]:
+        """Return ``count`` words from byte ``begin`` on: a view that is valid until the next piece is taken."""
+        return self.memory.data.reshape(-1)[begin : begin + 4 * count].view(np.int32)
+
+
+# Inputs of the front end: meshes and settings, checked: every fault says what it is and where.
+
+
+LARGEST = 2.0**60
+"""Coordinates in clip space are smaller, so that no product of the front end overflows."""
+
+THREADS = 4
+"""Hardware threads of a core (Seiler et al. 2008, 3.1)."""
+
+_MOST_REPORTED = 20
+
+
+class Cull(Enum):
+    """Which triangles are dropped; the front is the side from which the corners run counterclockwise."""
+
+    NONE = "none: both sides are drawn"
+    FRONT = "those seen from the front"
+    BACK = "those seen from behind"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VertexMesh:
+    """Vertices and triangles: float32[vertex, xyz], int32[triangle, 3], colours int64[triangle, corner, rgb]."""
+
+    positions: NDArray[np.float32]
+    corners: NDArray[np.int32]
+    colours: NDArray[np.int64]
+    matrix: NDArray[np.float32]
+    """Rows of the matrix that takes (x, y, z, 1) to clip space: the view is -w <= x, y <= w and 0 <= z <= w."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HierarchicalDepth:
+    """Depth test by whole tiles: it keeps triangles out of tiles where they are hidden.
+
+    What hides them: the depths that tiles have beforehand, and triangles of the same thread that cover a whole tile, if
+    the draw's state writes depth. Pictures stay the same; bins come to depend on PrimSets and threads.
+    """
+
+    state: State = field(default_factory=State)
+    before: NDArray[np.int64] | None = None
+    """The largest depth in each tile beforehand, int64[tile] row by row; None: FAR in all."""
+
+    @property
+    def covers(self) -> bool:
+        """Whether what is drawn brings those depths down."""
+        return self.state.depth_write and not self.state.cutout
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrontEndSetting:
+    """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
+
+    With one of the ``samples`` of a pixel boxes are those around pixel centres; with four, those around their samples.
+    """
+
+    width: int
+    height: int
+    tile: int = 64
+    primset: int = 1000
+    cull: Cull = Cull.NONE
+    threads: int = THREADS
+    hierarchical: HierarchicalDepth | None = None
+    samples: int = 1
+    """Of a pixel: one in its centre, or four."""
+
+    @property
+    def columns(self) -> int:
+        """Tiles in a row."""
+        return -(-self.width // self.tile)
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of the screen."""
+        return self.columns * -(-self.height // self.tile)
+
+    @property
+    def coarse(self) -> NDArray[np.int64] | None:
+        """The largest depth in each tile beforehand, int64[tile]; None: no hierarchical depth test."""
+        if self.hierarchical is None:
+            return None
+        before = self.hierarchical.before
+        return np.full(self.tiles, FAR) if before is None else np.asarray(before, np.int64)
+
+
+def checked(
+    positions: NDArray[np.number],
+    colours: NDArray[np.uint8],
+    corners: NDArray[np.integer],
+    matrix: NDArray[np.number],
+    setting: FrontEndSetting,
+) -> VertexMesh:
+    """Return the mesh as the front end's numbers; raises InputError with every fault."""
+    _raise(_of_setting(setting))
+    matrix = np.asarray(matrix)
+    positions, corners, colours = np.asarray(positions), np.asarray(corners), np.asarray(colours)
+    _raise(_of_shapes(positions, colours, corners, matrix))
+    _raise(_of_corners(corners, len(positions)))
+    if len(corners) == 0:
+        raise InputError(Fault("there is nothing to draw: a mesh without triangles"))
+    with np.errstate(over="ignore"):
+        rounded, rows = positions.astype(np.float32), matrix.astype(np.float32)
+    _raise(_of_numbers(rounded, rows))
+    by_corner = colours if colours.ndim == 3 else colours[corners]
+    return VertexMesh(rounded, corners.astype(np.int32), by_corner.astype(np.int64), rows)
+
+
+def _raise(faults: Iterable[Fault]) -> None:
+    found = tuple(faults)
+    if found:
+        raise InputError(found[:_MOST_REPORTED])
+
+
+def _of_setting(setting: FrontEndSetting) -> list[Fault]:
+    found = []
+    state = setting.hierarchical and setting.hierarchical.state
+    if setting.tile not in TILES:
+        found.append(Fault(f"a tile of {setting.tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
+    if not (0 < setting.width < REACH and 0 < setting.height < REACH):
+        hint = f"sides are 1 to {REACH - 1} pixels"
+        found.append(Fault(f"a screen of {setting.width}x{setting.height} pixels", hint=hint))
+    if setting.primset < 1:
+        found.append(Fault(f"a PrimSet of {setting.primset} triangles", hint="1 or more"))
+    if not 1 <= setting.threads <= THREADS:
+        found.append(Fault(f"{setting.threads} threads for a PrimSet", hint=f"a core has 1 to {THREADS}"))
+    if setting.samples not in (1, len(SAMPLES)):
+        found.append(Fault(f"{setting.samples} samples a pixel", hint=f"allowed: 1, {len(SAMPLES)}"))
+    if state and setting.samples != 1:
+        found.append(Fault(f"a hierarchical depth test with {setting.samples} samples a pixel", hint="allowed: 1"))
+    if state and (state.depth_test is not DepthTest.LESS or state.stencil is not None):
+        hint = "only where the depth test is LESS and no stencil steps may triangles be left out unseen"
+        found.append(Fault("a hierarchical depth test in a state that needs hidden triangles", hint=hint))
+    if not found and (coarse := setting.coarse) is not None:
+        wrong = coarse.shape != (setting.tiles,)
+        if wrong or (len(coarse) and not 0 <= coarse.min() <= coarse.max() <= FAR):
+            hint = f"one for each of {setting.tiles} tiles, row by row, 0 to {FAR}"
+            found.append(Fault(f"depths of tiles, {list(coarse.shape)} numbers", hint=hint))
+    return found
+
+
+def _of_shapes(
+    positions: NDArray[np.number], colours: NDArray[np.uint8], corners: NDArray[np.integer], matrix: NDArray[np.number]
+) -> list[Fault]:
+    found = []
+    if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "fiu":
+        found.append(Fault(f"positions are float[vertex, 3], not {positions.dtype}{list(positions.shape)}"))
+    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
+        found.append(Fault(f"corners are int[triangle, 3], not {corners.dtype}{list(corners.shape)}"))
+    if matrix.shape != (4, 4) or matrix.dtype.kind not in "fiu":
+        found.append(Fault(f"a matrix is float[4, 4], not {matrix.dtype}{list(matrix.shape)}"))
+    if found:
+        return found
+    if colours.dtype != np.uint8 or colours.shape not in ((len(positions), 3), (len(corners), 3, 3)):
+        hint = "uint8[vertex, 3], or uint8[triangle, 3, 3] for each corner"
+        found.append(Fault(f"colours are {colours.dtype}{list(colours.shape)}", hint=hint))
+    return found
+
+
+def _of_corners(corners: NDArray[np.integer], vertices: int) -> list[Fault]:
+    wrong = np.argwhere((corners < 0) | (corners >= vertices))
+    return [
+        Fault(
+            f"triangle {triangle + 1}: corner {corner + 1} is vertex number {corners[triangle, corner]}",
+            hint=f"numbers are 0 to {vertices - 1}" if vertices else "the mesh has no vertices",
+        )
+        for triangle, corner in wrong[:_MOST_REPORTED].tolist()
+    ]
+
+
+def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> list[Fault]:
+    found = [
+        Fault(f"row {row + 1}, column {column + 1} of the matrix is not a finite float32")
+        for row, column in np.argwhere(~np.isfinite(matrix)).tolist()
+    ]
+    finite = np.isfinite(positions).all(axis=1)
+    wrong = np.flatnonzero(~finite)[:_MOST_REPORTED]
+    count = len(positions)
+    found += [Fault(f"vertex {number + 1} of {count} is not a point of finite float32 numbers") for number in wrong]
+    if found:
+        return found
+    wide, across = np.abs(positions.astype(np.float64)), np.abs(matrix.astype(np.float64))
+    reached = (wide @ across[:, :3].T + across[:, 3]).max(axis=1, initial=0.0)
+    hint = "sums of products in clip space stay below 2^60"
+    far = np.flatnonzero(reached >= LARGEST)[:_MOST_REPORTED]
+    return [
+        Fault(f"vertex {number + 1} of {count} reaches {reached[number]:.3g} in clip space", hint=hint)
+        for number in far
+    ]
+
+
+# The programs of the front end, carried out by the hardware threads of many PrimSets side by side, and their cost.
+
+
+Place = tuple[str, int]
+"""A parameter of a program."""
+
+
+def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
+    """Return a program of the front end, assembled once with parameters (name, value)."""
+    return shipped(f"front_end/{name}.mc", **dict(parameters))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StageCost:
+    """What a stage cost: cycles of a PrimSet's threads, each alone on a core, and lines that they touch, int64[primset]
+    each; instructions by family."""
+
+    cycles: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    counts: dict[VectorFamily, int]
+
+    def plus(self, other: StageCost) -> StageCost:
+        """Return the cost of both."""
+        counts = {family: self.counts[family] + other.counts[family] for family in VectorFamily}
+        return StageCost(self.cycles + other.cycles, self.lines + other.lines, counts)
+
+
+class Stages:
+    """Carries out stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
+
+    The threads of a PrimSet take turns on its core, and a stage begins where the one before has ended.
+    """
+
+    def __init__(self, primsets: int, config: CoreConfig | None = None, *, engine: str = AUTO) -> None:
+        self.primsets, self.config, self.engine = primsets, config or CoreConfig(), engine
+        self.costs: dict[str, StageCost] = {}
+        """By the name of the stage."""
+        self.cores: dict[int, SharedCore] = {}
+        """What the core of each PrimSet did, once `finish` has been called."""
+        self._record = WorkRecord(self.config)
+        self._phase = 0
+
+    def run(
+        self,
+        stage: str,
+        program: VectorProgram,
+        memory: ByteMemory,
+        primset: NDArray[np.int64],
+        registers: Mapping[int, NDArray[np.int64]],
+        floats: Mapping[str, NDArray[np.float32]] | None = None,
+    ) -> VectorUnit | None:
+        """Carry out a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
+
+        ``registers`` gives r0 to r15 for each thread, ``floats`` what stands in ranges of the program.
+        """
+        if not len(primset):
+            return None
+        unit = VectorUnit(program, len(primset), memory, self.engine)
+        core = Core(program, len(primset), self.config)
+        for name, laid in (floats or {}).items():
+            start = program.range(name).start
+            memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
+        for number, values in registers.items():
+            unit.set_scalar(number, values)
+        notes: list[RunNote] = []
+        unit.run(notes.append, lines=True)
+        note = RunNote.joined(notes)
+        core(note)
+        self._keep(program, note, primset)
+        counts = {family: int(each.sum()) for family, each in core.counts.items()}
+        cost = StageCost(self._by_primset(primset, core.cycles), self._by_primset(primset, core.lines), counts)
+        self.costs[stage] = self.costs[stage].plus(cost) if stage in self.costs else cost
+        return unit
+
+    def finish(self) -> None:
+        """Time the PrimSets that have gone through their stages."""
+        self.cores |= self._record.count()
+        self._phase = 0
+
+    def _keep(self, program: VectorProgram, note: RunNote, primset: NDArray[np.int64]) -> None:
+        record = self._record
+        number = record.program(program)
+        ranges = record.ranges(number, np.zeros((1, 0, RANGE), np.int64))
+        work = primset[note.threads]
+        thread = np.arange(len(work)) - np.searchsorted(work, work)
+        record.add(number, note, work, thread, record.step() + note.threads, ranges, phase=self._phase)
+        record.words(note)
+        self._phase += 1
+
+    def _by_primset(self, primset: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        total = np.zeros(self.primsets, np.int64)
+        np.add.at(total, primset, values)
+        return total
+
+
+# PrimSets through the front end, some of them side by side: index, transform, assemble, cut, bin.
+#
+# A PrimSet belongs to one core (Seiler et al. 2008, 4.3). Its hardware threads share it, which is this model's choice:
+# vertices, and triangles, are dealt out in runs of whole sixteens, and each stage waits for the one before. Which
+# vertices a PrimSet names is found by one thread, since each sixteen corners depend on those before. Pieces of
+# triangles
+# that were cut are put in their places in the order on the host, uncounted.
+
+
+WORD, CORNERS_BYTES = 4, 12
+PLACES = 192
+"""Bytes of the corners of sixteen triangles."""
+MASKS = 20
+"""Bytes of the five masks of sixteen triangles."""
+POLYGON = 10
+"""Corners that a triangle which is cut by seven planes can have."""
+SHARES = 256
+"""Where in a block the shares of a new corner begin (cut.mc)."""
+PLANES = 9
+"""Words of a triangle on its way into the bins (assemble.mc): first tile, further ones, corners, number, depths."""
+FURTHER, CORNERS, NUMBER = 1, slice(2, 5), 5
+ROOM = 128
+"""Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
+
+
+class DropReason(Enum):
+    """Why a triangle, or a piece of one that was cut, does not go to the bins."""
+
+    OUTSIDE = "it lies on the outer side of the view"
+    NO_AREA = "its corners lie on a line after rounding"
+    TURNED_AWAY = "it is seen from the side that is culled"
+    NO_PIXEL = "the box around it holds no pixel centre, or sample, of the screen"
+
+
+@dataclass(slots=True, eq=False)
+class Found:
+    """What came of some PrimSets; arrays have one row for each triangle that goes to the bins, in drawing order."""
+
+    corners: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    source: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    primset: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    """(tile, triangle) of every entry, int64[entry, 2]: by tile, in the order of the PrimSets' lists."""
+    vertices: NDArray[np.int64]
+    """Vertices that each PrimSet shaded."""
+    dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
+    cut: int = 0
+    left_out: int = 0
+
+
+def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Deal each PrimSet's sixteens out to its threads; return of each thread its PrimSet, its first and how many."""
+    bounds = sixteens[:, None] * np.arange(threads + 1) // threads
+    counts = np.diff(bounds, axis=1)
+    primset, thread = np.nonzero(counts)
+    return primset, bounds[primset, thread], counts[primset, thread]
+
+
+def places_within(samples: int) -> tuple[int, int]:
+    """Return the first and the last place in a pixel, across or down, at which it is sampled, in 1/256."""
+    places = [place for each in ((CENTRE,) if samples == 1 else SAMPLES) for place in each]
+    return min(places), max(places)
+
+
+def _room(triangles: int) -> int:
+    """Return a power of two that is enough: programs are assembled for it, so that there are few."""
+    return max(ROOM, 1 << (triangles - 1).bit_length())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chosen:
+    """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
+
+    record: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    room: int
+    cut_at: NDArray[np.int64]
+    to_cut: NDArray[np.int64]
+
+
+class _Pass:
+    """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
+
+    def __init__(
+        self,
+        mesh: VertexMesh,
+        setting: FrontEndSetting,
+        stages: Stages,
+        first: int,
+        sizes: NDArray[np.int64],
+        number: int,
+    ):
+        self.mesh, self.setting, self.stages = mesh, setting, stages
+        self.first, self.sizes, self.number = first, sizes, number
+        self.starts = np.cumsum(sizes) - sizes
+        self.corners = mesh.corners[first : first + int(sizes.sum())]
+        self.heap = Heap()
+        self.dropped = dict.fromkeys(DropReason, 0)
+        self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
+        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
+
+    def run(
+        self,
+        stage: str,
+        program: str,
+        parameters: tuple[Place, ...],
+        owner: NDArray[np.int64],
+        registers: Mapping[int, NDArray[np.int64]],
+        **floats: NDArray[np.float32],
+    ) -> VectorUnit:
+        """Carry out a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
+        found = program_of(program, parameters)
+        unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
+        assert unit is not None  # every PrimSet has a triangle, and so a thread
+        return unit
+
+    # --- stages ---------------------------------------------------------------------------------------------
+
+    def index(self) -> None:
+        """Find the vertices that each PrimSet names, and write the corners as their places."""
+        sixteens = -(-self.sizes // LANES)
+        indices = self.heap.put(self.corners)
+        table = self.heap.take(np.full(len(self.sizes), WORD * len(self.mesh.positions)))
+        self.lists = self.heap.take(WORD * (3 * self.sizes + LANES))
+        self.places_at = self.heap.take(PLACES * sixteens)
+        between = self.heap.take(np.full(len(self.sizes), BLOCK))
+        owner = np.arange(len(self.sizes))
+        registers = {1: indices + CORNERS_BYTES * self.starts, 2: self.sizes, 3: table}
+        registers |= {4: self.lists, 5: self.places_at, 6: between}
+        self.vertices = self.run("index", "index", (("BLOCK", BLOCK),), owner, registers).scalar(7).astype(np.int64)
+        words = [self.heap.words(at, 48 * n) for at, n in zip(self.places_at.tolist(), sixteens.tolist(), strict=True)]
+        rows = [
+            each.reshape(-1, 3, LANES).transpose(0, 2, 1).reshape(-1, 3)[:size]
+            for each, size in zip(words, self.sizes.tolist(), strict=True)
+        ]
+        self.places = np.concatenate(rows).astype(np.int64)
+
+    def transform(self) -> None:
+        """Take the vertices to the screen."""
+        sixteens = -(-self.vertices // LANES)
+        positions = self.heap.put(self.mesh.positions)
+        self.blocks = self.heap.take(BLOCK * sixteens)
+        owner, first, count = shares(sixteens, self.setting.threads)
+        registers = {1: self.lists[owner] + 64 * first, 2: self.blocks[owner] + BLOCK * first, 3: count}
+        self._transform(owner, {**registers, 4: np.full(len(owner), positions)}, cut=0)
+
+    def _transform(self, owner: NDArray[np.int64], registers: Mapping[int, NDArray[np.int64]], *, cut: int) -> None:
+        limits = (("CUT", cut), ("REACH", REACH), ("FAR", FAR), ("GUARD", DEPTH_GUARD))
+        self.run("transform", "transform", (*self.screen, *limits), owner, registers, viewing=self.mesh.matrix)
+
+    def assemble(self) -> None:
+        """Choose the triangles that go to the bins, then cut those that must be cut and choose among the pieces."""
+        sixteens = -(-self.sizes // LANES)
+        owner, first, count = shares(sixteens, self.setting.threads)
+        triangles = np.minimum(self.sizes[owner] - LANES * first, LANES * count)
+        places = self.places_at[owner] + PLACES * first
+        begin = self.starts[owner] + LANES * first
+        chosen = self._choose(owner, places, triangles, begin)
+        self.owner, self.record = owner, chosen.record
+        self.thread_of = np.repeat(np.arange(len(owner)), triangles.astype(np.intp))
+        # The table of pieces goes on after that of the triangles.
+        self.source = np.arange(len(self.corners))
+        self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
+        self.cut = int(chosen.to_cut.sum())
+        if self.cut:
+            self._cut(chosen)
+
+    def _choose(
+        self,
+        owner: NDArray[np.int64],
+        places: NDArray[np.int64],
+        triangles: NDArray[np.int64],
+        begin: NDArray[np.int64],
+        pieces: int = 0,
+    ) -> _Chosen:
+        """Assemble, for each thread, ``triangles`` with corners at ``places``, numbered from ``begin`` on."""
+        sixteens = -(-triangles // LANES)
+        room = _room(int(triangles.max()))
+        at = self.heap.take(np.full(len(owner), PLANES * WORD * room))
+        flags = self.heap.take(MASKS * sixteens)
+        cut_at = self.heap.take(np.full(len(owner), 4 * WORD * room))
+        registers = {1: places, 2: triangles, 3: self.blocks[owner], 4: at, 5: flags, 6: begin, 9: cut_at}
+        culled = {Cull.NONE: 0, Cull.FRONT: -1, Cull.BACK: 1}[self.setting.cull]
+        first, last = places_within(self.setting.samples)
+        sizes = (("TILE", self.setting.tile), ("CAPACITY", room), ("CULLED", culled), ("PIECES", pieces))
+        sampled = (("FIRST_PLACE", first), ("LAST_PLACE", last))
+        unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes, *sampled), owner, registers)
+        kept, to_cut = unit.scalar(7).astype(np.int64), unit.scalar(10).astype(np.int64)
+        for flag, count in zip(flags.tolist(), triangles.tolist(), strict=True):
+            self._count_dropped(flag, count)
+        return _Chosen(self._table(at, PLANES, room, kept), owner, room, cut_at, to_cut)
+
+    def _table(self, at: NDArray[np.int64], planes: int, room: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the words that threads left in planes, ``counts`` of each thread: int64[plane, triangle]."""
+        words = self.heap.words(int(at[0]), len(at) * planes * room).reshape(len(at), planes, room)
+        return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
+
+    def _count_dropped(self, at: int, triangles: int) -> None:
+        """Count what sixteens of triangles were dropped for, from their masks."""
+        sixteens = -(-triangles // LANES)
+        words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
+        for column, reason in (
+            (0, DropReason.OUTSIDE),
+            (2, DropReason.NO_AREA),
+            (3, DropReason.TURNED_AWAY),
+            (4, DropReason.NO_PIXEL),
+        ):
+            self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
+
+    def _cut(self, chosen: _Chosen) -> None:
+        """Cut triangles and take the pieces through the rest of the way."""
+        threads = np.flatnonzero(chosen.to_cut)
+        owner, count = chosen.owner[threads], chosen.to_cut[threads]
+        sixteens = -(-count // LANES)
+        most = POLYGON * sixteens
+        listed = self.heap.take(WORD * (most + 1))
+        blocks = self.heap.take(BLOCK * most)
+        polygons = self.heap.take(2 * BLOCK * most)
+        room = _room((POLYGON - 2) * int(count.max()))
+        pieces_at = self.heap.take(np.full(len(threads), 4 * WORD * room))
+        registers = {1: chosen.cut_at[threads], 2: count, 3: self.blocks[owner], 4: listed}
+        registers |= {5: pieces_at, 6: blocks - self.blocks[owner], 7: polygons}
+        sizes = (("REACH", REACH), ("CAPACITY", chosen.room), ("ROOM", room))
+        unit = self.run("cut", "cut", (*self.screen, *sizes), owner, registers)
+        many, pieces = unit.scalar(9).astype(np.int64), unit.scalar(0).astype(np.int64)
+        table = self._table(pieces_at, 4, room, pieces)
+        self.dropped[DropReason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
+        some = pieces > 0
+        if not some.any():
+            return
+        self._transform(owner[some], {1: listed[some], 2: blocks[some], 3: many[some]}, cut=1)
+        begin = len(self.source) + np.cumsum(pieces) - pieces
+        rest = self._choose(owner[some], pieces_at[some], pieces[some], begin[some], room)
+        if rest.to_cut.any():
+            raise InternalError("a triangle that was cut must be cut again")
+        thread = np.repeat(np.arange(len(threads)), pieces.astype(np.intp))
+        place = table[:3].T
+        shares = self._shares(place - (blocks - self.blocks[owner])[thread, None], listed[thread])
+        self.source = np.append(self.source, table[3])
+        self.places, self.weights = np.append(self.places, place, axis=0), np.append(self.weights, shares, axis=0)
+        record = np.append(self.record, rest.record, axis=1)
+        # Stable: the pieces of a triangle come in their order.
+        self.record = record[:, np.argsort(self.source[record[NUMBER]], kind="stable")]
+
+    def _shares(self, place: NDArray[np.int64], listed: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the shares of pieces' corners, by their places in the blocks that ``listed`` names."""
+        words = self.heap.memory.data.reshape(-1).view(np.int32)
+        block = words[listed[:, None] // WORD + place // BLOCK].astype(np.int64)
+        at = (block + place % BLOCK + SHARES)[..., None] + 64 * np.arange(3)
+        return words.view(np.float32)[at // WORD].astype(np.float64)
+
+    # --- bins -----------------------------------------------------------------------------------------------
+
+    def bin(self) -> tuple[NDArray[np.int64], int]:
+        """Put the triangles into lists of tiles; return the entries (tile, triangle), and how many were left out."""
+        setting = self.setting
+        thread = self.thread_of[self.source[self.record[NUMBER]]]
+        owner, threads = self.owner, len(self.owner)
+        count = np.bincount(thread, minlength=threads)
+        room = _room(int(count.max()))
+        planes = np.zeros((threads, PLANES, room), np.int64)
+        within = np.arange(len(thread)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
+        planes[thread, :, within] = self.record.T
+        planes[thread, NUMBER, within] = np.arange(len(thread))
+        at = self.heap.put(planes.astype(np.int32)) + PLANES * WORD * room * np.arange(threads)
+        columns, rows = (self.record[FURTHER] & 0xFFFF) + 1, (self.record[FURTHER] >> 16) + 1
+        nodes = self.heap.take(8 * np.bincount(thread, columns * rows, threads).astype(np.int64) + 8)
+        lists = self.heap.take(np.full(threads, 8 * setting.tiles))
+        registers = {1: at, 2: count, 3: lists, 4: nodes}
+        parameters = [*self.tiles, ("CAPACITY", room)]
+        coarse = setting.coarse
+        if setting.hierarchical is not None and coarse is not None:
+            depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
+            for each in depths.tolist():
+                self.heap.words(each, setting.tiles)[:] = coarse
+            registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
+            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
+            parameters += [*self.screen, *how]
+        for each in lists.tolist():
+            heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
+            heads[:, 1] = each + 8 * np.arange(setting.tiles)
+        unit = self.run("bin", "bin", tuple(parameters), owner, registers)
+        return self._entries(lists), int(unit.scalar(0).sum())
+
+    def _entries(self, lists: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Follow all lists at once, node after node."""
+        memory = self.heap.memory.data.reshape(-1).view(np.int32)
+        tiles = self.setting.tiles
+        at = memory[(lists[:, None] + 8 * np.arange(tiles)) // WORD].reshape(-1).astype(np.int64)
+        which = np.arange(len(at))
+        found = [np.zeros((0, 3), np.int64)]
+        step = 0
+        while (live := at > 0).any():
+            at, which = at[live], which[live]
+            found.append(np.stack([which % tiles, which // tiles, memory[at // WORD + 1]], axis=1).astype(np.int64))
+            at = memory[at // WORD].astype(np.int64)
+            step += 1
+        entries = np.concatenate(found)
+        # Stable: nodes of one list stay in the order of the list.
+        return entries[np.lexsort((entries[:, 1], entries[:, 0]))][:, [0, 2]]
+
+    def found(self) -> Found:
+        """Return what came of all."""
+        entries, left_out = self.bin()
+        number = self.record[NUMBER]
+        primset = np.searchsorted(self.starts, self.source[number], "right") - 1
+        places = self.record[CORNERS].T
+        at = self.blocks[primset][:, None] + places
+        memory = self.heap.memory.data.reshape(-1).view(np.int32)
+        x, y, z = (memory[(at + 64 * axis) // WORD].astype(np.int64) for axis in range(3))
+        weights = self.weights[number].copy()
+        turned = places[:, 1] != self.places[number, 1]
+        weights[turned, 1:] = weights[turned, :0:-1]
+        source = self.source[number] + self.first
+        corners = np.stack([x, y], axis=-1)
+        result = Found(corners, z, source, weights, primset + self.number, entries, self.vertices, self.dropped)
+        result.cut, result.left_out = self.cut, left_out
+        return result
+
+
+def carry_out(
+    mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
+) -> Found:
+    """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
+    way = _Pass(mesh, setting, stages, first, sizes, number)
+    way.index()
+    way.transform()
+    way.assemble()
+    found = way.found()
+    stages.finish()
+    return found
+
+
+# The front end as a whole: from vertices to triangles on the screen and bins, with what each PrimSet cost.
+
+
+_SIDE_BY_SIDE = 1 << 27
+"""Bytes of memory that PrimSets which are carried out side by side may take together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrontEndResult:
+    """What a front end made of a mesh; triangles are those that go to the bins, in the order of drawing."""
+
+    triangles: ScreenTriangles
+    bins: Bins
+    """By the box rule; less what a hierarchical depth test left out."""
+    source: NDArray[np.int64]
+    """Number of the mesh's triangle that each came from: several where one was cut."""
+    weights: NDArray[np.float64]
+    """float64[triangle, corner, 3]: the share of each corner of that triangle, for whatever else its corners have."""
+    primset: NDArray[np.int64]
+    """Sequence id of each triangle's PrimSet."""
+    vertices: NDArray[np.int64]
+    """How many vertices each PrimSet shaded."""
+    distinct: int
+    """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
+    costs: dict[str, StageCost]
+    """By stage, of threads alone on a core: index, transform, assemble, cut where any triangle was, bin."""
+    cores: dict[int, SharedCore]
+    """What the core of each PrimSet did, on which its threads take turns, by sequence id."""
+    dropped: dict[DropReason, int]
+    cut: int
+    """Triangles that were cut, because they reach where the screen's numbers end."""
+    left_out: int
+    """Entries that a hierarchical depth test kept out of the bins."""
+
+    @property
+    def cycles(self) -> NDArray[np.int64]:
+        """Cycles of each PrimSet on its core, all stages: int64[primset]."""
+        return np.array([self.cores[number].cycles for number in range(len(self.vertices))], np.int64)
+
+    @property
+    def counts(self) -> dict[VectorFamily, int]:
+        """Instructions that were carried out, by family."""
+        return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in VectorFamily}
+
+
+def run_front_end(
+    positions: NDArray[np.number],
+    colours: NDArray[np.uint8],
+    corners: NDArray[np.integer],
+    matrix: NDArray[np.number],
+    setting: FrontEndSetting,
+    *,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
+) -> FrontEndResult:
+    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet after PrimSet.
+
+    ``positions`` is float[vertex, 3], taken as float32; ``colours`` uint8[vertex, 3], or uint8[triangle, 3, 3] for each
+    corner; ``corners`` int[triangle, 3]. ``matrix`` takes (x, y, z, 1) to clip space, where the view is
+    -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. A PrimSet's
+    threads take turns on its core.
+
+    Raises InputError for meshes without triangles, corners that do not exist, numbers that are not finite or too large,
+    and for settings that do not exist.
+    """
+    mesh = checked(positions, colours, corners, matrix, setting)
+    primset = setting.primset
+    count = len(mesh.corners)
+    sizes = np.minimum(primset, count - np.arange(0, count, primset))
+    stages = Stages(len(sizes), config, engine=engine)
+    many = _side_by_side(mesh, setting)
+    parts = [
+        carry_out(mesh, setting, stages, number * primset, sizes[number : number + many], number)
+        for number in range(0, len(sizes), many)
+    ]
+    return _together(mesh, setting, stages, parts)
+
+
+def _side_by_side(mesh: VertexMesh, setting: FrontEndSetting) -> int:
+    """Return how many PrimSets go side by side."""
+    size = min(setting.primset, len(mesh.corners))
+    one = 4 * len(mesh.positions) + 400 * size + setting.threads * (12 * setting.tiles + 4096)
+    return max(_SIDE_BY_SIDE // one, 1)
+
+
+def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts: list[Found]) -> FrontEndResult:
+    source, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "weights"))
+    colours = np.rint(np.einsum("tck,tkr->tcr", weights, mesh.colours[source])).astype(np.int64)
+    dropped = {reason: sum(part.dropped[reason] for part in parts) for reason in DropReason}
+    triangles = ScreenTriangles(
+        np.concatenate([part.corners for part in parts]),
+        np.concatenate([part.depths for part in parts]),
+        colours,
+        dropped[DropReason.NO_AREA],
+    )
+    begins = np.cumsum([0] + [len(part.source) for part in parts[:-1]])
+    entries = np.concatenate([part.entries + np.array([0, begin]) for part, begin in zip(parts, begins, strict=True)])
+    entries = entries[np.argsort(entries[:, 0], kind="stable")]
+    starts = np.searchsorted(entries[:, 0], np.arange(setting.tiles + 1))
+    return FrontEndResult(
+        triangles=triangles,
+        bins=Bins(setting.tile, setting.columns, setting.tiles // setting.columns, starts, entries[:, 1]),
+        source=source,
+        weights=weights,
+        primset=np.concatenate([part.primset for part in parts]),
+        vertices=np.concatenate([part.vertices for part in parts]),
+        distinct=len(np.unique(mesh.corners)),
+        costs=stages.costs,
+        cores=stages.cores,
+        dropped=dropped,
+        cut=sum(part.cut for part in parts),
+        left_out=sum(part.left_out for part in parts),
+    )

@@ -1,0 +1,611 @@
+"""Larrabee's rasterizer (neither): set-up and recursive descent as programs, with their cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from larrabee_bridge.pipeline.back_end_programs import Attributes, PlaneWords, plane_words
+from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin_triangles, distinct
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
+from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import VectorProgram, shipped
+from larrabee_bridge.vpu.rotation import RANGE
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.lanes.words import ByteMemory
+
+# Works of the rasterizer: the set-up and the descents of a PrimSet's triangles by the four threads of a core.
+#
+# They are the last part of a PrimSet's front end (Seiler et al. 2008, figure 7): a thread sets up sixteen triangles and
+# descends for each of them into its tiles, so that their fields are still in its caches. The masks go to the bins.
+# Planes follow, of those triangles alone that cover something.
+
+
+THREADS = 4
+"""Of a core (Seiler et al. 2008, 3.1)."""
+
+_CONSTANTS = 64
+"""Lines of the programs' own constants."""
+_CORNERS = 6 * 64
+"""Lines of the corners that a PrimSet's front end has left in the L2 slice: as many as there are in the largest one."""
+_KEPT = 1 << 49
+_PAIR = _KEPT + _CORNERS
+_SCRATCH = _PAIR + 1
+_GIVEN = _SCRATCH + 16 * THREADS
+_VALUES = 24 * 64
+"""Lines of the values at corners that planes are made of, which a PrimSet's front end has left there too."""
+_PLANES = 1 << 45
+_APART = 1 << 33
+_END = 1 << 40
+
+
+class RasterWorks:
+    """Records what threads of the rasterizer carry out, by the PrimSet of their triangles; `count` times it."""
+
+    def __init__(self, primset: np.ndarray, bins: Bins, config: CoreConfig) -> None:
+        """``primset`` is the sequence id of each triangle: int64[triangle]."""
+        self.primset, self.bins = primset, bins
+        self.record = WorkRecord(config)
+        self.record.resident |= set(range(_KEPT, _SCRATCH + 16 * THREADS))
+        tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
+        order = np.lexsort((tile, bins.triangles))
+        self._turn = np.empty(len(order), np.int64)
+        self._turn[order] = np.arange(len(order))
+        """Triangle by triangle, of each its tiles: the order of a PrimSet, by the number of the pair."""
+        self._first = np.searchsorted(bins.triangles[order], np.arange(0, len(primset) + LANES, LANES))
+        """The turn of the first pair of each sixteen triangles."""
+        self._step = self.record.step()
+        self._batch = 0
+
+    def set_up(self, program: VectorProgram, note: RunNote, fields: int) -> None:
+        """Add set-ups, sixteen triangles a thread; their fields go to line ``fields`` and on."""
+        record, group = self.record, note.threads
+        number = record.program(program)
+        table = np.zeros((1, 2, RANGE), np.int64)
+        table[0, 0] = fields, 0, _CORNERS, _KEPT
+        table[0, 1, :2] = _END, _CONSTANTS - fields
+        work = self.primset[LANES * group]
+        # A thread sets up sixteen triangles, then descends for them.
+        order = self._step + 2 * self._first[group]
+        record.add(number, note, work, group % THREADS, order, record.ranges(number, table, _CONSTANTS), phase=0)
+        record.words(note)
+
+    def planes(self, made: PlaneWords, which: np.ndarray) -> None:
+        """Add planes of triangles ``which``, ascending, a thread sixteen at a time; all descents come before."""
+        record, group = self.record, made.note.threads
+        record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
+        number = record.program(made.program)
+        _, triangles = made.lines
+        table = np.zeros((1, 2, RANGE), np.int64)
+        table[0, 0] = triangles, 0, _VALUES, _GIVEN
+        table[0, 1, :2] = _END, _PLANES - triangles
+        work = self.primset[which[LANES * group]]
+        order = record.step() + group
+        ranges = record.ranges(number, table, _CONSTANTS)
+        record.add(number, made.note, work, group % THREADS, order, ranges, phase=1)
+        record.words(made.note)
+
+    def descend(
+        self, program: VectorProgram, note: RunNote, pairs: np.ndarray, lines: Sequence[int], scratch: int
+    ) -> None:
+        """Add descents of pairs of triangle and tile.
+
+        ``lines`` are where tiles, pairs, scratch memories of ``scratch`` lines each, and results begin.
+        """
+        record = self.record
+        number = record.program(program)
+        self._batch += 1
+        tiles, table_of_pairs, scratches, results = lines
+        table = np.zeros((1, 4, RANGE), np.int64)
+        table[0, 0, 0] = tiles
+        table[0, 1, :2] = table_of_pairs, _APART
+        table[0, 2] = results, 0, 1, _PAIR
+        table[0, 3, :2] = _END, (1 + self._batch) * _APART
+        which = pairs[note.threads]
+        triangle = self.bins.triangles[which]
+        thread = triangle // LANES % THREADS
+        first = scratches + scratch * note.threads
+        own = np.stack([first, first + scratch, _SCRATCH + scratch * thread - first], axis=1)
+        order = self._step + 2 * self._turn[which] + 1
+        ranges = record.ranges(number, table, _CONSTANTS)
+        record.add(number, note, self.primset[triangle], thread, order, ranges, own=own, phase=0)
+        record.words(note)
+
+    def count(self) -> dict[int, SharedCore]:
+        """Return what a core did for each PrimSet."""
+        return self.record.count()
+
+
+# Runs of the rasterizer's two programs: their memory, their threads, and what they counted.
+
+
+_LINE = 64
+_FIRST = 4096
+"""Bytes that are left to the programs' own constants."""
+_CORNERS_of_runs = 6 * _LINE
+_TILE_BYTES = 320
+_PAIR_BYTES = 16
+_LARGEST = 1 << 25
+"""Bytes of results of one batch of threads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
+
+    cycles: np.ndarray
+    instructions: dict[VectorFamily, int]
+
+    @property
+    def carried_out(self) -> int:
+        """Instructions of all threads together."""
+        return sum(self.instructions.values())
+
+    @property
+    def vector_share(self) -> float | None:
+        """Share of the vector unit's instructions; None without any."""
+        return vector_share(self.instructions)
+
+    def __add__(self, other: Counted) -> Counted:
+        both = {family: self.instructions[family] + other.instructions[family] for family in VectorFamily}
+        return Counted(np.concatenate([self.cycles, other.cycles]), both)
+
+    @classmethod
+    def of(cls, cores: list[Core]) -> Counted:
+        """Return what the threads of cores took together, one core after the other."""
+        cycles = np.concatenate([each.cycles for each in cores]) if cores else np.zeros(0, np.int64)
+        return cls(cycles, {family: sum(int(core.counts[family].sum()) for core in cores) for family in VectorFamily})
+
+
+def _names(program: VectorProgram) -> dict[str, int]:
+    return {each.name: each.start for each in program.ranges}
+
+
+class Fields:
+    """Where `fields.mc` puts the fields of sixteen triangles."""
+
+    def __init__(self, samples: int) -> None:
+        edge = 832 + (320 if samples > 1 else 0)
+        self.left, self.few, self.size = 3 * edge, 3 * edge + 256, 3 * edge + 320
+
+
+class SetUp:
+    """The edges of triangles, worked out by `setup.mc`."""
+
+    def __init__(
+        self,
+        triangles: ScreenTriangles,
+        tile: int,
+        samples: int,
+        small: int,
+        config: CoreConfig | None,
+        engine: str = AUTO,
+        shared: RasterWorks | None = None,
+    ) -> None:
+        """``shared`` takes what threads carry out, for cores on which they take turns."""
+        self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
+        self.shared = shared
+        self.fields = Fields(samples)
+        places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
+        self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
+        groups = -(-len(triangles) // LANES)
+        memory = ByteMemory(_FIRST + groups * (_CORNERS_of_runs + self.fields.size))
+        threads = max(groups, 1)
+        unit, core = VectorUnit(self.program, threads, memory, engine), Core(self.program, threads, config)
+        corners = np.zeros((groups * LANES, 6), np.int64)
+        corners[: len(triangles)] = triangles.corners.reshape(-1, 6)
+        here = corners.reshape(groups, LANES, 6).transpose(0, 2, 1).astype(np.int32)
+        end = _FIRST + groups * _CORNERS_of_runs
+        memory.data[0, _FIRST:end] = np.ascontiguousarray(here).view(np.uint8).reshape(-1)
+        if groups:
+            unit.set_scalar(0, _FIRST + _CORNERS_of_runs * np.arange(groups))
+            unit.set_scalar(1, end + self.fields.size * np.arange(groups))
+            if shared is None:
+                unit.run(core)
+            else:
+                notes: list[RunNote] = []
+                unit.run(notes.append, lines=True)
+                note = RunNote.joined(notes)
+                core(note)
+                shared.set_up(self.program, note, end // _LINE)
+        self.counted = Counted.of([core])
+        self.results = memory.data[0, end:]
+        """Bytes of all groups, one after the other."""
+
+    def column(self, triangle: np.ndarray) -> np.ndarray:
+        """Return where the columns of triangles begin in the results."""
+        return triangle // LANES * self.fields.size + triangle % LANES * 4
+
+    def boxes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the boxes (first column and row, last ones negative) and the limits of small ones: [triangle]."""
+        words = self.results.view(np.int32).reshape(-1, self.fields.size // 4)
+        left, few = self.fields.left // 4, self.fields.few // 4
+        boxes = words[:, left : left + 4 * LANES].reshape(-1, 4, LANES).transpose(0, 2, 1).reshape(-1, 4)
+        return boxes.astype(np.int64), words[:, few : few + LANES].reshape(-1)
+
+
+class Descent:
+    """Pairs of triangle and tile, each a thread of `descent.mc`.
+
+    ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out.
+    """
+
+    def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
+        self.set_up, self.bins, self.screen, self.scan = set_up, bins, screen, scan
+        self.stride = 4 * set_up.samples
+        self.tiles = _tiles(bins, screen)
+        self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
+        self.room, key = self._rooms()
+        batches = self._batches(key, batch)
+        self.places = _Places(len(set_up.results), len(self.tiles), max((len(each) for each, _ in batches), default=0))
+        results = (int((self._bytes(each, self.stride) + self._bytes(each, 4)).sum()) for each, _ in batches)
+        self.memory = ByteMemory(self.places.end + max(results, default=0))
+        data = self.memory.data[0]
+        data[self.places.fields : self.places.tiles] = set_up.results
+        data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
+        self._found: list[tuple[np.ndarray, ...]] = []
+        cores = [self._run(which, border) for which, border in batches]
+        self.counted = _in_place(Counted.of(cores), [which for which, _ in batches])
+        none = np.zeros(0, np.int64)
+        empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
+        self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
+
+    @property
+    def program(self) -> VectorProgram:
+        """The program of pairs whose tile lies on the screen."""
+        return self._program(0)
+
+    def _program(self, border: int) -> VectorProgram:
+        set_up = self.set_up
+        return shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
+
+    def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return for each pair the most blocks of 4x4 that come out, and a number that is near for like pairs."""
+        boxes, few = self.set_up.boxes()
+        clipped = np.maximum(boxes[self.bins.triangles], self.tiles[self.tile, 4:8])
+        sides = np.maximum(4 - clipped[:, :2] - clipped[:, 2:], 0) // 4
+        room = sides[:, 0] * sides[:, 1]
+        small = 4 * (2 - sides.sum(axis=1)) >= few[self.bins.triangles]
+        return room, np.where(small, 64 * sides[:, 1] + sides[:, 0], (room << 12) + (1 << 24))
+
+    def _batches(self, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
+        """Return pairs that run side by side, and whether the screen cuts their tiles."""
+        cut = ~uncut(self.bins, self.screen)[self.tile]
+        found = []
+        for border in (0, 1):
+            which = np.flatnonzero(cut == border)
+            which = which[np.argsort(key[which], kind="stable")]
+            total = np.cumsum(self._bytes(which, self.stride) + self._bytes(which, 4))
+            first = 0
+            while first < len(which):
+                before = total[first - 1] if first else 0
+                last = max(int(np.searchsorted(total, before + _LARGEST, "right")), first + 1)
+                found.append((which[first : min(last, first + batch)], border))
+                first += len(found[-1][0])
+        return found
+
+    def _bytes(self, which: np.ndarray, stride: int) -> np.ndarray:
+        """Return what the results of pairs may take, each from the beginning of a line on."""
+        return -(-self.room[which] * stride // _LINE) * _LINE
+
+    def _run(self, which: np.ndarray, border: int) -> Core:
+        set_up, places, threads = self.set_up, self.places, len(which)
+        program = self._program(border)
+        columns = set_up.column(self.bins.triangles[which])
+        partial_bytes, full_bytes = self._bytes(which, self.stride), self._bytes(which, 4)
+        partial = places.end + np.cumsum(partial_bytes) - partial_bytes
+        full = places.end + int(partial_bytes.sum()) + np.cumsum(full_bytes) - full_bytes
+        words = self.memory.data[0].view(np.uint32)
+        table = words[places.pairs // 4 :][: 4 * threads].reshape(threads, 4)
+        table[:, 0], table[:, 1] = places.fields + columns, places.tiles + self.tile[which] * _TILE_BYTES
+        table[:, 2], table[:, 3] = partial, full
+        unit = VectorUnit(program, threads, self.memory, set_up.engine)
+        core = Core(program, threads, set_up.config)
+        unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
+        unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
+        if set_up.shared is not None:
+            notes: list[RunNote] = []
+            unit.run(notes.append, lines=True)
+            note = RunNote.joined(notes)
+            core(note)
+            lines = tuple(at // _LINE for at in (places.tiles, places.pairs, places.scratch, places.end))
+            set_up.shared.descend(program, note, which, lines, _Places.SCRATCH // _LINE)
+        else:
+            unit.run(core)
+        self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
+        self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)
+        return core
+
+    def _take(
+        self, which: np.ndarray, words: np.ndarray, first: np.ndarray, end: np.ndarray, stride: int, full: bool
+    ) -> None:
+        """Read the words that threads wrote from ``first`` to ``end``, one block every ``stride`` bytes."""
+        count = (end - first) // stride
+        pair = np.repeat(which, count.astype(np.intp))
+        within = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
+        at = (np.repeat(first, count.astype(np.intp)) + within * stride) // 4
+        word = words[at].astype(np.int64)
+        if full:
+            masks = np.full((len(at), self.set_up.samples), 0xFFFF, np.uint16)
+        else:
+            masks = (words[at[:, None] + np.arange(self.set_up.samples)] & 0xFFFF).astype(np.uint16)
+        self._found.append((pair, word >> 16, word & 0xFFFF if full else np.full(len(at), 4), masks))
+
+
+class _Places:
+    """Where things lie in the memory of a batch."""
+
+    SCRATCH = 1024
+
+    def __init__(self, fields: int, tiles: int, threads: int) -> None:
+        self.fields = _FIRST
+        self.tiles = self.fields + fields
+        self.pairs = self.tiles + tiles * _TILE_BYTES
+        self.scratch = -(-(self.pairs + threads * _PAIR_BYTES) // _LINE) * _LINE
+        self.end = self.scratch + threads * self.SCRATCH
+
+
+def uncut(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
+    """Return which tiles lie on the screen with all their pixels: bool[tile]."""
+    number = np.arange(bins.columns * bins.rows)
+    right, bottom = (number % bins.columns + 1) * bins.tile, (number // bins.columns + 1) * bins.tile
+    return (right <= screen[0]) & (bottom <= screen[1])
+
+
+def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
+    """Return what `descent.mc` knows of each tile: int64[tile, word]."""
+    number = np.arange(bins.columns * bins.rows)
+    found = np.zeros((len(number), _TILE_BYTES // 4), np.int64)
+    for axis, place in enumerate((number % bins.columns, number // bins.columns)):
+        first = place * bins.tile
+        left = np.minimum(screen[axis] - first, bins.tile)
+        found[:, axis] = found[:, 4 + axis] = first
+        found[:, 2] -= first << (23 if axis else 16)
+        found[:, 6 + axis] = -(first + (left - 1) // 4 * 4)
+        found[:, 8 + axis] = left
+        # Of each column or row of blocks, as many columns or rows of pixels as lie on the screen.
+        some = np.clip(left[:, None] - 4 * np.arange(32), 0, 4)
+        across = np.array([0x0000, 0x1111, 0x3333, 0x7777, 0xFFFF])
+        down = np.array([0x0000, 0x000F, 0x00FF, 0x0FFF, 0xFFFF])
+        found[:, 16 + 32 * axis : 48 + 32 * axis] = (down if axis else across)[some]
+    return found
+
+
+def _in_place(counted: Counted, members: list[np.ndarray]) -> Counted:
+    """Return what threads took in the order of the pairs that they had."""
+    cycles = np.zeros(len(counted.cycles), np.int64)
+    if members:
+        cycles[np.concatenate(members)] = counted.cycles
+    return Counted(cycles, counted.instructions)
+
+
+# Larrabee's rasterizer as programs for the vector unit: which blocks and pixels of its tiles does each triangle cover?
+#
+# `setup.mc` works out edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
+# (Seiler et al. 2008, 4.4). What is counted here is what the threads carried out, each alone on a core.
+
+
+Scan = Literal["instruction", "loop"]
+"""How the next bit of a mask is found: by the scalar bit scan, or by a loop that looks at one bit after the other."""
+
+SMALL = 10
+"""Where the blocks of 4x4 pixels across and down a triangle's box in a tile are at most so many, each is tried."""
+
+BATCH = 4096
+"""Threads that are simulated side by side; no result depends on it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """What came out, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
+
+    int64[block] each: ``x`` and ``y`` the left and top pixel on the screen, ``size`` the side in pixels: 4, 16, or
+    more. ``masks`` is uint16[block, sample], all ones but for a block of 4x4 that is covered in part; there pixel i
+    across and j down is bit 4 j + i.
+    """
+
+    tile: np.ndarray
+    triangle: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    size: np.ndarray
+    masks: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.tile)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rasterized:
+    """Triangles as blocks of pixels, and what that took.
+
+    ``set_up`` has one thread for sixteen triangles in their order, ``descent`` one for each pair in the order of
+    ``bins``: cycles alone on a core, and instructions by family.
+    """
+
+    bins: Bins
+    samples: int
+    small: int
+    scan: Scan
+    config: CoreConfig
+    blocks: Blocks
+    set_up: Counted
+    descent: Counted
+    planes: Counted
+    """Of one thread for sixteen triangles that cover something, in their order, where planes were asked for."""
+    words: np.ndarray | None
+    """Triangles with their planes, as the back end reads them: uint32[triangle, word], zeros for those that cover
+    nothing; None where there is none, or planes were not asked for."""
+    cores: dict[int, SharedCore]
+    """What a core did for set-up, planes and descents of each PrimSet, by its sequence id; empty without PrimSets."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of triangle and tile."""
+        return self.bins.entries
+
+    @property
+    def tiles(self) -> np.ndarray:
+        """The tile of each pair: int64[pair]."""
+        return np.repeat(np.arange(self.bins.columns * self.bins.rows), np.diff(self.bins.starts).astype(np.intp))
+
+    @property
+    def vector_share(self) -> float | None:
+        """Share of the vector unit's instructions in all of both programs; None before any was carried out."""
+        return (self.set_up + self.descent).vector_share
+
+    def quads(self) -> Quads:
+        """Return the blocks as blocks of 4x4 pixels: full ones are cut up."""
+        blocks = self.blocks
+        across = blocks.size // QUAD
+        which = np.repeat(np.arange(len(blocks)), (across * across).astype(np.intp))
+        within = np.arange(len(which)) - np.repeat(
+            np.cumsum(across * across) - across * across, (across * across).astype(np.intp)
+        )
+        x = blocks.x[which] + within % across[which] * QUAD
+        y = blocks.y[which] + within // across[which] * QUAD
+        return Quads(blocks.tile[which], blocks.triangle[which], x, y, blocks.masks[which]).ordered()
+
+
+def rasterize(
+    triangles: ScreenTriangles,
+    width: int,
+    height: int,
+    *,
+    tile: int = 64,
+    samples: int = 1,
+    bins: Bins | None = None,
+    config: CoreConfig | None = None,
+    scan: Scan = "instruction",
+    small: int = SMALL,
+    batch: int = BATCH,
+    primset: np.ndarray | None = None,
+    attributes: Attributes | None = None,
+    engine: str = AUTO,
+) -> Rasterized:
+    """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
+
+    ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
+    which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
+    by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
+    each PrimSet is counted too. ``attributes`` asks for planes of the triangles that cover something, with those of a
+    texture or without; None asks for none.
+
+    Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
+    for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or of
+    triangles that are not there.
+    """
+    _check(tile, samples, scan, batch)
+    config = config or CoreConfig()
+    if bins is None:
+        bins = (
+            bin_triangles(triangles, width, height, tile)
+            if samples == 1
+            else sampled_bins(triangles, width, height, tile)
+        )
+    _check_bins(bins, len(triangles), width, height, tile)
+    shared = None if primset is None else RasterWorks(primset, bins, config)
+    set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
+    descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
+    pair, place, size, masks = descent.blocks
+    number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))[pair]
+    x = number % bins.columns * tile + (place & 127)
+    y = number // bins.columns * tile + (place >> 7)
+    triangle = bins.triangles[pair]
+    # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
+    order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
+    blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
+    planes, words = Counted.of([]), None
+    covering = distinct(triangle)
+    if attributes is not None and len(covering):
+        made = plane_words(triangles.part(covering), samples, attributes, config, engine)
+        words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
+        planes, words[covering] = Counted.of([made.core]), made.words
+        if shared is not None:
+            shared.planes(made, covering)
+    cores = {} if shared is None else shared.count()
+    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, planes, words, cores)
+
+
+def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:
+    """Sort triangles into the tiles in which they cover at least one of the four samples of a pixel."""
+    keys = []
+    for x, y in SAMPLES:
+        # A sample of a pixel lies in a triangle where the centre lies in one that is shifted by their difference.
+        corners = triangles.corners + (np.array(CENTRE) - (x, y))
+        moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
+        found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
+        number = np.repeat(np.arange(found.columns * found.rows), np.diff(found.starts).astype(np.intp))
+        keys.append(number * len(triangles) + found.triangles)
+    number, triangle = np.divmod(distinct(np.concatenate(keys)), max(len(triangles), 1))
+    starts = np.searchsorted(number, np.arange(found.columns * found.rows + 1))
+    return Bins(tile, found.columns, found.rows, starts, triangle)
+
+
+def _check(tile: int, samples: int, scan: str, batch: int) -> None:
+    if tile not in TILES:
+        hint = f"allowed: {', '.join(map(str, TILES))}"
+        if tile > max(TILES):
+            hint += "; edge values within a larger tile do not fit the 32 bits of a lane"
+        raise InputError(Fault(f"a tile of {tile} pixels", hint=hint))
+    if samples not in (1, len(SAMPLES)):
+        raise InputError(Fault(f"{samples} samples a pixel", hint=f"allowed: 1, {len(SAMPLES)}"))
+    if scan not in get_args(Scan):
+        near = nearest(scan, get_args(Scan))
+        hint = f"did you mean {near}?" if near else f"allowed: {', '.join(get_args(Scan))}"
+        raise InputError(Fault(f"no scan is called {scan!r}", hint=hint))
+    if batch < 1:
+        raise InputError(Fault(f"{batch} threads side by side", hint="1 or more"))
+
+
+def _check_bins(bins: Bins, triangles: int, width: int, height: int, tile: int) -> None:
+    shape = (tile, -(-width // tile), -(-height // tile))
+    if (bins.tile, bins.columns, bins.rows) != shape:
+        given = f"bins of {bins.columns} x {bins.rows} tiles of {bins.tile} pixels do not fit the screen"
+        hint = f"a screen of {width} x {height} pixels has {shape[1]} x {shape[2]} tiles of {tile}"
+        raise InputError(Fault(given, hint=hint))
+    if bins.entries and not 0 <= int(bins.triangles.min()) <= int(bins.triangles.max()) < triangles:
+        given = f"bins of triangles {bins.triangles.min()} to {bins.triangles.max()}"
+        hint = f"there are {triangles}, numbered from 0; were the bins made of others?"
+        raise InputError(Fault(given, hint=hint))
+
+
+# What the rasterizer's bit scans are worth: the same triangles with them and without.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ablation:
+    """The same triangles with the scalar bit scan and without it, where a loop looks at one bit after the other."""
+
+    instruction: Rasterized
+    loop: Rasterized
+
+    @property
+    def extra(self) -> float:
+        """Cycles of the descent that are added without the bit scan, as a share of those with it."""
+        with_scan, without = (int(each.descent.cycles.sum()) for each in (self.instruction, self.loop))
+        return without / with_scan - 1 if with_scan else 0.0
+
+
+def ablation(
+    triangles: ScreenTriangles,
+    width: int,
+    height: int,
+    *,
+    tile: int = 64,
+    samples: int = 1,
+    config: CoreConfig | None = None,
+) -> Ablation:
+    """Rasterize triangles with and without the bit scan (Abrash 2009: scans and their like are worth about 10 %)."""
+    first = rasterize(triangles, width, height, tile=tile, samples=samples, config=config)
+    other = rasterize(triangles, width, height, tile=tile, samples=samples, config=config, bins=first.bins, scan="loop")
+    return Ablation(first, other)

@@ -1,0 +1,645 @@
+"""What the programs of a tile's threads cost: cycles by stage, instructions by family, as they were carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.pipeline.back_end_programs import Attributes, TileStage, constants_of, program_of, stages_of
+from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct
+from larrabee_bridge.pipeline.texture_unit import TextureConfig
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.core_image import FREE, Queues, Requests, SharedCore, WorkRecord, begins_of_block
+from larrabee_bridge.vpu.isa import LANES, VectorFamily
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
+from larrabee_bridge.vpu.ring import fewest_fibers
+from larrabee_bridge.vpu.rotation import DEALS_A_QUAD, RANGE, TAKES_A_QUAD
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.drawing import (
+    CENTRE,
+    DIVISOR,
+    NUMERATORS,
+    SAMPLES,
+    Blend,
+    Draw,
+    ScreenTriangles,
+    planes_of,
+    quotients_of,
+    texture_planes_of,
+)
+from pixelflow.simd.lanes.engine import AUTO
+from pixelflow.simd.lanes.words import ByteMemory
+
+THREADS = 4
+"""One set-up thread and three work threads (Seiler et al. 2008, 4.5)."""
+
+_TOGETHER = 4096
+"""Threads that are run side by side: more of them share the cost of an instruction, fewer wait for the longest."""
+
+
+@dataclass(eq=False)
+class Accounts:
+    """Cycles of every tile: of its threads alone on a core, and of the core on which they take turns.
+
+    Thread 0 sets up, threads 1 to 3 work.
+    """
+
+    tiles: int
+    config: CoreConfig
+    engine: str = AUTO
+    texture: TextureConfig = field(default_factory=TextureConfig)
+    cycles: np.ndarray = field(init=False)
+    """int64[tile, thread]."""
+    shared: dict[int, SharedCore] = field(init=False)
+    """What the core of each tile did, by the tile's number."""
+    requested: np.ndarray = field(init=False)
+    """Texture requests of each tile so far: int64[tile]."""
+    record: WorkRecord = field(init=False)
+    """Of tiles that are not timed yet."""
+    stages: dict[TileStage, np.ndarray] = field(init=False)
+    """Cycles of all threads of a tile by stage: int64[tile] each; their sum is that of ``cycles``."""
+    families: dict[VectorFamily, int] = field(init=False)
+    lines: int = 0
+    """Cache lines touched."""
+
+    def __post_init__(self) -> None:
+        self.cycles = np.zeros((self.tiles, THREADS), np.int64)
+        self.shared = {}
+        self.requested = np.zeros(self.tiles, np.int64)
+        latency = self.texture.latency, self.texture.switch_cycles
+        self.record = WorkRecord(self.config, queue=self.config.queued_quads, unit=latency, workers=(0, 0, 1, 2))
+        self.stages = {stage: np.zeros(self.tiles, np.int64) for stage in TileStage}
+        self.families = dict.fromkeys(VectorFamily, 0)
+
+    def turns(self) -> np.ndarray:
+        """Return the cycles of a core for each tile: int64[tile]; 0 where nothing was done."""
+        found = np.zeros(self.tiles, np.int64)
+        for tile, core in self.shared.items():
+            found[tile] = core.cycles
+        return found
+
+    def finish(self) -> None:
+        """Time the tiles that are recorded."""
+        self.shared |= self.record.count()
+
+    def run(
+        self,
+        name: str,
+        parameters: dict[str, int],
+        memory: ByteMemory,
+        tile: np.ndarray,
+        thread: np.ndarray,
+        scalars: dict[int, np.ndarray],
+        work: np.ndarray,
+        masks: dict[int, int] | None = None,
+    ) -> list[tuple[np.ndarray, RunNote]]:
+        """Run a program on threads side by side and charge them; return what they carried out, with their numbers.
+
+        ``tile`` and ``thread`` say whose each is, ``scalars`` and ``masks`` what its registers r and k begin with,
+        ``work`` how much it has to do, so that threads of about as much are run together.
+        """
+        program, stages = program_of(name, **parameters), stages_of(name, **parameters)
+        found = list(dict.fromkeys(stages))
+        parts = [found.index(stage) for stage in stages]
+        order = np.argsort(-work, kind="stable")
+        runs = []
+        for start in range(0, len(order), _TOGETHER):
+            these = order[start : start + _TOGETHER]
+            unit = VectorUnit(program, len(these), memory, self.engine)
+            core = Core(program, len(these), self.config, parts)
+            for register, values in scalars.items():
+                unit.set_scalar(register, values[these])
+            for register, mask in (masks or {}).items():
+                unit.set_mask(register, mask)
+            notes: list[RunNote] = []
+            unit.run(notes.append, lines=True)
+            note = RunNote.joined(notes)
+            core(note)
+            runs.append((these, note))
+            whose, which = tile[these], thread[these]
+            np.add.at(self.cycles, (whose, which), core.cycles)
+            for stage, cycles in zip(found, core.by_part.T, strict=True):
+                np.add.at(self.stages[stage], whose, cycles)
+            for family, counts in core.counts.items():
+                self.families[family] += int(counts.sum())
+            self.lines += int(core.lines.sum())
+        return runs
+
+
+# Room for sorted fragments: how much of it a frame may need in each tile, and where it lies.
+#
+# Lists grow while a tile is drawn and have no limit: a work thread takes page after page of memory, twelve bytes for a
+# fragment. Here memory is put aside for as many as the quads of sorted draws can have; only what is taken is touched.
+
+
+WORKERS = 3
+"""Work threads of a core (Seiler et al. 2008, 4.5)."""
+
+_PLACE_BYTES = 2 * LINE_BYTES
+"""Of the scratch memory in which `lists.mc` sorts: a line of depths, one of colours."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListRoom:
+    """Bytes that the lists of tiles may take, multiples of a stream's: int64[tile, work thread] each."""
+
+    scratch: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    """With the line that says where the next fragment goes."""
+
+    def of(self, tiles: NDArray[np.int64]) -> ListRoom:
+        """Return that of some tiles."""
+        return ListRoom(self.scratch[tiles], self.pages[tiles])
+
+    @property
+    def bytes(self) -> NDArray[np.int64]:
+        """All of a tile: int64[tile]."""
+        return (self.scratch + self.pages).sum(axis=1)
+
+
+def worker_of(quads: Quads, tile: int) -> NDArray[np.int64]:
+    """Return the work thread of each quad: int64[quad]."""
+    return (quads.x % tile // QUAD + quads.y % tile // QUAD) % WORKERS
+
+
+def list_room(draws: Sequence[Draw], quads: Sequence[Quads], tile: int, tiles: int, samples: int) -> ListRoom:
+    """Return the room for the lists of a frame; none at all where it has no sorted draws."""
+    shape = (tiles, WORKERS)
+    some = [each for draw, each in zip(draws, quads, strict=True) if draw.state.blend is Blend.SORTED]
+    if not some:
+        return ListRoom(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    layout, side = constants_of(samples, True, Attributes()), tile // QUAD
+    counts, blocks = np.zeros(tiles * WORKERS, np.int64), np.zeros(tiles * side * side, np.int64)
+    for each in some:
+        counts += np.bincount(each.tile * WORKERS + worker_of(each, tile), minlength=len(counts))
+        block = each.y % tile // QUAD * side + each.x % tile // QUAD
+        blocks += np.bincount(each.tile * side * side + block, minlength=len(blocks))
+    longest = blocks.reshape(tiles, -1).max(axis=1)
+    scratch = np.repeat(_PLACE_BYTES * longest[:, None], WORKERS, axis=1)
+    scratch += -scratch % layout["STREAM"]
+    # The end of a page is left where sixteen more might not fit.
+    held = layout["STREAM"] // 4 - LANES
+    pages = 1 + -(-LANES * samples * counts.reshape(shape) // held)
+    return ListRoom(scratch, layout["STREAM"] + layout["PAGE"] * pages)
+
+
+def list_bytes(where: NDArray[np.int64], pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return what lists have taken whose rooms begin at ``where``, from their pointers to the next fragment."""
+    layout = constants_of(1, True, Attributes())
+    page, within = np.divmod(pointers - where - layout["STREAM"], layout["PAGE"])
+    return 3 * (layout["STREAM"] * page + within)
+
+
+# The memory of a run of tiles: their pixels, which stay for the whole frame, and what one draw puts beside them.
+
+
+_HEADER_WORDS = 16
+AHEAD = 8
+"""A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
+_QUEUES = 4
+"""Of a tile's header: x, y, two words of nothing, then where each queue goes on."""
+
+
+def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
+    """Return how many bytes the data of a draw need beside the pixels, at most."""
+    layout = constants_of(samples, False, attributes)
+    triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
+    lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
+    return (
+        layout["TRIANGLE_BYTES"] * triangles
+        + layout["QUAD_BYTES"] * len(quads)
+        + lists
+        + 4 * LINE_BYTES
+        + layout["LOOK_BYTES"]
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DealtDraw:
+    """Where the quads of one draw lie in memory, once they are put there."""
+
+    pairs: np.ndarray
+    """Tile of each pair of tile and triangle, by its place in the run: int64[pair]."""
+    lists: np.ndarray
+    """Where the quads of the pairs begin in the list of their tile: int64[pair]."""
+    headers: np.ndarray
+    """Where their headers begin: int64[pair]."""
+    sizes: np.ndarray
+    """Quads of the pairs: int64[pair]."""
+    ahead: np.ndarray
+    """Where in its tile's list what comes `AHEAD` triangles after a pair stands, or the list ends: int64[pair]."""
+    owner: np.ndarray
+    """Tile and work thread of each queue with quads: int64[2, m]."""
+    queues: np.ndarray
+    """Where the queues begin: int64[m]."""
+    counts: np.ndarray
+    """Quads in them: int64[m]."""
+    order: np.ndarray
+    """Which record, from the first queue on, each quad is in: int64[quad]."""
+    tile: np.ndarray
+    """The tile of each quad, by its place in the run: int64[quad]."""
+    thread: np.ndarray
+    """And its work thread: int64[quad]."""
+
+
+@dataclass(eq=False)
+class TileMemory:
+    """One memory for the tiles of a run; ``numbers`` are those on the screen, ascending, ``columns`` in a row of it."""
+
+    numbers: np.ndarray
+    columns: int
+    tile: int
+    samples: int
+    sorts: bool
+    beside: int
+    """Bytes for the data of a draw."""
+    room: ListRoom
+    """For the lists of these tiles."""
+    memory: ByteMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.block_bytes = constants_of(self.samples, self.sorts, Attributes())["BLOCK_BYTES"]
+        self.blocks = (self.tile // QUAD) ** 2
+        self.count = len(self.numbers)
+        self._pixels = MEMORY_BYTES
+        layout = constants_of(self.samples, self.sorts, Attributes())
+        self._stream = layout["STREAM"]
+        lists = self._pixels + self.count * self.blocks * self.block_bytes
+        lists += -lists % self._stream if self.sorts else 0
+        each = (self.room.scratch + self.room.pages).reshape(-1)
+        ends = lists + np.cumsum(each)
+        self.scratches = (ends - each).reshape(-1, WORKERS)
+        """Where the scratch memory of each work thread begins, in which it sorts: int64[tile, work thread]."""
+        self.lists = self.scratches + self.room.scratch
+        """And its room for fragments."""
+        self.free = int(ends[-1]) if len(ends) else lists
+        self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
+        self.words = self.memory.data[0].view(np.uint32)
+
+    def _part(self, start: int, count: int, size: int) -> np.ndarray:
+        """Return ``count`` records of ``size`` bytes as words: uint32[record, word], not copied."""
+        return self.words[start // 4 : start // 4 + count * size // 4].reshape(count, size // 4)
+
+    def pixels_of(self, tiles: np.ndarray) -> np.ndarray:
+        """Return where the pixels of tiles begin: int64[tile]."""
+        return self._pixels + tiles * self.blocks * self.block_bytes
+
+    def shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return every tile's blocks in three shares: tile, work thread, first block's address, blocks."""
+        tile, thread = (each.reshape(-1) for each in np.mgrid[: self.count, :WORKERS])
+        begin = self.blocks * np.arange(WORKERS + 1) // WORKERS
+        return tile, thread, self.pixels_of(tile) + begin[thread] * self.block_bytes, np.diff(begin)[thread]
+
+    # --- a draw ---------------------------------------------------------------------------------------------
+
+    def put(
+        self, triangles: ScreenTriangles, quads: Quads, attributes: Attributes, words: np.ndarray | None = None
+    ) -> DealtDraw:
+        """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order.
+
+        ``words`` are those of all triangles of the draw, where a program has worked them out.
+        """
+        layout = constants_of(self.samples, self.sorts, attributes)
+        which = distinct(quads.triangle)
+        known = words[which] if words is not None else triangle_words(triangles.part(which), self.samples, attributes)
+        self._part(self.free, len(known), layout["TRIANGLE_BYTES"])[:] = known
+        tile = np.searchsorted(self.numbers, quads.tile)
+        thread = worker_of(quads, self.tile)
+        queue = tile * WORKERS + thread
+        counts = np.bincount(queue, minlength=self.count * WORKERS)
+        sorting = np.argsort(queue, kind="stable")
+        order = np.empty(len(quads), np.int64)
+        order[sorting] = np.arange(len(quads))
+        new = begins_of(quads.tile, quads.triangle)
+        begins = np.flatnonzero(new)
+        headers = self.free + len(which) * layout["TRIANGLE_BYTES"]
+        lists = headers + 4 * _HEADER_WORDS * len(begins)
+        address = self.free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
+        starts, end = self._put_lists(lists, new, address, quads, layout)
+        # What is asked for ahead of the end of a list is nobody's.
+        queues = -(-(end + layout["LOOK_BYTES"]) // LINE_BYTES) * LINE_BYTES
+        # Where the queues of its tile go on when the set-up thread comes to a triangle.
+        before = np.stack([np.cumsum(np.append(0, thread == number))[begins] for number in range(WORKERS)], axis=1)
+        first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
+        earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
+        header = self._part(headers, len(begins), 4 * _HEADER_WORDS)
+        at = quads.tile[begins]
+        header[:, 0], header[:, 1] = at % self.columns * self.tile, at // self.columns * self.tile
+        header[:, _QUEUES : _QUEUES + WORKERS] = queues + layout["QUAD_BYTES"] * (first[tile[begins]] + earlier)
+        busy = np.flatnonzero(counts)
+        return DealtDraw(
+            pairs=tile[begins],
+            lists=starts,
+            headers=headers + 4 * _HEADER_WORDS * np.arange(len(begins)),
+            sizes=np.diff(np.append(begins, len(quads))),
+            ahead=_ahead(starts, tile[begins], np.diff(np.append(begins, len(quads))), layout["ENTRY_BYTES"]),
+            owner=np.stack([busy // WORKERS, busy % WORKERS]),
+            queues=queues + layout["QUAD_BYTES"] * (np.cumsum(counts) - counts)[busy],
+            counts=counts[busy],
+            order=order,
+            tile=tile,
+            thread=thread,
+        )
+
+    def _put_lists(
+        self, start: int, new: np.ndarray, address: np.ndarray, quads: Quads, layout: dict[str, int]
+    ) -> tuple[np.ndarray, int]:
+        """Write triangle, count, quads, and so on, tile after tile; return where triangles begin, and the end.
+
+        The list of each tile ends with a word of 0: ``setup.mc`` reads the word past each quad before it looks whether
+        another one follows.
+        """
+        words = layout["ENTRY_BYTES"] // 4
+        lists = np.cumsum(begins_of(quads.tile))
+        at = np.arange(len(new)) * words + 2 * np.cumsum(new) + lists - 1
+        begins = np.flatnonzero(new)
+        found = np.zeros(len(new) * words + 2 * len(begins) + int(lists[-1]), np.uint32)
+        found[at[begins] - 2] = address
+        found[at[begins] - 1] = np.diff(np.append(begins, len(new)))
+        column, row = (each % self.tile // QUAD for each in (quads.x, quads.y))
+        block = row * (self.tile // QUAD) + column
+        masks = quads.masks.astype(np.uint32)
+        found[at] = masks[:, 0] | (block << 20).astype(np.uint32)
+        if words > 1:
+            found[at + 1] = masks[:, 1] | masks[:, 2] << np.uint32(16)
+            found[at + 2] = masks[:, 3]
+        self.words[start // 4 : start // 4 + len(found)] = found
+        return start + 4 * (at[begins] - 2), start + 4 * len(found)
+
+    def records(self, dealt: DealtDraw, attributes: Attributes) -> np.ndarray:
+        """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
+        size = constants_of(self.samples, self.sorts, attributes)["QUAD_BYTES"]
+        return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
+
+    # --- pixels ---------------------------------------------------------------------------------------------
+
+    def fill(self, colour: int, farthest: int) -> None:
+        """Put a background into all pixels, as if it had come from memory."""
+        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
+        blocks[:] = 0
+        if self.sorts:
+            self.words[self.lists // 4] = self.lists + self._stream
+        for sample in range(self.samples):
+            blocks[:, 32 * sample : 32 * sample + 16] = colour
+            blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
+
+    def list_bytes(self) -> np.ndarray:
+        """Return how many bytes the lists of fragments have taken: int64[tile]."""
+        if not self.sorts:
+            return np.zeros(self.count, np.int64)
+        return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
+
+    def pixels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return colours and depths of sample 0: uint32[tile, row, column] each."""
+        side = self.tile // QUAD
+        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
+        lines = blocks[:, :32].reshape(self.count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
+        colours, depths = lines.reshape(2, self.count, self.tile, self.tile)
+        return colours, depths
+
+
+def _ahead(starts: np.ndarray, tile: np.ndarray, sizes: np.ndarray, entry: int) -> np.ndarray:
+    """Return where what comes `AHEAD` triangles after each stands in the list of its tile, or that list ends."""
+    last = np.searchsorted(tile, tile, side="right") - 1
+    later = np.arange(len(tile)) + AHEAD
+    return np.where(later <= last, starts[np.minimum(later, last)], starts[last] + 8 + entry * sizes[last])
+
+
+_COLOUR_SHIFT = 8
+"""Colours have planes of 24 bits; moved up, they wrap round as the words do."""
+
+
+def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attributes) -> np.ndarray:
+    """Return the words of a draw's triangles, all or some, laid out as ``layout.mc`` says: uint32[triangle, word].
+
+    They are worked out here in numpy's integers, for no cycles; `plane_words` lets a program do it.
+    """
+    layout = constants_of(samples, False, attributes)
+    places = (CENTRE,) if samples == 1 else SAMPLES
+    terms = [_terms(triangles, place, attributes) for place in places]
+    words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
+    # Of each set of lanes a line of A, one of B, one of C; lanes are planes, of each the samples.
+    for row in range(3):
+        lanes = np.stack([each[row] for each in terms], axis=-1).reshape(len(triangles), -1)
+        for line in range(layout["SETS"]):
+            part = lanes[:, LANES * line : LANES * (line + 1)]
+            start = LANES * (3 * line + row)
+            words[:, start : start + part.shape[1]] = part.astype(np.uint32)
+    red, green, blue = triangles.colours[:, 0].T
+    words[:, layout["COLOUR"] // 4] = red | green << 8 | blue << 16
+    return words
+
+
+def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attributes) -> list[np.ndarray]:
+    """Return A, B and C of the planes in their order, one place in the pixels: int64[triangle, plane] each."""
+    planes = planes_of(triangles, place, colours=not attributes.correct)
+    if attributes.correct:
+        divided = quotients_of(triangles, place, textured=attributes.textured, bits=attributes.bits)
+        order = [*range(NUMERATORS.start, NUMERATORS.stop), DIVISOR, *range(NUMERATORS.stop, divided.a.shape[1])]
+        parts = [[getattr(planes, name), getattr(divided, name)[:, order]] for name in "abc"]
+    else:
+        found = [planes, *([texture_planes_of(triangles, place)] if attributes.textured else [])]
+        parts = [[getattr(each, name) for each in found] for name in "abc"]
+        for part in parts:
+            part[0] = np.concatenate([part[0][:, :1], part[0][:, 1:] << _COLOUR_SHIFT], axis=1)
+    return [np.concatenate(part, axis=1) for part in parts]
+
+
+# Stretches of a tile's threads: where their lines lie on a core, queues between them, and fibers that take turns.
+#
+# In a run every tile has its pixels, and every draw its triangles, lists and records of quads, at places of their
+# own. On
+# the modelled core the records stand in a ring for each work thread, and a set-up thread keeps its header in one line.
+
+
+CLEARS, WORKS, LISTS, RESOLVES, TONES = range(5)
+"""Phases of a tile's work threads: each waits for the end of the one before, since they share blocks otherwise then."""
+
+_KEPT = 1 << 49
+"""Lines that a core keeps for itself: the header of its set-up thread, then the rings of records."""
+_RING = 1 << 16
+_END = 1 << 40
+_APART = 32
+"""Data of another draw lie 2^32 lines further."""
+
+Runs = Sequence[tuple[np.ndarray, RunNote]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawRequests:
+    """Texture requests of a draw, by the record of each quad."""
+
+    asks: np.ndarray
+    """1 where it asks, else 0: int64[record]."""
+    busy: np.ndarray
+    misses: np.ndarray
+    """Cycles of the unit, and lines of texels from memory: int64[record] each."""
+    fibers: int
+
+
+def fibers_of(accounts: Accounts, between: float, quad_bytes: int) -> int:
+    """Return how many fibers a work thread has whose requests are so many cycles apart."""
+    texture, core = accounts.texture, accounts.config
+    if texture.fibers:
+        return texture.fibers
+    wanted = fewest_fibers(max(round(between), 1), texture.latency + 2 * core.l2_cycles, texture.switch_cycles)
+    return max(1, min(wanted, core.l1_bytes // 2 // (WORKERS * quad_bytes), 64))
+
+
+def add_shared(accounts: Accounts, program: VectorProgram, memory: TileMemory, runs: Runs, phase: int) -> None:
+    """Add what work threads did to all blocks of their tiles."""
+    record = accounts.record
+    number, step = record.program(program), record.step()
+    ranges = record.ranges(number, np.zeros((1, 0, RANGE), np.int64))
+    tile, thread, _, _ = memory.shares()
+    for these, note in runs:
+        record.add(number, note, memory.numbers[tile[these]], thread[these] + 1, step + these, ranges, phase=phase)
+        record.words(note)
+
+
+class DrawStretches:
+    """Adds the stretches of one draw to the record of its tiles."""
+
+    def __init__(self, accounts: Accounts, memory: TileMemory, dealt: DealtDraw, draw: int, quad_bytes: int) -> None:
+        self.accounts, self.memory, self.dealt, self.draw = accounts, memory, dealt, draw
+        self.lines = quad_bytes // LINE_BYTES
+        self.record = accounts.record
+        counts = np.zeros(memory.count * WORKERS, np.int64)
+        tile, thread = dealt.owner
+        counts[tile * WORKERS + thread] = dealt.counts
+        self.starts = dealt.queues[0] // LINE_BYTES + self.lines * np.cumsum(np.append(0, counts))
+        """The line in which the records of each queue begin, and the end: int64[tile * worker + 1]."""
+        self.record.deal(Queues(memory.numbers[dealt.tile], dealt.thread))
+
+    def _ranges(self, program: int, fibers: int) -> np.ndarray:
+        """Return the ranges of lines of each tile: int64[tile, 2]."""
+        dealt, apart = self.dealt, (self.draw + 1) << _APART
+        ring = self.lines * (self.accounts.config.queued_quads + fibers + 2)
+        headers = int(dealt.headers[0]) // LINE_BYTES
+        table = np.zeros((self.memory.count, 5 + WORKERS, RANGE), np.int64)
+        table[:, 0, :2] = self.memory.free // LINE_BYTES, 0
+        table[:, 1, :2] = headers, apart
+        table[:, 2] = headers + len(dealt.pairs), 0, 1, _KEPT
+        table[:, 3, :2] = int(self.starts[0]), apart
+        for worker in range(WORKERS):
+            begin, past = self.starts[worker:-1:WORKERS], self.starts[worker + 1 :: WORKERS]
+            table[:, 4 + worker, 0], table[:, 4 + worker, 1] = past, -begin
+            table[:, 4 + worker, 2:] = ring, _KEPT + 1 + worker * _RING
+        table[:, 4 + WORKERS, :2] = _END, apart
+        self.record.resident |= {
+            _KEPT,
+            *(_KEPT + 1 + worker * _RING + at for worker in range(WORKERS) for at in range(ring)),
+        }
+        return self.record.ranges(program, table)
+
+    def look(self, program: VectorProgram, runs: Runs, tiles: np.ndarray) -> None:
+        """Add what set-up threads ask for before their first triangle."""
+        self._set_up(self.record.program(program), runs, tiles, 0)
+
+    def set_up(self, program: VectorProgram, runs: Runs, fibers: int) -> None:
+        """Add the set-up threads: pair after pair."""
+        self._set_up(self.record.program(program, _mark(program, DEALS_A_QUAD)), runs, self.dealt.pairs, fibers)
+
+    def _set_up(self, number: int, runs: Runs, tiles: np.ndarray, fibers: int) -> None:
+        ranges, step = self._ranges(number, fibers), self.record.step()
+        for these, note in runs:
+            tile = tiles[these]
+            zeros = np.zeros_like(these)
+            self.record.add(number, note, self.memory.numbers[tile], zeros, step + these, ranges[tile], phase=FREE)
+            self.record.words(note)
+
+    def work(self, program: VectorProgram, runs: Runs) -> None:
+        """Add the work threads of a draw without texture: queue after queue."""
+        number = self.record.program(program, _mark(program, TAKES_A_QUAD))
+        ranges, step = self._ranges(number, 0), self.record.step()
+        tile, thread = self.dealt.owner
+        for these, note in runs:
+            whose = tile[these], thread[these] + 1
+            work = self.memory.numbers[whose[0]]
+            self.record.add(number, note, work, whose[1], step + these, ranges[whose[0]], phase=WORKS)
+            self.record.words(note)
+
+    def fibers(self, programs: Sequence[VectorProgram], runs: Sequence[Runs], asked: DrawRequests, texels: int) -> None:
+        """Add the work threads of a draw with a texture: its two programs quad by quad, as fibers take turns.
+
+        ``texels`` is the line of a record that the answer comes to.
+        """
+        step = self.record.step()
+        queue = np.repeat(np.arange(len(self.dealt.counts)), self.dealt.counts.astype(np.intp))
+        tile, thread = self.dealt.owner[:, queue]
+        order = _orders(asked.asks > 0, queue, asked.fibers)
+        request = self._requests(asked, queue, tile, thread, texels)
+        first = np.cumsum(self.dealt.counts) - self.dealt.counts
+        for part, (program, its_runs) in enumerate(zip(programs, runs, strict=True)):
+            number = self.record.program(program, {} if part else _mark(program, TAKES_A_QUAD))
+            ranges = self._ranges(number, asked.fibers)
+            for these, note in its_runs:
+                begins, many = begins_of_block(note, program.index_of[program.labels["quad"]])
+                place = np.repeat(np.arange(len(these)), many.astype(np.intp))
+                within = np.arange(len(place)) - np.repeat(np.cumsum(many) - many, many.astype(np.intp))
+                which = first[these][place] + within
+                begin = np.where(within == 0, note.starts[:-1][place], begins)
+                past = np.where(within == many[place] - 1, note.starts[1:][place], np.append(begins[1:], 0))
+                self.record.add(
+                    number,
+                    note,
+                    self.memory.numbers[tile[which]],
+                    thread[which] + 1,
+                    step + order[part, which],
+                    ranges[tile[which]],
+                    phase=WORKS,
+                    cuts=(place, begin, past),
+                    ask=-1 if part else request[which],
+                    wait=request[which] if part else -1,
+                )
+                self.record.words(note)
+
+    def _requests(
+        self, asked: DrawRequests, queue: np.ndarray, tile: np.ndarray, thread: np.ndarray, texels: int
+    ) -> np.ndarray:
+        """Add the requests of the draw; return the number of each quad's in its tile, or -1: int64[record]."""
+        which = np.flatnonzero(asked.asks)
+        ring = self.lines * (self.accounts.config.queued_quads + asked.fibers + 2)
+        line = _KEPT + 1 + thread * _RING + (self.lines * (np.arange(len(queue)) - _first_of(queue)) + texels) % ring
+        work = self.memory.numbers[tile[which]]
+        found = np.full(len(queue), -1)
+        found[which] = np.arange(len(which)) - _first_of(work) + self.accounts.requested[work]
+        np.add.at(self.accounts.requested, work, 1)
+        self.record.requests(Requests(work, asked.busy[which], asked.misses[which], line[which], found[which]))
+        return found
+
+
+def _first_of(values: np.ndarray) -> np.ndarray:
+    """Return for each place where the run of equal values begins that it is in."""
+    new = np.flatnonzero(np.diff(values, prepend=-1))
+    return np.repeat(new, np.diff(np.append(new, len(values))).astype(np.intp))
+
+
+def _orders(asks: np.ndarray, queue: np.ndarray, fibers: int) -> np.ndarray:
+    """Return the turn of each quad's first and second stretch among all: int64[part, record].
+
+    Fibers stand in a circle and switch after a request only. So the second stretch of a quad comes when as many quads
+    as there are fibers have asked, itself the first of them, or where there are no more quads.
+    """
+    count = len(asks)
+    asking = np.flatnonzero(asks)
+    after = np.arange(len(asking)) + fibers - 1
+    there = after < len(asking)
+    there[there] = queue[asking[after[there]]] == queue[asking[there]]
+    last = np.flatnonzero(np.diff(np.append(queue, -1)))
+    second = 4 * np.arange(count) + 1
+    second[asking[there]] = 4 * asking[after[there]] + 2
+    second[asking[~there]] = 4 * last[queue[asking[~there]]] + 3
+    order = np.lexsort((np.tile(np.arange(count), 2), np.concatenate([4 * np.arange(count), second])))
+    found = np.empty(2 * count, np.int64)
+    found[order] = np.arange(2 * count)
+    return found.reshape(2, count)
+
+
+def _mark(program: VectorProgram, mark: int) -> dict[int, int]:
+    return {program.index_of[program.labels["quad"]]: mark}

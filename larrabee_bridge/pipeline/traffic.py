@@ -1,0 +1,668 @@
+"""Traffic (time): bytes to and from memory, of the binning renderer and of an immediate-mode one (4.5, 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, quads_of
+from larrabee_bridge.vpu.ring import found_again, line_moves
+from pixelflow.simd.configuration import check_values, param
+from pixelflow.simd.drawing import (
+    CENTRE,
+    FAR,
+    SAMPLES,
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    Interpolation,
+    Stencil,
+    StencilStep,
+    StencilTest,
+)
+from pixelflow.simd.drawing.mipmaps import filtered
+from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import counted
+from pixelflow.simd.units import Standing
+
+# What the byte counters are given: caches and compression of the immediate-mode renderer, sizes of what bins hold.
+
+
+SAMPLE_BYTES = 4
+"""Of a colour (8 bits each of red, green, blue, alpha), and of depth with stencil (24 and 8)."""
+
+BLOCK = 16
+"""Pixels of a 4x4 block. Targets and textures lie in memory block by block: at four bytes, one line of 64."""
+
+LINE_BYTES = BLOCK * SAMPLE_BYTES
+
+_SEILER = "Seiler et al. 2008, 5.3"
+
+
+def _cache(default: int, text: str, source: str = _SEILER) -> int:
+    """Return a dataclass field for the size of a cache."""
+    return param(default, text, unit="bytes", source=source, standing=Standing.DERIVED, low=0, high=1 << 26)
+
+
+def _times(default: int, text: str) -> int:
+    """Return a dataclass field for a ratio of compression."""
+    return param(default, text, unit="times", source=_SEILER, standing=Standing.DERIVED, allowed=(1, 2, 4, 8, 16))
+
+
+def _bytes(default: int, text: str, source: str) -> int:
+    """Return a dataclass field for the size of an entry, which no source gives."""
+    return param(default, text, unit="bytes", source=source, standing=Standing.INVENTED, low=0, high=1024)
+
+
+@dataclass(frozen=True)
+class TrafficConfig:
+    """Parameters of both renderers; raises InputError for values out of their ranges."""
+
+    # fmt: off
+    colour_cache: int = _cache(1 << 20, "immediate mode: cache of colours, not compressed in it")
+    depth_cache: int = _cache(1 << 20, "immediate mode: cache of depths, not compressed in it")
+    texture_cache: int = _cache(128 << 10, "immediate mode: cache of texels")
+    colour_compression: int = _times(2, "immediate mode, 1 sample: colours are so much smaller in memory")
+    depth_compression: int = _times(4, "immediate mode, 1 sample: depths are so much smaller in memory")
+    colour_compression_4: int = _times(4, "the same for colours at 4 samples")
+    depth_compression_4: int = _times(8, "the same for depths at 4 samples")
+    fast_clear: bool = param(False,
+        "immediate mode: a block that was cleared and not written since is known, and not read", unit="",
+        source="no source gives it: Seiler et al. 2008, 5.3, list what immediate mode is assumed to have, and not this",
+        standing=Standing.INVENTED)
+    clears_written: bool = param(False,
+        "binned: a cleared tile in which nothing is drawn is written; else that is free, as clearing in immediate mode",
+        unit="", source="no source gives it", standing=Standing.INVENTED)
+    core_texture_cache: int = _cache(32 << 10, "binned: cache of texels of each core; empty at the begin of a tile",
+        "Seiler et al. 2008, 3.5")
+    entry_bytes: int = _bytes(16, "a triangle in a bin: three vertex indices of 4 bytes, state and count",
+        "Seiler et al. 2008, 4.1: indices that reference the vertex data; their size is not given")
+    position_bytes: int = _bytes(2, "place and kind of a block that is covered wholly (16x16 or 4x4), or of a mask",
+        "Seiler et al. 2008, 4.1: a series of X,Y coordinates; their size is not given")
+    mask_bytes: int = _bytes(2, "sixteen bits of coverage, for each sample",
+        "one bit a pixel of a 4x4 block; Seiler et al. 2008, 4.1, do not give its size")
+    vertex_bytes: int = _bytes(32,
+        "a transformed vertex: position, colour, texture coordinates; written once, read in each tile that needs it",
+        "Seiler et al. 2008, 4.3: transformed vertices are streamed out to main memory; their size is not given")
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        check_values(self)
+
+    def compression(self, samples: int) -> tuple[int, int]:
+        """Return how many times smaller colours and depths are in memory in immediate mode."""
+        if samples == 1:
+            return self.colour_compression, self.depth_compression
+        return self.colour_compression_4, self.depth_compression_4
+
+
+# Sums of bytes by what they are for.
+
+
+_TARGETS = ("colour", "depth")
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes from memory and to memory, by what they are: colour, depth, texture, bins, vertices."""
+
+    read: Mapping[str, int]
+    written: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All bytes."""
+        return sum(self.read.values()) + sum(self.written.values())
+
+    @property
+    def targets(self) -> int:
+        """Bytes of colours and depths alone."""
+        return sum(values.get(name, 0) for values in (self.read, self.written) for name in _TARGETS)
+
+    def rows(self) -> list[tuple[str, int, int]]:
+        """Return (what, bytes read, bytes written) for each that has any."""
+        names = dict.fromkeys([*self.read, *self.written])
+        found = [(name, self.read.get(name, 0), self.written.get(name, 0)) for name in names]
+        return [row for row in found if row[1] or row[2]]
+
+
+# Accesses: which blocks of 4x4 pixels of which targets, and which lines of textures, a frame needs, in drawing order.
+#
+# Depth is tested before anything else, and what fails costs nothing ("perfect hierarchical depth culling", 5.3), unless
+# the stencil steps where it fails. A pixel sees the same fragments in the same order in either kind of renderer, so
+# this
+# is worked out once for both. Texture lines are those of pixels that ask for texels, as in the back end: where
+# something
+# is seen, or with a cutout wherever depth alone does not hide it. They are for the ratio of the two kinds of renderer;
+# the texture bytes of a run are those of `larrabee_bridge.pipeline.backend.TextureUnit`.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accesses:
+    """Qquads of which something is not hidden, in drawing order: int64 or bool[quad].
+
+    ``block`` numbers 4x4 blocks of the screen row by row, ``tile`` its tiles; ``triangle`` counts through all draws.
+    Quad q reads texture lines ``lines[starts[q] : starts[q + 1]]``, each once.
+    """
+
+    samples: int
+    block: np.ndarray
+    tile: np.ndarray
+    triangle: np.ndarray
+    depth_read: np.ndarray
+    depth_written: np.ndarray
+    colour_read: np.ndarray
+    colour_written: np.ndarray
+    starts: np.ndarray
+    lines: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    def by_tiles(self) -> Accesses:
+        """Return them tile after tile, in each in drawing order: as the back ends of bins come to them."""
+        order = np.argsort(self.tile, kind="stable")
+        counts = np.diff(self.starts)[order]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
+        return Accesses(
+            samples=self.samples,
+            block=self.block[order],
+            tile=self.tile[order],
+            triangle=self.triangle[order],
+            depth_read=self.depth_read[order],
+            depth_written=self.depth_written[order],
+            colour_read=self.colour_read[order],
+            colour_written=self.colour_written[order],
+            starts=np.concatenate([[0], np.cumsum(counts)]),
+            lines=self.lines[np.repeat(self.starts[:-1][order], counts.astype(np.intp)) + within],
+        )
+
+
+def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = None) -> Accesses:
+    """Return the accesses of a frame; ``quads`` are those of each draw, where they are known already.
+
+    Sorted blends count as they are drawn. Works triangle after triangle: some tens of microseconds for each.
+    """
+    found = _Found(frame)
+    first = 0
+    bases: dict[int, int] = {}
+    next_line = 0
+    for number, draw in enumerate(frame.draws):
+        if quads is None:
+            drawn = quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
+        else:
+            drawn = quads[number]
+        texture = draw.state.texture
+        if texture is not None and id(texture) not in bases:
+            bases[id(texture)] = next_line
+            rows, columns = texture.texels.shape[:2]
+            next_line += -(-rows // QUAD) * -(-columns // QUAD)
+        found.draw(draw, drawn, first, bases.get(id(texture), 0))
+        first += len(draw.triangles)
+    return found.told()
+
+
+class _Found:
+    """The depth and stencil of every block while a frame is drawn, and the accesses so far."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.samples = frame.samples
+        self.places = (CENTRE,) if frame.samples == 1 else SAMPLES
+        self.columns = -(-frame.width // QUAD)
+        blocks = self.columns * -(-frame.height // QUAD)
+        self.depths = np.full((blocks, BLOCK, frame.samples), FAR, np.int64)
+        self.stencils = np.zeros((blocks, BLOCK, frame.samples), np.uint8)
+        self.rows: list[tuple[np.ndarray, ...]] = []
+        self.lines: list[np.ndarray] = []
+
+    def draw(self, draw: Draw, quads: Quads, first: int, base: int) -> None:
+        order = np.argsort(quads.triangle, kind="stable")
+        edges = np.searchsorted(quads.triangle[order], np.arange(len(draw.triangles) + 1)).tolist()
+        textured = draw.state.texture is not None
+        if draw.state.texture is not None and draw.state.texture.mipmaps:
+            hint = "lines of several levels are counted by the texture unit of the back end alone"
+            raise InputError(Fault(f"draw {draw.name}: accesses of a texture with mipmaps", hint=hint))
+        planes = [Interpolation.of(draw.triangles, place, textured=textured) for place in self.places]
+        for number, (begin, end) in enumerate(pairwise(edges)):
+            if begin < end:
+                chosen = order[begin:end]
+                part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
+                self._triangle(draw, part, number, planes, (first + number, base))
+
+    def _triangle(
+        self, draw: Draw, quads: Quads, number: int, planes: list[Interpolation], names: tuple[int, int]
+    ) -> None:
+        state = draw.state
+        block = quads.y // QUAD * self.columns + quads.x // QUAD
+        i = quads.x[:, None] + np.arange(BLOCK) % QUAD
+        j = quads.y[:, None] + np.arange(BLOCK) // QUAD
+        covered = (quads.masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
+        pixels = (np.full(i.size, number), i.reshape(-1), j.reshape(-1))
+        depths = np.stack([each.depths(*pixels).reshape(i.shape) for each in planes], axis=-1)
+        there = self.depths[block]
+        tested = state.depth_test is DepthTest.LESS
+        nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
+        stencil = state.stencil
+        steps = (stencil.failed, stencil.hidden) if stencil is not None else ()
+        culls = tested and all(step is StencilStep.KEEP for step in steps)
+        alive: np.ndarray = covered & nearer if culls else covered
+        texture = state.texture if state.colour_write or state.cutout > 0 else None
+        if texture is not None:
+            place = covered.argmax(axis=-1).reshape(-1)
+            found = np.stack([each.texels(*pixels) for each in planes])[place, np.arange(len(place))]
+            u, v = (found[:, axis].reshape(i.shape) for axis in range(2))
+        asking = alive
+        if texture is not None and state.cutout:
+            alive = alive & (filtered(texture, u, v)[..., 3] >= state.cutout)[..., None]
+        seen = alive & nearer
+        stepped = np.zeros(len(quads), bool)
+        if stencil is not None:
+            seen, stepped = self._step(stencil, block, alive, nearer)
+        counts = np.zeros(len(quads), np.int64)
+        if texture is not None:
+            wanted = np.any(asking if state.cutout else seen, axis=-1)
+            lines, counts = _texture_lines(u, v, wanted, texture.texels.shape[:2])
+            self.lines.append(lines + names[1])
+        if state.depth_write:
+            self.depths[block] = np.where(seen, depths, there)
+        touches = np.any(alive, axis=(1, 2))
+        alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
+        blended = state.blend is not Blend.REPLACE
+        colour = seen_quad & state.colour_write
+        self.rows.append(
+            tuple(
+                each[alive_quad]
+                for each in (
+                    block,
+                    quads.tile,
+                    np.full(len(quads), names[0]),
+                    touches & (tested or stencil is not None),
+                    seen_quad & state.depth_write | stepped,
+                    colour & blended,
+                    colour,
+                    counts,
+                )
+            )
+        )
+
+    def _step(
+        self, stencil: Stencil, block: np.ndarray, alive: np.ndarray, nearer: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Test and step the stencil; return what is seen, and in which quads it was stepped."""
+        found = self.stencils[block]
+        passed = alive
+        if stencil.test is not StencilTest.ALWAYS:
+            same = found == stencil.reference
+            passed = alive & (same if stencil.test is StencilTest.EQUAL else ~same)
+        where = (
+            (alive & ~passed, stencil.failed),
+            (passed & ~nearer, stencil.hidden),
+            (passed & nearer, stencil.passed),
+        )
+        stepped = np.zeros(len(block), bool)
+        result = found.copy()
+        for chosen, step in where:
+            if step is not StencilStep.KEEP:
+                stepped |= chosen.any(axis=(1, 2))
+                result[chosen] = _stepped(step, found, stencil.reference)[chosen]
+        self.stencils[block] = result
+        return passed & nearer, stepped
+
+    def told(self) -> Accesses:
+        """Return the accesses of all draws."""
+        kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64)
+        columns = [
+            np.concatenate([np.zeros(0, kind), *each]).astype(kind)
+            for kind, each in zip(kinds, zip(*self.rows, strict=True) if self.rows else [()] * 8, strict=True)
+        ]
+        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts = columns
+        written = (depth_read, depth_written, colour_read, colour_written)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return Accesses(
+            self.samples, block, tile, triangle, *written, starts, np.concatenate([np.zeros(0, np.int64), *self.lines])
+        )
+
+
+def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray:
+    match step:
+        case StencilStep.ZERO:
+            return np.zeros_like(found)
+        case StencilStep.REPLACE:
+            return np.full_like(found, reference)
+        case StencilStep.UP:
+            return found + np.uint8(1)
+        case _:
+            return found - np.uint8(1)
+
+
+def _texture_lines(
+    u: np.ndarray, v: np.ndarray, needed: np.ndarray, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lines of the four texels of each pixel that needs them, each once a quad, and how many a quad has."""
+    height, width = shape
+    columns = -(-width // QUAD)
+    x, y = (at - TEXEL // 2 >> 16 for at in (u, v))
+    places = [
+        (y + down & height - 1) // QUAD * columns + (x + across & width - 1) // QUAD
+        for down in (0, 1)
+        for across in (0, 1)
+    ]
+    lines = np.where(needed[:, :, None], np.stack(places, axis=-1), -1).reshape(len(u), -1)
+    lines.sort(axis=1)
+    new = (lines >= 0) & np.concatenate([np.ones((len(u), 1), bool), lines[:, 1:] != lines[:, :-1]], axis=1)
+    return lines[new], new.sum(axis=1)
+
+
+# Binned mode: each tile is read once at most and written once at most; bins and vertices go to memory and back (4.5).
+#
+# Four things are saved: the read of a target that is cleared, the write of one that nobody needs afterwards, samples
+# that
+# are resolved to one colour before the write, and every access between the first and the last.
+
+
+@dataclass(frozen=True, slots=True)
+class RenderTarget:
+    """A render target of an RTset: its name is one of those of :class:`Traffic`."""
+
+    name: str
+    cleared: bool = True
+    """The first command clears it, so that it is not read."""
+    needed: bool = True
+    """Somebody reads it afterwards, so that it is written."""
+    resolved: bool = False
+    """Its samples become one value a pixel before it is written."""
+    changed: bool = True
+    """The RTset writes to it; one that is only tested against is not written back."""
+
+
+def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[RenderTarget, ...]:
+    """Return colour and depth, both ``cleared`` or read, colour resolved, depth needed afterwards or not."""
+    return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileSizes:
+    """Pixels of each tile that lie on the screen: int64[tile]."""
+
+    pixels: np.ndarray
+
+    @classmethod
+    def of(cls, width: int, height: int, tile: int) -> TileSizes:
+        """Return the tiles of a screen; those at the right and lower border end with it."""
+        across = np.minimum(tile, width - np.arange(0, width, tile))
+        down = np.minimum(tile, height - np.arange(0, height, tile))
+        return cls(np.outer(down, across).ravel())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinContents:
+    """What the bins of an RTset hold."""
+
+    tiles: np.ndarray
+    """Tiles with entries, int64, ascending."""
+    entries: np.ndarray
+    """(tile, triangle) of each entry: int64[entry, 2]."""
+    full_16: int
+    """Blocks of 16x16 that are covered wholly, in all samples."""
+    full_4: int
+    """Blocks of 4x4 that are, and are not among those."""
+    partial_4: int
+    samples: int
+
+    def bytes(self, config: TrafficConfig) -> int:
+        """Return the size of the bin set."""
+        mask = config.mask_bytes * self.samples
+        places = self.full_16 + self.full_4 + self.partial_4
+        return len(self.entries) * config.entry_bytes + places * config.position_bytes + self.partial_4 * mask
+
+
+def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None) -> BinContents:
+    """Return the contents of bins that hold the quads of draws.
+
+    The quads of each draw number its triangles from 0; ``triangles`` counts those of each draw, and may be left out for
+    a single one. Entries have them counted through all draws. Raises InputError for counts that do not fit the quads.
+    """
+    if not quads:
+        none = np.zeros(0, np.int64)
+        return BinContents(none, np.zeros((0, 2), np.int64), 0, 0, 0, 1)
+    if triangles is None and len(quads) == 1:
+        triangles = [int(quads[0].triangle.max(initial=0)) + 1]
+    counts = list(triangles or ())
+    if len(counts) != len(quads):
+        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and triangles of {len(counts)}"))
+    for each, count in zip(quads, counts, strict=True):
+        if (last := int(each.triangle.max(initial=-1))) >= count:
+            raise InputError(Fault(f"quads of triangle {last}, and its draw has {count}", hint="numbered from 0"))
+    first = np.cumsum([0, *counts])
+    triangle = np.concatenate([each.triangle + start for each, start in zip(quads, first, strict=False)])
+    tile, x, y = (np.concatenate([getattr(each, name) for each in quads]) for name in ("tile", "x", "y"))
+    masks = np.concatenate([each.masks for each in quads])
+    full = (masks == 0xFFFF).all(axis=1)
+    every = max(int(first[-1]), 1)
+    entries = distinct(tile * every + triangle)
+    rows = int(y.max(initial=0)) // 16 + 1
+    _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
+    full_16 = int((pieces == 16).sum())
+    return BinContents(
+        tiles=distinct(tile),
+        entries=np.stack(np.divmod(entries, every), axis=1),
+        full_16=full_16,
+        full_4=int(full.sum()) - 16 * full_16,
+        partial_4=int((~full).sum()),
+        samples=masks.shape[1],
+    )
+
+
+def binned_traffic(
+    sizes: TileSizes,
+    contents: BinContents,
+    targets: Sequence[RenderTarget],
+    *,
+    accesses: Accesses | None = None,
+    corners: np.ndarray | None = None,
+    config: TrafficConfig | None = None,
+) -> Traffic:
+    """Return the bytes of an RTset.
+
+    Targets are read and written in tiles that have entries, and where it is so configured cleared ones written in all.
+    ``accesses`` tell the texture lines, for the ratio to immediate mode; those of a run are its `TextureUnit`'s, so
+    that it gives none. ``corners`` are the numbers of each triangle's vertices, int64[triangle, 3]; without them no
+    triangle shares any. Raises InputError for a target that stands twice.
+    """
+    config = config or TrafficConfig()
+    names = [target.name for target in targets]
+    if len(set(names)) != len(names):
+        raise InputError(Fault(f"a target stands twice among {', '.join(names)}"))
+    every, filled = int(sizes.pixels.sum()), int(sizes.pixels[contents.tiles].sum())
+    read, written = {}, {}
+    for target in targets:
+        whole = SAMPLE_BYTES * contents.samples
+        read[target.name] = 0 if target.cleared else filled * whole
+        pixels = every if target.cleared and config.clears_written else filled
+        kept = target.changed and target.needed
+        written[target.name] = pixels * (SAMPLE_BYTES if target.resolved else whole) if kept else 0
+    read["bins"] = written["bins"] = contents.bytes(config)
+    vertices, uses = _vertices(contents.entries, corners)
+    written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes
+    if accesses is not None:
+        read["texture"] = _texture_lines_of_binned(accesses.by_tiles(), config) * LINE_BYTES
+    return Traffic(read, written)
+
+
+def corners_of(frame: Frame) -> np.ndarray:
+    """Return vertex numbers of all triangles of a frame: int64[triangle, 3]; corners of a draw that are alike are one.
+
+    What a corner is made of is its place, depth, colour, texture coordinates and how near it is.
+    """
+    found, first = [np.zeros((0, 3), np.int64)], 0
+    for draw in frame.draws:
+        triangles = draw.triangles
+        parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
+        parts += [triangles.coordinates] if triangles.coordinates is not None else []
+        parts += [triangles.nearness[..., None]] if triangles.nearness is not None else []
+        joined = np.concatenate(parts, axis=-1)
+        rows = _packed(joined.reshape(-1, joined.shape[-1]))
+        order = np.lexsort(rows) if len(triangles) else np.zeros(0, np.int64)
+        new = begins_of(*(row[order] for row in rows))
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = first - 1 + np.cumsum(new)
+        found.append(numbers.reshape(-1, 3))
+        first += int(np.count_nonzero(new))
+    return np.concatenate(found)
+
+
+def _packed(rows: np.ndarray) -> list[np.ndarray]:
+    """Return fewer columns that tell the same rows apart: as many side by side in one as 63 bits hold."""
+    found: list[np.ndarray] = []
+    room = 0
+    for column in rows.T:
+        least = int(column.min(initial=0))
+        bits = (int(column.max(initial=0)) - least).bit_length()
+        if not found or bits > room:
+            found.append(column - least)
+            room = 63 - bits
+        else:
+            found[-1] = (found[-1] << bits) + (column - least)
+            room -= bits
+    return found
+
+
+def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int]:
+    """Return how many vertices are in any bin, and in how many (tile, vertex) pairs: each is read once a tile."""
+    if corners is None:
+        return 3 * len(distinct(entries[:, 1])), 3 * len(entries)
+    used = corners[entries[:, 1]]
+    pairs = np.repeat(entries[:, 0], 3) * (int(used.max(initial=0)) + 1) + used.ravel()
+    return len(distinct(used)), len(distinct(pairs))
+
+
+def _texture_lines_of_binned(accesses: Accesses, config: TrafficConfig) -> int:
+    """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
+    tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
+    keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
+    return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))
+
+
+# Immediate mode: triangles in their order, targets and textures through caches, compressed in memory (5.3).
+
+
+def immediate_traffic(accesses: Accesses, config: TrafficConfig | None = None) -> Traffic:
+    """Return the bytes of a frame on cleared targets; all that was written goes to memory at its end.
+
+    A block is kept and moved as a whole, with all samples; a write of a part of it needs no read. Clearing is free.
+    Texture bytes stand beside those of `binned_traffic`, not of a run.
+    """
+    config = config or TrafficConfig()
+    block_bytes = LINE_BYTES * accesses.samples
+    smaller_colour, smaller_depth = config.compression(accesses.samples)
+    colour_read, colour_written = _target(
+        accesses.block, accesses.colour_read, accesses.colour_written, config.colour_cache // block_bytes, config
+    )
+    depth_read, depth_written = _target(
+        accesses.block, accesses.depth_read, accesses.depth_written, config.depth_cache // block_bytes, config
+    )
+    texels = int(np.count_nonzero(~found_again(accesses.lines, config.texture_cache // LINE_BYTES)))
+    return Traffic(
+        read={
+            "colour": colour_read * block_bytes // smaller_colour,
+            "depth": depth_read * block_bytes // smaller_depth,
+            "texture": texels * LINE_BYTES,
+        },
+        written={
+            "colour": colour_written * block_bytes // smaller_colour,
+            "depth": depth_written * block_bytes // smaller_depth,
+        },
+    )
+
+
+def _target(
+    blocks: np.ndarray, reads: np.ndarray, writes: np.ndarray, lines: int, config: TrafficConfig
+) -> tuple[int, int]:
+    """Return how many blocks of a target come from memory and go there; a cache has room for ``lines`` of them."""
+    used = reads | writes
+    blocks, reads, writes = blocks[used], reads[used], writes[used]
+    if config.fast_clear and len(blocks):
+        # Until a block is written it is known, and what is written at once is not read before.
+        first = np.full(int(blocks.max()) + 1, len(blocks))
+        np.minimum.at(first, blocks[writes], np.flatnonzero(writes))
+        reads = reads & (np.arange(len(blocks)) > first[blocks])
+    return line_moves(blocks, reads, writes, lines)
+
+
+# Layers: full screens drawn over each other in random order, where the bytes of both renderers are known beforehand.
+#
+# Of d layers in random order, layer l passes the depth test at a place with probability 1/l: so a place is written
+# H_d = 1 + 1/2 + ... + 1/d times in the mean. With blocks in which a layer passes as a whole, and no reuse in the
+# caches,
+# immediate mode moves for each pass 4/2 bytes of colour out, 4/4 of depth in and 4/4 out: 4 bytes a pixel. A binned
+# frame
+# that is cleared and keeps its colours alone moves 4 bytes a pixel. The ratio is H_d. At four samples it is 16/4 +
+# 16/8 +
+# 16/8 = 8 bytes beside 4 resolved ones: 2 H_d. Where immediate mode knows cleared blocks, the first depth is not read:
+# less 1/4, at four samples 1/2.
+#
+# What the caches still hold when a block is passed again is not moved twice. That the passes of a block at layers j
+# and l
+# follow each other has probability 1/j * j/(l - 1) * 1/l = 1 / (l (l - 1)). For a block that comes after a share x
+# of the
+# screen, a share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of what lies before it
+# in layers j + 1 to l, of what lies past it in layers j to l - 1. If that is less than the share of the screen that a
+# cache holds, the block is still there. So late layers are found again, since few blocks are passed in them.
+
+
+def harmonic(depth: int) -> Fraction:
+    """Return H_d, exactly."""
+    return sum((Fraction(1, layer) for layer in range(1, depth + 1)), Fraction(0))
+
+
+def expected_reuse(depth: int, share: Fraction) -> Fraction:
+    """Return how often a block is found in a cache that holds a share of the screen, in the mean, for many blocks."""
+    found = Fraction(0)
+    for layer in range(2, depth + 1):
+        for before in range(1, layer):
+            least, most = Fraction(layer - before, layer), Fraction(layer - before, layer - 1)
+            found += min(max((share - least) / (most - least), Fraction(0)), Fraction(1)) / (layer * (layer - 1))
+    return found
+
+
+def expected_ratio(
+    depth: int, samples: int = 1, config: TrafficConfig | None = None, blocks: int | None = None
+) -> Fraction:
+    """Return the mean bytes of immediate mode over those of binned mode, targets alone.
+
+    Without ``blocks``, those of the screen, nothing is found in the caches: H_d at one sample, 2 H_d at four.
+    """
+    config = config or TrafficConfig()
+    total = Fraction(0)
+    sizes = (config.colour_cache, config.depth_cache)
+    for size, times, moves in zip(sizes, config.compression(samples), (1, 2), strict=True):
+        held = size // (LINE_BYTES * samples)
+        reuse = expected_reuse(depth, Fraction(held, blocks)) if blocks is not None else 0
+        known = config.fast_clear and moves == 2
+        total += Fraction(SAMPLE_BYTES * samples, times) * (moves * (harmonic(depth) - reuse) - known)
+    return total / SAMPLE_BYTES
+
+
+def random_layers(blocks: int, depth: int, seed: int) -> np.ndarray:
+    """Return depths of layers at blocks, every order of the layers equally likely at each: int64[layer, block]."""
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(depth)[:, None], (1, blocks)), axis=0)
+
+
+def layer_accesses(depths: np.ndarray, samples: int = 1) -> Accesses:
+    """Return the accesses of layers that each fill the screen block after block, each block at one depth.
+
+    ``depths`` is int64[layer, block]; the nearer one is seen, the first of equals.
+    """
+    nearest = np.minimum.accumulate(depths, axis=0)
+    seen = np.ones(depths.shape, bool)
+    seen[1:] = depths[1:] < nearest[:-1]
+    layer, block = np.nonzero(seen)
+    yes, no = np.ones(len(block), bool), np.zeros(len(block), bool)
+    nothing = np.zeros(len(block) + 1, np.int64)
+    return Accesses(samples, block, np.zeros_like(block), layer, yes, yes, no, yes, nothing, nothing[:0])

@@ -1,0 +1,542 @@
+"""Cuts of what threads carried out: where in the words of a note a block begins, each time that it was carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.vpu import rotation as at
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.issue import Costs
+from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
+from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
+from larrabee_bridge.vpu.rotation import FUNCTIONS, turns_count
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, works_natively
+
+_NATIVE_AFTER = 20_000
+
+
+def cut_words(m: Longs, words: Words, block: int, at: int, past: int, out: int) -> int:
+    """Write from ``m[out]`` on where words of a block begin; return the place past the last; m begins with counts."""
+    while at < past:
+        found = words[at]
+        if found == block:
+            m[out] = at
+            out += 1
+        at += 1
+        left = m[found]
+        while left > 0:
+            at += 1 + words[at]
+            left -= 1
+    return out
+
+
+@cache
+def _native():  # type: ignore[no-untyped-def]
+    return compiled(cut_words)
+
+
+def begins_of_block(note: RunNote, instruction: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the words of the block that begins at an instruction stand, and how many each thread has."""
+    counts = np.array([len(each) for each in note.blocks.touching], np.int64)
+    block = note.blocks.block_at[instruction]
+    image = np.concatenate([counts, np.zeros(len(note.words), np.int64)])
+    begin = len(counts)
+    ends = [begin]
+    native = len(note.words) > _NATIVE_AFTER and works_natively()
+    words = np.ascontiguousarray(note.words, np.uint32)
+    spans = zip(note.starts[:-1].tolist(), note.starts[1:].tolist(), strict=True)
+    if native:
+        cut = _native()
+        for first, past in spans:
+            ends.append(cut(image.ctypes.data, words.ctypes.data, block, first, past, ends[-1]))
+    else:
+        numbers, listed = image.tolist(), words.tolist()
+        for first, past in spans:
+            ends.append(cut_words(numbers, listed, block, first, past, ends[-1]))
+        image = np.array(numbers, np.int64)
+    return image[begin : ends[-1]], np.diff(ends)
+
+
+# Image of a core: tables of its programs and its empty caches as one array of numbers, and what one work adds.
+
+
+Numbers = NDArray[np.int64]
+
+CONSTANT_LINES = MEMORY_BYTES // LINE_BYTES
+"""Lines at the beginning of a run's memory that belong to its program."""
+
+_CONSTANTS = 1 << 48
+"""Where the constants of programs lie on the modelled core, each past the one before."""
+
+
+def constant_shift(program: int) -> int:
+    """Return how far the constants of a program lie from where its run has them, in lines."""
+    return _CONSTANTS + program * CONSTANT_LINES
+
+
+class WorkTables:
+    """What one piece of work adds to an image: stretches of its threads, requests, dealt quads, ranges of lines."""
+
+    def __init__(
+        self,
+        threads: Sequence[Numbers],
+        *,
+        phases: Numbers | None = None,
+        requests: Numbers | None = None,
+        deals: Numbers | None = None,
+        ranges: Numbers | None = None,
+        unit: tuple[int, int] = (0, 0),
+        queue: int = 1,
+        workers: Sequence[int] = (),
+    ) -> None:
+        """``threads`` are int64[stretch, STRETCH] each, ``phases`` how many stretches each phase has.
+
+        ``unit`` is the latency of the texture unit and what a switch of fibers costs; ``workers`` says of each thread
+        which queue of quads it takes from, of those that take some.
+        """
+        nothing = np.zeros(0, np.int64)
+        self.threads = threads
+        self.phases = nothing if phases is None else phases
+        self.requests = nothing if requests is None else requests
+        self.deals = nothing if deals is None else deals
+        self.ranges = nothing if ranges is None else ranges
+        self.unit, self.queue = unit, queue
+        self.workers = workers or [0] * len(threads)
+
+
+class CoreImage:
+    """A core that some programs run on; `count` gives it one piece of work after the other, its caches empty each time.
+
+    Where ``resident``, the programs' constants are in the L2 slice beforehand.
+    """
+
+    def __init__(
+        self,
+        programs: Sequence[VectorProgram],
+        config: CoreConfig,
+        marks: Sequence[Mapping[int, int]] = (),
+        *,
+        resident: bool = False,
+        kept: Sequence[int] = (),
+    ) -> None:
+        """``marks`` say for each program what blocks do that begin at an instruction: `places.B_MARK`.
+
+        ``kept`` are lines that are in the L2 slice beforehand.
+        """
+        self.config = config
+        head = np.zeros(at.HEAD, np.int64)
+        self._numbers: dict[str, int] = {}
+        instructions: list[list[int]] = []
+        registers: list[int] = []
+        blocks: list[Numbers] = []
+        code = 0
+        self.blocks: list[int] = []
+        """Where the blocks of each program begin in the table of blocks; `count` adds where that lies."""
+        for number, program in enumerate(programs):
+            begin = len(instructions)
+            self._add(program, code, instructions, registers)
+            code += -(-len(program.instructions) * config.instruction_bytes // LINE_BYTES)
+            self.blocks.append(at.BLOCK * sum(map(len, blocks)))
+            blocks.append(_blocks(program, begin, marks[number] if marks else {}))
+        flat = [np.array(instructions, np.int64).reshape(-1), np.array(registers, np.int64)]
+        flat.append(np.concatenate(blocks).reshape(-1) if blocks else np.zeros(0, np.int64))
+        sets = {name: _sets(config, size) for name, size in _caches(config).items()}
+        caches = {name: _empty(many, config.ways) for name, many in sets.items()}
+        if config.caches:
+            _fill(caches["code"], range(code), config.ways)
+            if resident:
+                _fill(caches["l2"], [*kept, *_constants(programs)], config.ways)
+        parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
+        starts = np.cumsum([0, *map(len, parts)]).tolist()
+        places = (at.INSTRUCTIONS, at.REGISTERS, None, at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
+        for place, start in zip(places, starts[1:-1], strict=True):
+            if place is not None:
+                head[place] = start
+        self._blocks_at, head[at.TAKEN] = starts[3], head[at.DEALT] + 3
+        head[at.L1_SETS], head[at.L2_SETS], head[at.CODE_SETS] = sets.values()
+        for place, value in _values(config).items():
+            head[place] = value
+        self._parts = parts
+
+    def _add(self, program: VectorProgram, code: int, instructions: list[list[int]], registers: list[int]) -> None:
+        config, costs = self.config, Costs.of(program, self.config)
+        for number, depends in enumerate(costs.depends):
+            bounds = [len(registers)]
+            for names in (depends.reads, costs.addresses[number], depends.writes):
+                registers += [self._numbers.setdefault(name, len(self._numbers)) for name in sorted(names)]
+                bounds.append(len(registers))
+            reads, addresses, writes, past = bounds
+            line = code + number * config.instruction_bytes // LINE_BYTES
+            each_line = config.gather_line_cycles if costs.by_offset[number] else 1
+            flags, latency = costs.flags[number], costs.latency[number]
+            likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
+            instructions.append([flags, latency, reads, addresses, writes, past, line, likely, each_line])
+
+    def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
+        """Count one piece of work; return the head of the image, from `places.END` on what came out.
+
+        Stretches' blocks and ranges are offsets into their tables. Raises InternalError where threads wait for each
+        other for ever.
+        """
+        begin = sum(map(len, self._parts))
+        threads = [each for each in work.threads if len(each)]
+        size = at.T_REGISTERS + len(self._numbers)
+        order = np.arange(len(threads))
+        state = np.zeros((len(threads), size), np.int64)
+        parts = [work.phases, work.requests.reshape(-1), work.deals, work.ranges.reshape(-1), order]
+        parts += [each.reshape(-1) for each in threads]
+        starts = (begin + np.cumsum([0, *map(len, parts)])).tolist()
+        phases, requests, deals, ranges, order_at, *stretches, state_at = starts
+        for number, first in enumerate(stretches):
+            state[number, at.T_STRETCH], state[number, at.T_STRETCHES_PAST] = first, first + threads[number].size
+        order += 0
+        order[:] = state_at + size * np.arange(len(threads))
+        state[:, at.T_WORKER] = [who for who, each in zip(work.workers, work.threads, strict=True) if len(each)]
+        state[:, at.T_CODE] = -1
+        image = np.concatenate([*self._parts, *parts, state.reshape(-1)])
+        for first, each in zip(stretches, threads, strict=True):
+            table = image[first : first + each.size].reshape(-1, at.STRETCH)
+            table[:, at.S_BLOCKS] += self._blocks_at
+        places = {
+            at.PHASES: phases, at.PHASE_COUNT: len(work.phases), at.REQUESTS: requests, at.DEALS: deals,
+            at.RANGES: ranges, at.ORDER: order_at, at.RUNNING: len(threads), at.THREADS: state_at, at.THREAD_SIZE: size,
+            at.UNIT_LATENCY: work.unit[0], at.SWITCH: work.unit[1], at.CAPACITY: work.queue,
+        }  # fmt: skip
+        for place, value in places.items():
+            image[place] = value
+        ended = _native_of_image()(image.ctypes.data, words.ctypes.data) if native else self._in_python(image, words)
+        if not ended:
+            raise InternalError("the threads of a core wait for each other")
+        return image[: at.HEAD].copy()
+
+    @staticmethod
+    def _in_python(image: Numbers, words: NDArray[np.uint32]) -> int:
+        numbers: list[int] = image.tolist()
+        ended = turns_count(numbers, words.tolist())
+        image[:] = numbers
+        return ended
+
+
+@cache
+def _native_of_image():  # type: ignore[no-untyped-def]
+    return compiled(turns_count, FUNCTIONS)
+
+
+def _caches(config: CoreConfig) -> dict[str, int]:
+    return {"l1": config.l1_bytes, "l2": config.l2_bytes, "code": config.code_bytes}
+
+
+def _sets(config: CoreConfig, size: int) -> int:
+    return size // (LINE_BYTES * config.ways) if config.caches else 1
+
+
+def _empty(sets: int, ways: int) -> Numbers:
+    """Return a cache without lines: of each set its ways from the last used line on, a line and when it is there."""
+    return np.tile(np.array([-1, 0], np.int64), sets * ways)
+
+
+def _fill(cache: Numbers, lines: Sequence[int], ways: int) -> None:
+    """Use lines of a cache, one after the other; none is in it beforehand."""
+    sets = cache.reshape(-1, ways, 2)
+    for line in lines:
+        kept = sets[line % len(sets)]
+        kept[1:] = kept[:-1].copy()
+        kept[0] = line, 0
+
+
+def _constants(programs: Sequence[VectorProgram]) -> list[int]:
+    found = []
+    for number, program in enumerate(programs):
+        spans = [(each.start, each.start + each.size) for each in program.ranges]
+        lines = {line for first, past in spans for line in range(first // LINE_BYTES, -(-past // LINE_BYTES))}
+        found += [constant_shift(number) + line for line in sorted(lines)]
+    return found
+
+
+def _values(config: CoreConfig) -> dict[int, int]:
+    return {
+        at.WAYS: config.ways, at.PENDING_COUNT: config.misses_under_way, at.DUAL: int(config.dual_issue),
+        at.REST: 1 if config.back_to_back else 2, at.TWO_ACCESSES: int(config.two_accesses),
+        at.CACHED: int(config.caches), at.CODE_CACHED: int(config.caches), at.L2_CYCLES: config.l2_cycles,
+        at.MEMORY_CYCLES: config.memory_cycles + 2 * config.ring_cycles, at.MEMORY_LINE: config.memory_line_cycles,
+        at.ADDRESS: config.address_cycles, at.MISPREDICTED: config.mispredicted_cycles,
+        at.STORES_WAIT: int(config.stores_wait), at.FULL_READ: int(config.full_stores_read),
+    }  # fmt: skip
+
+
+def _blocks(program: VectorProgram, begin: int, marks: Mapping[int, int]) -> Numbers:
+    bounds = BasicBlocks.of(program).bounds
+    found = np.zeros((len(bounds) - 1, at.BLOCK), np.int64)
+    found[:, at.B_FIRST], found[:, at.B_PAST] = begin + bounds[:-1], begin + bounds[1:]
+    for number, first in enumerate(bounds[:-1].tolist()):
+        found[number, at.B_MARK] = marks.get(first, 0)
+    return found
+
+
+def _leads_back(program: VectorProgram, number: int) -> bool:
+    instruction = program.instructions[number]
+    pairs = zip(instruction.declaration.operands, instruction.operands, strict=True)
+    return any(program.index_of[value] <= number for spec, value in pairs if isinstance(spec.kind, Target))
+
+
+# Four threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
+#
+# What a thread carries out does not depend on when, so a run is recorded once and then timed for as many threads a
+# core,
+# and in whatever way, as one likes. How threads take turns is in `turns/rotation.py`.
+
+
+_NATIVE_AFTER_of_threads = 2_000
+"""Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCore:
+    """What a core did with its threads."""
+
+    cycles: int
+    """Until the last instruction has issued."""
+    issued: int
+    """Cycles in which at least one instruction issued."""
+    paired: int
+    """Instructions that issued beside another one."""
+    mispredicted: int
+    """Branches that went the way that was not predicted."""
+    l1_misses: int | None
+    """Accesses that did not find their line in the L1 cache; None where caches are not modelled."""
+    l2_misses: int | None
+    """Those of them that did not find it in the L2 slice either."""
+    code_misses: int | None
+    """Lines of instructions that were not in their cache."""
+
+
+def take_turns(
+    program: VectorProgram, note: RunNote, config: CoreConfig | None = None, *, native: bool | None = None
+) -> SharedCore:
+    """Time the threads of a note on one core: in each cycle the next one, round robin, that has its operands.
+
+    ``native`` says whether native code counts; None, where it works and there is much to count. Raises ValueError for
+    a note without lines.
+    """
+    if not note.has_lines:
+        raise ValueError("a note without lines")
+    image = CoreImage([program], config or CoreConfig())
+    stretches = np.zeros((len(note.threads), 1, at.STRETCH), np.int64)
+    stretches[:, 0, at.S_BLOCKS] = image.blocks[0]
+    stretches[:, 0, at.S_BEGIN], stretches[:, 0, at.S_PAST] = note.starts[:-1], note.starts[1:]
+    stretches[:, 0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
+    threads = [each for each in stretches if each[0, at.S_BEGIN] < each[0, at.S_PAST]]
+    if native is None:
+        native = counts_natively(len(note.words))
+    head = image.count(np.ascontiguousarray(note.words, np.uint32), WorkTables(threads), native=native)
+    return shared_core(image.config, head)
+
+
+def counts_natively(words: int) -> bool:
+    """Return whether native code counts a piece of work of so many words."""
+    return words > _NATIVE_AFTER_of_threads and works_natively()
+
+
+def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
+    """Return what the head of an image says after the threads have ended."""
+    near, far, code = (
+        int(head[place]) if config.caches else None for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES)
+    )
+    return SharedCore(
+        int(head[at.END]), int(head[at.ISSUED]), int(head[at.PAIRED]), int(head[at.WRONG]), near, far, code
+    )
+
+
+# Works of a core (tiles, PrimSets) as stretches of its threads: recorded while they are carried out, timed after that.
+#
+# A work is what one core does from beginning to end. Its threads take turns (`turns/rotation.py`); it begins with empty
+# caches, but for what every work of its kind uses: its programs, their constants, and lines that a core keeps for
+# itself.
+
+
+FREE = -1
+"""The phase of what waits for no other thread."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requests:
+    """Texture requests of works, in the order of each work: int64[request] each."""
+
+    work: Numbers
+    busy: Numbers
+    misses: Numbers
+    line: Numbers
+    """Of the answer, on the modelled core."""
+    number: Numbers
+    """Within its work."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queues:
+    """Quads that a set-up thread deals: for each, in its work's order, the queue that it goes to."""
+
+    work: Numbers
+    queue: Numbers
+
+
+class WorkRecord:
+    """Stretches of the threads of some works; `count` times them."""
+
+    def __init__(
+        self, config: CoreConfig, *, queue: int = 1, unit: tuple[int, int] = (0, 0), workers: Sequence[int] = ()
+    ) -> None:
+        """``queue`` quads fit each queue, ``unit`` is the latency of texels and what a switch of fibers costs.
+
+        ``workers`` says which queue each thread takes from.
+        """
+        self.config, self.queue, self.unit, self.workers = config, queue, unit, tuple(workers)
+        self._programs: list[VectorProgram] = []
+        self._numbers: dict[str, int] = {}
+        self._marks: list[Mapping[int, int]] = []
+        self._words: list[NDArray[np.uint32]] = []
+        self._count = 0
+        self._rows: list[Numbers] = []
+        """Of each stretch work, thread, order, number of its program, then as `places.STRETCH` has it."""
+        self._ranges: list[Numbers] = []
+        self._many = 0
+        self._order = 0
+        self._requests: list[Requests] = []
+        self._dealt: list[Queues] = []
+        self.resident: set[int] = set()
+        """Lines on the modelled core that are in its L2 slice beforehand."""
+
+    def program(self, program: VectorProgram, marks: Mapping[int, int] | None = None) -> int:
+        """Return the number of a program; ``marks`` say what blocks that begin at an instruction do with quads."""
+        found = self._numbers.get(program.sha256)
+        if found is None:
+            found = self._numbers[program.sha256] = len(self._programs)
+            self._programs.append(program)
+            self._marks.append(marks or {})
+        return found
+
+    def step(self) -> int:
+        """Return a number for stretches that come after all those of earlier steps."""
+        self._order += 1
+        return self._order << 32
+
+    def ranges(self, program: int, others: Numbers, constants: int = CONSTANT_LINES) -> Numbers:
+        """Keep lists of ranges of lines, past a program's constants: int64[list, range, RANGE], ascending each.
+
+        A range is up to which line it goes, how much further these lie, and the size and beginning of the ring that
+        they lie in, where there is one. Returns of each list its first and past number: int64[list, 2].
+        """
+        count, each = len(others), others.shape[1] + 1
+        table = np.zeros((count, each, at.RANGE), np.int64)
+        table[:, 0, : at.G_SHIFT + 1] = constants, constant_shift(program)
+        table[:, 1:] = others
+        self._ranges.append(table.reshape(-1, at.RANGE))
+        first = self._many + each * np.arange(count)
+        self._many += count * each
+        return np.stack([first, first + each], axis=1)
+
+    def add(
+        self,
+        program: int,
+        note: RunNote,
+        work: Numbers,
+        thread: Numbers,
+        order: Numbers,
+        ranges: Numbers,
+        *,
+        phase: int = FREE,
+        own: Numbers | None = None,
+        cuts: tuple[Numbers, Numbers, Numbers] | None = None,
+        ask: Numbers | int = -1,
+        wait: Numbers | int = -1,
+    ) -> None:
+        """Add stretches, one for each thread of a note, or one for each of ``cuts``: its thread's place, begin, past.
+
+        ``work``, ``thread`` and ``order`` are int64[stretch], ``ranges`` int64[stretch, 2], ``own`` int64[stretch, 3].
+        """
+        begin, past = (note.starts[:-1], note.starts[1:]) if cuts is None else cuts[1:]
+        rows = np.zeros((len(begin), 4 + at.STRETCH), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = work, thread, order, program
+        inner = rows[:, 4:]
+        inner[:, at.S_BEGIN], inner[:, at.S_PAST] = begin + self._count, past + self._count
+        inner[:, at.S_RANGES : at.S_RANGES_PAST + 1] = ranges
+        if own is not None:
+            inner[:, at.S_OWN : at.S_OWN_SHIFT + 1] = own
+        inner[:, at.S_PHASE], inner[:, at.S_ASK], inner[:, at.S_WAIT] = phase, ask, wait
+        self._rows.append(rows)
+
+    def words(self, note: RunNote) -> None:
+        """Keep the words of a note, whose stretches have been added."""
+        self._words.append(note.words)
+        self._count += len(note.words)
+
+    def requests(self, found: Requests) -> None:
+        """Add texture requests."""
+        self._requests.append(found)
+
+    def deal(self, found: Queues) -> None:
+        """Add quads that are dealt, past those that were dealt before."""
+        self._dealt.append(found)
+
+    def count(self, native: bool | None = None) -> dict[int, SharedCore]:
+        """Return what a core did for each work, by the work's number; the record is empty afterwards.
+
+        ``native`` says whether native code counts; None, where it works and there is much to count.
+        """
+        rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
+        rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
+        image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+        rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
+        words = np.concatenate([*self._words, np.zeros(1, np.uint32)]).astype(np.uint32, copy=False)
+        if native is None:
+            native = counts_natively(len(words))
+        requests, dealt, ranges = self._tables()
+        begins = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
+        found = {}
+        for begin, past in zip(begins.tolist(), np.append(begins, len(rows))[1:].tolist(), strict=True):
+            part = rows[begin:past]
+            work = int(part[0, 0])
+            bounds = np.searchsorted(part[:, 1], np.arange(int(part[-1, 1]) + 2))
+            threads = [part[first:last, 4:] for first, last in pairwise(bounds)]
+            phase = part[:, 4 + at.S_PHASE]
+            tables = WorkTables(
+                threads,
+                phases=np.bincount(phase[phase >= 0]),
+                requests=requests.get(work),
+                deals=dealt.get(work),
+                ranges=ranges,
+                unit=self.unit,
+                queue=self.queue,
+                workers=self.workers[: len(threads)],
+            )
+            found[work] = shared_core(self.config, image.count(words, tables, native=native))
+        self._rows, self._words, self._count, self._ranges, self._many = [], [], 0, [], 0
+        self._requests, self._dealt = [], []
+        return found
+
+    def _tables(self) -> tuple[dict[int, Numbers], dict[int, Numbers], Numbers]:
+        requests: dict[int, Numbers] = {}
+        if self._requests:
+            names = ("work", "number", "busy", "misses", "line")
+            work, number, busy, misses, line = (
+                np.concatenate([getattr(each, name) for each in self._requests]) for name in names
+            )
+            for each in np.unique(work).tolist():
+                here = work == each
+                table = np.zeros((int(number[here].max()) + 1, at.REQUEST), np.int64)
+                for place, values in ((at.R_BUSY, busy), (at.R_MISSES, misses), (at.R_LINE, line)):
+                    table[number[here], place] = values[here]
+                requests[each] = table
+        dealt: dict[int, Numbers] = {}
+        for found in self._dealt:
+            for each in np.unique(found.work).tolist():
+                queue = found.queue[found.work == each]
+                dealt[each] = np.concatenate([dealt[each], queue]) if each in dealt else queue
+        return requests, dealt, np.concatenate([np.zeros((0, at.RANGE), np.int64), *self._ranges])

@@ -1,0 +1,310 @@
+"""Issue of a thread's instructions: in order, two pipes, results after a latency. It knows no values.
+
+Each group of lanes is charged what its own way through the program costs, as if it were alone on a core; threads that
+share one are in `threads.py`. Here every access hits the L1 cache and every branch goes where it was predicted; misses
+and mispredictions are counted there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.vpu.isa import Pipe, VectorFamily, vector_share
+from larrabee_bridge.vpu.isa.operands import Memory
+from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
+from larrabee_bridge.vpu.program import VectorProgram
+from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, STORE, TOUCHES, WHOLE
+from pixelflow.simd.isa.declare import Declaration, Instruction
+from pixelflow.simd.isa.effects import Effects
+from pixelflow.simd.isa.effects import State as effects_State
+from pixelflow.simd.lanes.native.transducer import Transducer, Transition
+
+# Costs of a program's instructions: pipes, latencies, and the registers that each waits for.
+
+
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    memory: bool
+
+
+def dependences(found: Effects) -> Dependences:
+    """Return what effects read and write, by name; what is written in some lanes only is read too."""
+    return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
+
+
+def _names(states: Iterable[effects_State]) -> frozenset[str]:
+    return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the model needs of each instruction of a program, by its number."""
+
+    config: CoreConfig
+    depends: tuple[Dependences, ...]
+    families: tuple[VectorFamily, ...]
+    either: tuple[bool, ...]
+    """Whether it may issue in the secondary pipe."""
+    branches: tuple[bool, ...]
+    addresses: tuple[frozenset[str], ...]
+    """Registers that an address is made of; they are read, too."""
+    flags: tuple[int, ...]
+    """As `turns/places.py` names them."""
+    by_offset: tuple[bool, ...]
+    """Whether an address for each lane comes from a vector register."""
+    latency: tuple[int, ...]
+    """From its issue, where it holds its pipe for one cycle, to that of an instruction that uses its result."""
+
+    @classmethod
+    def of(cls, program: VectorProgram, config: CoreConfig) -> Costs:
+        """Return the costs of a program's instructions; the same object for the same program and values."""
+        found = program.analyses.get(("costs", config))
+        if found is None:
+            found = program.analyses["costs", config] = cls._made(program, config)
+        return found
+
+    @classmethod
+    def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
+        declarations = [each.declaration for each in program.instructions]
+        depends = tuple(dependences(each) for each in program.effects)
+        families = tuple(VectorFamily(each.family) for each in declarations)
+        return cls(
+            config=config,
+            depends=depends,
+            families=families,
+            either=tuple(_either(config, each) for each in declarations),
+            branches=tuple(family is VectorFamily.BRANCH for family in families),
+            addresses=tuple(_addresses(each) for each in program.instructions),
+            flags=tuple(_flags(config, *each) for each in zip(program.instructions, depends, strict=True)),
+            by_offset=tuple(any(spec.name == "indices" for spec in each.operands) for each in declarations),
+            latency=tuple(_latency(config, *each) for each in zip(declarations, families, depends, strict=True)),
+        )
+
+
+_SHIFTS = frozenset(("shl", "shr", "sar", "rol", "ror"))
+_PREFETCHES = {"vprefetch1": NEAR, "vprefetch2": FAR, "vevict": EVICT}
+
+
+def _either(config: CoreConfig, declaration: Declaration) -> bool:
+    return declaration.unit is Pipe.EITHER and (config.shifts_beside or declaration.mnemonic not in _SHIFTS)
+
+
+def _addresses(instruction: Instruction) -> frozenset[str]:
+    places = [each for each in instruction.operands if isinstance(each, Memory)]
+    return frozenset(f"r{each.base}" for each in places if each.base is not None)
+
+
+def _flags(config: CoreConfig, instruction: Instruction, depends: Dependences) -> int:
+    declaration = instruction.declaration
+    found = TOUCHES if depends.memory else 0
+    found |= EITHER if _either(config, declaration) else 0
+    found |= BRANCH if declaration.family is VectorFamily.BRANCH else 0
+    found |= _PREFETCHES.get(declaration.mnemonic, 0)
+    first, *others = (*instruction.operands, None)
+    if isinstance(first, Memory) and len(others) > 1:
+        found |= STORE | (WHOLE if declaration.mnemonic in ("vstored", "vstoreq") and first.mask is None else 0)
+    return found
+
+
+def _latency(config: CoreConfig, declaration: Declaration, family: VectorFamily, depends: Dependences) -> int:
+    if declaration.mnemonic == "imul":
+        return config.multiply_latency
+    if not family.vector:
+        return config.scalar_latency
+    return config.vector_latency + (config.load_op_cycles if depends.memory else 0)
+
+
+Access = tuple[int, int]
+"""The number of an instruction, and how many lines it touches."""
+State = tuple[int | None, tuple[tuple[str, int], ...]]
+"""What a thread still waits for, in cycles from the first one in which it may issue again.
+
+That is the cycle whose secondary pipe is free (or None), and when results are there that are not yet there then.
+"""
+Parts = tuple[int, ...]
+
+_CYCLES, _WAITED, _RESTED, _PAIRED, _LINES, _FIRST_FAMILY = range(6)
+_PLACE = {family: place for place, family in enumerate(VectorFamily)}
+_SUMS = _FIRST_FAMILY + len(VectorFamily)
+"""Sums of a thread; cycles by part of the program come after them."""
+_BETWEEN = -1
+
+
+class _Timing:
+    """What instructions do to a thread, worked out once for each state that it meets them in; shared by all cores.
+
+    A note's words step from node to node: a node is a state, and between the words of a block also the block and how
+    many of its instructions that touch memory are behind. Node 0 waits for nothing. A block's number charges what it
+    has before the first of them, a number of lines that one and what is before the next, or before the block's end.
+    """
+
+    def __init__(self, costs: Costs, parts: Parts) -> None:
+        self.costs, self.parts = costs, parts
+        self.width = _SUMS + max(parts, default=-1) + 1
+        self._nodes: list[tuple[State, int, int]] = []
+        self._numbers: dict[tuple[State, int, int], int] = {}
+        self._tables: dict[tuple[bytes, bool], Transducer] = {}
+        """For the bounds of blocks, and whether lines are noted."""
+        self._number((None, ()), _BETWEEN, 0)
+
+    def _number(self, state: State, block: int, at: int) -> int:
+        node = state, block, at
+        found = self._numbers.get(node)
+        if found is None:
+            found = self._numbers[node] = len(self._nodes)
+            self._nodes.append(node)
+        return found
+
+    def table(self, blocks: BasicBlocks, has_lines: bool) -> Transducer:
+        """Return what walks the words of notes."""
+        key = blocks.bounds.tobytes(), has_lines
+        found = self._tables.get(key)
+        if found is None:
+            bounds, touching = blocks.bounds.tolist(), blocks.touching
+
+            def find(node: int, word: int) -> Transition:
+                state, block, at = self._nodes[node]
+                accesses: list[Access] = []
+                if block == _BETWEEN:
+                    block, first = word, bounds[word]
+                    counts = False
+                else:
+                    accesses.append((touching[block][at], word))
+                    first = touching[block][at] + 1
+                    at, counts = at + 1, has_lines
+                whole = at == len(touching[block])
+                past = bounds[block + 1] if whole else touching[block][at]
+                accesses += [(number, 0) for number in range(first, past)]
+                after, sums = self.after(state, tuple(accesses))
+                return Transition(self._number(after, *((_BETWEEN, 0) if whole else (block, at))), sums, counts)
+
+            found = self._tables[key] = Transducer(self.width, find)
+        return found
+
+    def after(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
+        """Return the state after instructions, and what they add to a thread's sums."""
+        costs, config = self.costs, self.costs.config
+        slot, waiting = state
+        available = dict(waiting)
+        rest, interlock = 1 if config.back_to_back else 2, config.address_cycles
+        sums = [0] * self.width
+        for number, touched in accesses:
+            depends, each_line = costs.depends[number], config.gather_line_cycles if costs.by_offset[number] else 1
+            held = max(touched * each_line, 1)
+            there = [available[name] for name in depends.reads if name in available]
+            there += [available[name] + interlock for name in costs.addresses[number] if name in available]
+            ready = max(there, default=None)
+            beside = (
+                config.dual_issue
+                and costs.either[number]
+                and slot is not None
+                and (ready is None or ready <= slot)
+                # Two instructions of one cycle do not write the same register.
+                and all(available.get(name, slot) <= slot for name in depends.writes)
+            )
+            issue = slot if beside and slot is not None else max(0, ready or 0)
+            end = max(issue + max(held, rest), 0)
+            sums[_CYCLES] += end
+            if self.parts:
+                sums[_SUMS + self.parts[number]] += end
+            sums[_WAITED] += 0 if beside else issue
+            sums[_RESTED] += 0 if beside else max(rest - held, 0)
+            sums[_PAIRED] += beside
+            sums[_LINES] += touched
+            sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
+            slot = None if beside or costs.branches[number] else issue - end
+            available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
+            settled = 0 if slot is None else slot
+            # A scalar result that is there may still be too late for an address.
+            available = {
+                name: at - end
+                for name, at in available.items()
+                if at - end > settled - (interlock if name.startswith("r") else 0)
+            }
+        return (slot, tuple(sorted(available.items()))), sums
+
+
+_KNOWN: dict[tuple[str, CoreConfig, Parts], _Timing] = {}
+"""By a program's hash, the model and parts: cores of the same program learn from each other."""
+_MOST_KNOWN = 64
+_LOCK = Lock()
+"""Held by who looks into what is known or adds to it: native code walks while other threads of the host run."""
+
+
+def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing:
+    with _LOCK:
+        found = _KNOWN.get(key := (program.sha256, config, parts))
+        if found is None:
+            if len(_KNOWN) >= _MOST_KNOWN:
+                _KNOWN.clear()
+            found = _KNOWN[key] = _Timing(Costs.of(program, config), parts)
+        return found
+
+
+class Core:
+    """Counts cycles of threads from notes of what they carried out; a subscriber of `VectorUnit.run`."""
+
+    def __init__(
+        self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None, parts: Sequence[int] = ()
+    ) -> None:
+        """``parts`` says for each instruction which part of the program it belongs to, 0 and up (`by_part`)."""
+        self.config = config or CoreConfig()
+        self._timing = _timing(program, self.config, tuple(parts))
+        self._state = np.zeros(threads, np.int64)
+        self._sums = Transducer.sums(self._timing.width, threads)
+
+    @property
+    def cycles(self) -> NDArray[np.int64]:
+        """Cycles from the first issue to the end of the last instruction's issue, for each thread."""
+        return self._sums[:, _CYCLES].copy()
+
+    @property
+    def paired(self) -> NDArray[np.int64]:
+        """Instructions of each thread that issued beside another one."""
+        return self._sums[:, _PAIRED].copy()
+
+    @property
+    def waited(self) -> NDArray[np.int64]:
+        """Cycles of each thread in which nothing issued because a result was not there yet."""
+        return self._sums[:, _WAITED].copy()
+
+    @property
+    def issuing(self) -> NDArray[np.int64]:
+        """Cycles of each thread in which an instruction of it held a pipe: others cannot have those."""
+        return self._sums[:, _CYCLES] - self._sums[:, _WAITED] - self._sums[:, _RESTED]
+
+    @property
+    def lines(self) -> NDArray[np.int64]:
+        """Cache lines that each thread touched."""
+        return self._sums[:, _LINES].copy()
+
+    @property
+    def counts(self) -> dict[VectorFamily, NDArray[np.int64]]:
+        """Instructions that each thread carried out, by family."""
+        return {family: self._sums[:, _FIRST_FAMILY + place].copy() for family, place in _PLACE.items()}
+
+    @property
+    def vector_share(self) -> float | None:
+        """Share of the vector unit's instructions in all that were carried out; None before any was."""
+        return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
+
+    @property
+    def by_part(self) -> NDArray[np.int64]:
+        """Cycles of each thread by part of the program, int64[thread, part]: the sums of a row are `cycles`."""
+        return self._sums[:, _SUMS : self._timing.width].copy()
+
+    def __call__(self, note: RunNote) -> None:
+        """Charge to threads what they carried out."""
+        with _LOCK:
+            table = self._timing.table(note.blocks, note.has_lines)
+            table.run(note.words, note.starts, note.threads, self._state, self._sums)

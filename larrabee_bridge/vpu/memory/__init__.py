@@ -1,1 +1,0 @@
-"""Memory of a chip (time): caches, the ring between cores, and the fibers that hide the latency of texels."""

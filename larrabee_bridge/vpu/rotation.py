@@ -1,0 +1,411 @@
+"""Threads that take turns on a core (time), cycle by cycle: plain functions over one array of whole numbers."""
+
+from __future__ import annotations
+
+from pixelflow.simd.lanes.native.plain import Longs, Words
+
+# Places in the image of a core that `rotation.py` counts on: one array of whole numbers, whose head names the others.
+#
+# In its head stand offsets into the image, values of the model, and what is counted; then tables of instructions,
+# blocks,
+# stretches, ranges of lines and texture requests, threads with the cycles from which their registers have their values,
+# and the caches.
+
+
+# fmt: off
+(THREADS, THREAD_SIZE, RUNNING, ORDER, INSTRUCTIONS, REGISTERS, RANGES, REQUESTS, DEALS,
+ L1, L1_SETS, L2, L2_SETS, WAYS, CODE, CODE_SETS, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
+ DUAL, REST, TWO_ACCESSES, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
+ STORES_WAIT, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT, TAKEN, DEALT_ALL,
+ END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ,
+ HEAD) = range(50)
+"""The head. From END on it is what comes out."""
+
+(I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
+"""An instruction: its registers lie one after the other: read, read for an address, written; then its line of code, the
+counter of its branch, and how long each line that it touches holds the pipes."""
+TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT = (1 << place for place in range(8))
+"""Flags: touches memory, may issue in the secondary pipe, branches, stores, stores whole lines; prefetches into the L1
+cache or into the L2 slice; marks a line for early eviction."""
+
+(B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
+"""A basic block: its instructions, and what it does with the queues of quads."""
+DEALS_A_QUAD, TAKES_A_QUAD = 1, 2
+
+(S_BLOCKS, S_BEGIN, S_PAST, S_RANGES, S_RANGES_PAST, S_OWN, S_OWN_PAST, S_OWN_SHIFT, S_PHASE, S_ASK, S_WAIT,
+ STRETCH) = range(12)
+"""A stretch of a thread: the table of its program's blocks, its words, where its lines lie (ranges, and lines of its
+own that lie so much further), the phase that it belongs to or -1, and the texture request that it ends with or begins
+after, or -1."""
+
+(G_PAST, G_SHIFT, G_RING, G_RING_AT, RANGE) = range(5)
+"""A range of lines, up to one: so much further, or where G_RING is not 0, in a ring of so many lines."""
+
+(R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
+"""A texture request: cycles of the unit, lines from memory, when it is answered, the line of the answer or -1."""
+
+(T_STRETCH, T_STRETCHES_PAST, T_AT, T_WORDS_PAST, T_BLOCK, T_NUMBER, T_BLOCK_PAST, T_FREE, T_READY, T_FETCH, T_STATE,
+ T_WORKER, T_CODE, T_REGISTERS) = range(14)
+"""A thread: where it is; the first cycles in which it may issue again, has its operands and its instruction."""
+BETWEEN, MARKED, RUNS, ENDED = range(4)
+"""States of a thread: before a stretch, before a block that needs a quad or room for one, within a block, done."""
+
+NEVER = 1 << 62
+# fmt: on
+
+
+# Lines that threads touch: where they lie, the caches of a core, its memory, its texture unit; plain functions.
+
+
+def turns_find(m: Longs, place: int, ways: int, line: int) -> int:
+    """Use a line of a cache's set: return from when on it is there, or -1. It is the last used one afterwards."""
+    at = 0
+    while at < ways:
+        if m[place + 2 * at] == line:
+            there = m[place + 2 * at + 1]
+            while at > 0:
+                m[place + 2 * at] = m[place + 2 * at - 2]
+                m[place + 2 * at + 1] = m[place + 2 * at - 1]
+                at -= 1
+            m[place] = line
+            m[place + 1] = there
+            return there
+        at += 1
+    return -1
+
+
+def turns_insert(m: Longs, place: int, ways: int, line: int, there: int) -> int:
+    """Put a line into a set, where it is from cycle ``there`` on; the least recently used one leaves."""
+    at = ways - 1
+    while at > 0:
+        m[place + 2 * at] = m[place + 2 * at - 2]
+        m[place + 2 * at + 1] = m[place + 2 * at - 1]
+        at -= 1
+    m[place] = line
+    m[place + 1] = there
+    return 0
+
+
+def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
+    """Let a line of a set, if it is there, be the next one that leaves."""
+    there = turns_find(m, place, ways, line)
+    if there >= 0:
+        at = 0
+        while at < ways - 1:
+            m[place + 2 * at] = m[place + 2 * at + 2]
+            m[place + 2 * at + 1] = m[place + 2 * at + 3]
+            at += 1
+        m[place + 2 * ways - 2] = line
+        m[place + 2 * ways - 1] = there
+    return 0
+
+
+def turns_line(m: Longs, stretch: int, line: int) -> int:
+    """Return where a line of a run lies on the modelled core: what a run keeps apart may be one place there."""
+    if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
+        return line + m[stretch + S_OWN_SHIFT]
+    at = m[RANGES] + RANGE * m[stretch + S_RANGES]
+    past = m[RANGES] + RANGE * m[stretch + S_RANGES_PAST]
+    while at < past:
+        if line < m[at + G_PAST]:
+            line += m[at + G_SHIFT]
+            if m[at + G_RING] > 0:
+                line = m[at + G_RING_AT] + line % m[at + G_RING]
+            return line
+        at += RANGE
+    return line
+
+
+def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
+    """Use a line; return the cycle from which on it is in the cache that it was wanted in."""
+    near = m[L1] + 2 * m[WAYS] * (line % m[L1_SETS])
+    far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
+    if not flags & FAR:
+        there = turns_find(m, near, m[WAYS], line)
+        if there >= 0:
+            return there
+        m[L1_MISSES] += 1
+    there = turns_find(m, far, m[WAYS], line)
+    if there >= 0:
+        there = max(there, cycle)
+        if not flags & FAR:
+            there += m[L2_CYCLES]
+    else:
+        m[L2_MISSES] += 1
+        there = cycle + m[L2_CYCLES]
+        if not flags & WHOLE or m[FULL_READ]:
+            begin = max(cycle, m[MEMORY_FREE])
+            m[MEMORY_FREE] = begin + m[MEMORY_LINE]
+            there = begin + m[MEMORY_CYCLES]
+        turns_insert(m, far, m[WAYS], line, there)
+    if not flags & FAR:
+        turns_insert(m, near, m[WAYS], line, there)
+    return there
+
+
+def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int, flags: int, cycle: int) -> int:
+    """Use the lines of an access; return for how many cycles its thread waits: for the slowest, since misses overlap.
+
+    A thread waits for what it loads. Stores and prefetches wait only for a place among the misses under way.
+    """
+    longest = 0
+    if flags & WHOLE and touched > 1:
+        flags -= WHOLE
+    at = first
+    while at < first + touched:
+        line = turns_line(m, stretch, words[at])
+        if flags & EVICT:
+            turns_evict(m, m[L1] + 2 * m[WAYS] * (line % m[L1_SETS]), m[WAYS], line)
+            turns_evict(m, m[L2] + 2 * m[WAYS] * (line % m[L2_SETS]), m[WAYS], line)
+        else:
+            there = turns_bring(m, line, flags, cycle)
+            if there > cycle:
+                if flags & (NEAR | FAR) or (flags & STORE and not m[STORES_WAIT]):
+                    place = m[PENDING] + m[PENDING_AT]
+                    longest = max(longest, m[place] - cycle)
+                    m[place] = max(m[place], there)
+                    m[PENDING_AT] = (m[PENDING_AT] + 1) % m[PENDING_COUNT]
+                else:
+                    longest = max(longest, there - cycle)
+        at += 1
+    return longest
+
+
+def turns_answer(m: Longs, request: int, cycle: int) -> int:
+    """Send a texture request in ``cycle``: command and answer go through the L2 slice, the unit takes one at a time."""
+    begin = max(cycle + 1 + m[L2_CYCLES], m[UNIT_FREE])
+    m[UNIT_FREE] = begin + m[request + R_BUSY]
+    answer = m[UNIT_FREE] + m[UNIT_LATENCY]
+    if m[request + R_MISSES] > 0:
+        lines = max(begin, m[MEMORY_FREE])
+        m[MEMORY_FREE] = lines + m[MEMORY_LINE] * m[request + R_MISSES]
+        answer = max(answer, m[MEMORY_FREE] - m[MEMORY_LINE] + m[MEMORY_CYCLES] + m[UNIT_LATENCY])
+    m[request + R_ANSWER] = answer
+    line = m[request + R_LINE]
+    if line >= 0:
+        near = m[L1] + 2 * m[WAYS] * (line % m[L1_SETS])
+        far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
+        if turns_find(m, near, m[WAYS], line) >= 0:
+            m[near] = -1
+        if turns_find(m, far, m[WAYS], line) >= 0:
+            m[far + 1] = answer
+        else:
+            turns_insert(m, far, m[WAYS], line, answer)
+    return 0
+
+
+LINE_FUNCTIONS = (turns_find, turns_insert, turns_evict, turns_line, turns_bring, turns_access, turns_answer)
+"""All of them, those that are called before those that call."""
+
+
+# Threads that take turns on a core, cycle by cycle: plain functions, which Python and native code carry out alike.
+#
+# In each cycle the next thread, round robin, that has its instruction and its operands issues one, and a second one
+# beside it where both may. An image (`places.py`) holds all there is; ``words`` are notes of what threads carried out.
+
+
+def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
+    """Return the latest cycle from which some registers of a thread have their values."""
+    latest = 0
+    while first < past:
+        latest = max(latest, m[t + T_REGISTERS + m[m[REGISTERS] + first]])
+        first += 1
+    return latest
+
+
+def turns_look(m: Longs, t: int, cycle: int) -> int:
+    """Note when a thread has its next instruction and that one's operands."""
+    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    ready = turns_latest(m, t, m[number + I_READS], m[number + I_ADDRESSES])
+    if m[number + I_ADDRESSES] < m[number + I_WRITES]:
+        address = turns_latest(m, t, m[number + I_ADDRESSES], m[number + I_WRITES])
+        if address > 0:
+            ready = max(ready, address + m[ADDRESS])
+    m[t + T_READY] = ready
+    if m[CODE_CACHED] and m[t + T_CODE] != m[number + I_CODE]:
+        line = m[number + I_CODE]
+        m[t + T_CODE] = line
+        place = m[CODE] + 2 * m[WAYS] * (line % m[CODE_SETS])
+        if turns_find(m, place, m[WAYS], line) < 0:
+            turns_insert(m, place, m[WAYS], line, 0)
+            m[CODE_MISSES] += 1
+            m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + m[L2_CYCLES])
+    return 0
+
+
+def turns_enter(m: Longs, words: Words, t: int, cycle: int) -> int:
+    """Lead a thread to its next block."""
+    block = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
+    m[t + T_AT] += 1
+    m[t + T_BLOCK] = block
+    m[t + T_NUMBER] = m[block + B_FIRST]
+    m[t + T_BLOCK_PAST] = m[block + B_PAST]
+    if m[block + B_MARK]:
+        m[t + T_STATE] = MARKED
+    else:
+        m[t + T_STATE] = RUNS
+        turns_look(m, t, cycle)
+    return 0
+
+
+def turns_finish(m: Longs, t: int, cycle: int) -> int:
+    """End a stretch of a thread, whose last instruction has issued in ``cycle``."""
+    stretch = m[t + T_STRETCH]
+    phase = m[stretch + S_PHASE]
+    if phase >= 0:
+        m[m[PHASES] + phase] -= 1
+        while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
+            m[PHASE] += 1
+    if m[stretch + S_ASK] >= 0:
+        turns_answer(m, m[REQUESTS] + REQUEST * m[stretch + S_ASK], cycle)
+        m[t + T_FREE] += m[SWITCH]
+    m[t + T_STRETCH] = stretch + STRETCH
+    m[t + T_STATE] = ENDED if stretch + STRETCH == m[t + T_STRETCHES_PAST] else BETWEEN
+    return 0
+
+
+def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> int:
+    """Let a thread wait where its branch went another way than two bits of the past say."""
+    following = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
+    taken = following != m[t + T_BLOCK] + BLOCK
+    counter = m[number + I_COUNTER]
+    if taken != (counter > 1):
+        m[WRONG] += 1
+        m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + m[MISPREDICTED])
+    m[number + I_COUNTER] = min(counter + 1, 3) if taken else max(counter - 1, 0)
+    return 0
+
+
+def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
+    """Go on to the next instruction of a thread: in its block, in the next one, or past a stretch."""
+    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    m[t + T_NUMBER] += 1
+    if m[t + T_NUMBER] < m[t + T_BLOCK_PAST]:
+        turns_look(m, t, cycle)
+        return 0
+    if m[m[t + T_BLOCK] + B_MARK] == DEALS_A_QUAD:
+        worker = m[m[DEALS] + m[DEALT_ALL]]
+        m[m[DEALT] + worker] += 1
+        m[DEALT_ALL] += 1
+    if m[t + T_AT] == m[t + T_WORDS_PAST]:
+        turns_finish(m, t, cycle)
+        return 0
+    if m[number + I_FLAGS] & BRANCH:
+        turns_predict(m, words, t, number, cycle)
+    turns_enter(m, words, t, cycle)
+    return 0
+
+
+def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
+    """Issue the next instruction of a thread; return for how many cycles that holds the pipes."""
+    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    held = 1
+    missing = 0
+    if m[number + I_FLAGS] & TOUCHES:
+        touched = words[m[t + T_AT]]
+        first = m[t + T_AT] + 1
+        m[t + T_AT] = first + touched
+        held = max(touched * m[number + I_LINE], 1)
+        if m[CACHED]:
+            missing = turns_access(m, words, m[t + T_STRETCH], first, touched, m[number + I_FLAGS], cycle)
+    there = cycle + held - 1 + missing + m[number + I_LATENCY]
+    at = m[number + I_WRITES]
+    while at < m[number + I_PAST]:
+        m[t + T_REGISTERS + m[m[REGISTERS] + at]] = there
+        at += 1
+    # In order: a thread that waits for a line issues nothing else.
+    m[t + T_FREE] = max(m[t + T_FREE], cycle + held + missing)
+    turns_advance(m, words, t, cycle)
+    return held
+
+
+def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
+    """Return whether a thread's next instruction may issue beside ``last``, which it issued in this cycle."""
+    if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle or m[t + T_READY] > cycle:
+        return 0
+    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    if m[last + I_FLAGS] & BRANCH or not m[number + I_FLAGS] & EITHER:
+        return 0
+    if not m[TWO_ACCESSES] and m[last + I_FLAGS] & m[number + I_FLAGS] & TOUCHES:
+        return 0
+    return turns_latest(m, t, m[number + I_WRITES], m[number + I_PAST]) <= cycle
+
+
+def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
+    """Return the first cycle in which a thread may issue, NEVER where it waits for what others do."""
+    if m[t + T_STATE] == BETWEEN:
+        stretch = m[t + T_STRETCH]
+        if m[stretch + S_PHASE] > m[PHASE]:
+            return NEVER
+        if m[stretch + S_WAIT] >= 0:
+            m[t + T_FREE] = max(m[t + T_FREE], m[m[REQUESTS] + REQUEST * m[stretch + S_WAIT] + R_ANSWER])
+        m[t + T_AT] = m[stretch + S_BEGIN]
+        m[t + T_WORDS_PAST] = m[stretch + S_PAST]
+        turns_enter(m, words, t, cycle)
+    if m[t + T_STATE] == MARKED:
+        worker = m[t + T_WORKER]
+        if m[m[t + T_BLOCK] + B_MARK] == TAKES_A_QUAD:
+            if m[m[DEALT] + worker] <= m[m[TAKEN] + worker]:
+                return NEVER
+            m[m[TAKEN] + worker] += 1
+        else:
+            worker = m[m[DEALS] + m[DEALT_ALL]]
+            if m[m[DEALT] + worker] - m[m[TAKEN] + worker] >= m[CAPACITY]:
+                return NEVER
+        m[t + T_STATE] = RUNS
+        m[t + T_FREE] = max(m[t + T_FREE], cycle)
+        turns_look(m, t, cycle)
+    return max(max(m[t + T_FREE], m[t + T_READY]), m[t + T_FETCH])
+
+
+def turns_count(m: Longs, words: Words) -> int:
+    """Count until every thread has ended; return 1, or 0 where all wait for each other."""
+    cycle, turn = 0, 0
+    while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
+        m[PHASE] += 1
+    while m[RUNNING] > 0:
+        chosen, place, step, soonest = -1, 0, 0, NEVER
+        while step < m[RUNNING]:
+            place = turn + step
+            if place >= m[RUNNING]:
+                place -= m[RUNNING]
+            when = turns_when(m, words, m[m[ORDER] + place], cycle)
+            if when <= cycle:
+                chosen = m[m[ORDER] + place]
+                break
+            soonest = min(soonest, when)
+            step += 1
+        if chosen < 0:
+            if soonest == NEVER:
+                return 0
+            cycle = soonest
+            continue
+        last = m[INSTRUCTIONS] + INSTRUCTION * m[chosen + T_NUMBER]
+        held = turns_issue(m, words, chosen, cycle)
+        m[ISSUED] += 1
+        if m[DUAL] and turns_may_pair(m, chosen, last, cycle):
+            beside = turns_issue(m, words, chosen, cycle)
+            held = max(held, beside)
+            m[PAIRED] += 1
+        m[chosen + T_FREE] = max(m[chosen + T_FREE], cycle + m[REST])
+        # The pipes are the core's: while one thread's access holds them, the others wait.
+        cycle += held
+        m[END] = max(m[END], cycle)
+        turn = place + 1
+        if m[chosen + T_STATE] == ENDED:
+            m[END] = max(m[END], m[chosen + T_FREE])
+            m[RUNNING] -= 1
+            turn = place
+            while place < m[RUNNING]:
+                m[m[ORDER] + place] = m[m[ORDER] + place + 1]
+                place += 1
+        if turn >= m[RUNNING]:
+            turn = 0
+    return 1
+
+
+FUNCTIONS = (
+    *LINE_FUNCTIONS, turns_latest, turns_look, turns_enter, turns_finish, turns_predict, turns_advance, turns_issue,
+    turns_may_pair, turns_when,
+)  # fmt: skip
+"""What `turns_count` calls."""

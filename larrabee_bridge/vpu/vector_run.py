@@ -1,0 +1,163 @@
+"""A run of a program on the vector unit: what its threads took, alone and on cores that they share, and its report."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.vpu.config import invented
+from larrabee_bridge.vpu.core_image import SharedCore
+from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.program import TARGET
+from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.configuration import leaves
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
+
+
+class VectorRun(Shown):
+    """Threads of a program that have ended: their registers and memory, and what they took, alone and on cores."""
+
+    def __init__(
+        self,
+        unit: VectorUnit,
+        core: Core,
+        cores: Sequence[SharedCore] = (),
+        per_core: int | None = None,
+        reason: str = "halt",
+    ) -> None:
+        """``cores`` of ``per_core`` threads each, where threads share some; ``reason`` is why the run has ended."""
+        self.unit, self.core, self.cores, self.per_core, self.reason = unit, core, tuple(cores), per_core, reason
+
+    @property
+    def cycles(self) -> int:
+        """Of the longest thread, alone on a core; of the longest core where threads share some."""
+        return max((each.cycles for each in self.cores), default=int(self.core.cycles.max()))
+
+    @property
+    def total_cycles(self) -> int:
+        """As `cycles`: what subscribers ask of the account of any run."""
+        return self.cycles
+
+    @cached_property
+    def figures(self) -> dict[str, NDArray[np.int64]]:
+        """What each thread did, alone on a core, by what is counted: int64[thread] each."""
+        return {
+            "cycles alone on a core": self.core.cycles,
+            "instructions": sum(self.core.counts.values(), np.zeros_like(self.core.cycles)),
+            "of them paired": self.core.paired,
+            "cycles waited for a result": self.core.waited,
+            "cache lines touched": self.core.lines,
+        }
+
+    @property
+    def mix(self) -> dict[VectorFamily, int]:
+        """Instructions of all threads together, by family; those that there were none of are left out."""
+        return {family: int(counts.sum()) for family, counts in self.core.counts.items() if counts.any()}
+
+    @property
+    def invented(self) -> list[str]:
+        """The values of the core model that this run depends on and no source gives."""
+        return invented(self.core.config)
+
+    def register(self, name: str) -> list[int]:
+        """Return a register of thread 0: sixteen words of a vector, or one number; raises InputError."""
+        if name not in TARGET.names or name[0] not in "vkr":
+            raise InputError(Fault(f"there is no register {name}", hint="v0..v31, k0..k7, r0..r15"))
+        number = int(name[1:])
+        if name[0] == "v":
+            return self.unit.vector(number)[0].tolist()
+        return [int((self.unit.mask if name[0] == "k" else self.unit.scalar)(number)[0])]
+
+    def words(self, start: int, size: int) -> list[int]:
+        """Return ``size`` bytes of memory from ``start`` on, as words."""
+        return self.unit.memory.data[0, start : start + size].view("<u4").tolist()
+
+    def report(self, shown: Mapping[str, list[int]] | None = None, form: str = "int", name: str = "") -> Report:
+        """Return what it took, and the words ``shown`` by name, as ``hex``, ``int``, ``float`` or ``double``.
+
+        Doubles are two words each, the low one first; an odd number of words is shown as integers.
+        """
+        program = self.unit.program
+        threads = counted(self.unit.threads, "thread")
+        columns = [Column("per thread"), *(Column(each, number) for each in ("fewest", "mean", "most"))]
+        figures = [(what, int(each.min()), float(each.mean()), int(each.max())) for what, each in self.figures.items()]
+        total = sum(self.mix.values())
+        mix = [(family.value, count, f"{count / total:.0%}") for family, count in self.mix.items()]
+        hits = "" if self.core.config.caches else "; every access hits the L1 cache"
+        words: list[Part] = []
+        for label, values in (shown or {}).items():
+            mask = label[0] == "k" and len(values) == 1
+            words += ["", f"{label}: {' '.join(_formed(values, 'hex' if mask else form))}"]
+        return Report(
+            results=[
+                f"{name or program.name}: {threads}; sha256 {program.sha256[:12]}",
+                "",
+                Table(columns, [*figures, *self._shared()]),
+                "",
+                Table((Column("instructions"), Column("count", number, bars=True), Column("share", verbatim)), mix),
+                f"share of the vector unit: {self.core.vector_share:.2f}",
+                *words,
+                "",
+                f"no source on Larrabee gives: {', '.join(self.invented)}{hits}",
+            ],
+            schema="pixelflow.larrabee-run/1",
+            data=self._object(),
+        )
+
+    def _shared(self) -> Iterator[tuple[Json, ...]]:
+        """Yield the rows of cores that threads share."""
+        if not self.cores:
+            return
+        label = f"core of {self.per_core}: "
+
+        def spread(what: str, values: list[int]) -> tuple[Json, ...]:
+            return f"{label}{what}", min(values), sum(values) / len(values), max(values)
+
+        yield spread("cycles", [each.cycles for each in self.cores])
+        shares = [each.issued / each.cycles for each in self.cores]
+        yield f"{label}cycles with an issue", f"{min(shares):.0%}", "", f"{max(shares):.0%}"
+        if self.core.config.caches:
+            yield spread("L1 misses", [each.l1_misses or 0 for each in self.cores])
+            yield spread("L2 misses", [each.l2_misses or 0 for each in self.cores])
+
+    def _object(self) -> dict[str, Json]:
+        unit, core = self.unit, self.core
+        return {
+            "program": {"name": unit.program.name, "sha256": unit.program.sha256},
+            "threads": unit.threads,
+            "cycles": core.cycles.tolist(),
+            "paired": core.paired.tolist(),
+            "waited": core.waited.tolist(),
+            "lines": core.lines.tolist(),
+            "instructions": {family.value: counts.tolist() for family, counts in core.counts.items()},
+            "vector_share": core.vector_share,
+            "cores": [
+                {
+                    "cycles": each.cycles,
+                    "issued": each.issued,
+                    "paired": each.paired,
+                    "l1_misses": each.l1_misses,
+                    "l2_misses": each.l2_misses,
+                }
+                for each in self.cores
+            ]
+            or None,
+            "config": {key: value for key, _, value, _ in leaves(core.config)},
+            "invented": self.invented,
+        }
+
+
+def _formed(words: list[int], form: str) -> list[str]:
+    if form == "hex":
+        return [f"{word:08x}" for word in words]
+    if form == "double" and len(words) % 2 == 0:
+        return [f"{value:g}" for value in struct.unpack(f"<{len(words) // 2}d", struct.pack(f"<{len(words)}I", *words))]
+    if form in ("int", "double"):
+        return [str(word - (word >> 31 << 32)) for word in words]
+    return [f"{struct.unpack('<f', struct.pack('<I', word))[0]:g}" for word in words]

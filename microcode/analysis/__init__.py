@@ -1,1 +1,0 @@
-"""What reads programs back: listing, disassembler, totals, symbols, static checks."""

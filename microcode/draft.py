@@ -1,0 +1,852 @@
+"""A program under construction: the one way in which code comes into being, from Python and from `.mc` text alike."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+from microcode.language import (
+    LANE_BYTES,
+    DataKind,
+    LabelReference,
+    Line,
+    Range,
+    Scope,
+    Value,
+    Written,
+    data_bytes,
+    shown,
+)
+from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
+from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS
+from pixelflow.simd.isa.operands import (
+    Imm,
+    Mem,
+    Name,
+    NotAllowed,
+    NotThisKind,
+    Number,
+    Operand,
+    OperandSpec,
+    Target,
+    is_whole,
+)
+from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange, Need, RangeForm
+from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.report import counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Rounds: instructions that are repeated with other numbers in each round, drafted once for all rounds.
+#
+# They become the same words, in the same order, as if every round had been emitted by itself; what takes long for
+# tens of
+# thousands of instructions one by one (looking at operands, encoding) is done for each kind, and in columns.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PerRound:
+    """An operand that is another number in each round: int64[round]; ``of`` makes the operand of a number."""
+
+    numbers: NDArray[np.int64]
+    of: Callable[[int], Written] = int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundLine:
+    """One line of the rounds: the rounds that it is in, and its instruction in each."""
+
+    rounds: NDArray[np.intp]
+    variants: tuple[Instruction, ...]
+    """Instructions that differ in more than coefficients."""
+    variant_of: NDArray[np.intp]
+    """For each of its rounds."""
+    coefficients: tuple[tuple[int, NDArray[np.int64]], ...]
+    """Operands that are coefficients: position, and number in each of its rounds."""
+    line: int
+    """Number of its source line."""
+
+    @property
+    def words(self) -> int:
+        """Words of one instruction."""
+        return self.variants[0].words
+
+    def encoded(self) -> NDArray[np.uint32]:
+        """Return the words in each of its rounds: uint32[round, word]."""
+        import numpy as np
+
+        words = np.array([each.encode() for each in self.variants], np.uint32)[self.variant_of]
+        coders, bits = self.variants[0].declaration.layout.coders, self.words * WORD_BITS
+        for position, numbers in self.coefficients:
+            _, shift, _, _ = coders[position].cuts[0]
+            at = (bits - shift) // WORD_BITS - 1
+            halves = numbers.astype(">i8").view(">u4")  # the higher one first
+            words[:, at : at + COEFFICIENT_WORDS] = halves.reshape(-1, COEFFICIENT_WORDS)
+        return words
+
+
+class Rounds:
+    """So many rounds of instructions: an element of a section, in the place of all of them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.lines: list[RoundLine] = []
+
+    @property
+    def words(self) -> int:
+        """Words of all rounds."""
+        return sum(len(each.rounds) * each.words for each in self.lines)
+
+    def in_order(self) -> list[RoundLine]:
+        """Return the lines as they first come in the program."""
+        return sorted(self.lines, key=lambda each: int(each.rounds[0]))
+
+    def exchanged(self, change: Callable[[Instruction], Instruction]) -> Rounds:
+        """Return the same rounds with other instructions of the same lengths; ``change`` gets them as they come."""
+        found = copy(self)
+        changed = {id(each): tuple([change(variant) for variant in each.variants]) for each in self.in_order()}
+        found.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
+        return found
+
+    def encode(self) -> list[int]:
+        """Return the words of all rounds."""
+        import numpy as np
+
+        lengths = np.zeros((self.count, len(self.lines)), np.intp)
+        for at, each in enumerate(self.lines):
+            lengths[each.rounds, at] = each.words
+        starts = (np.cumsum(lengths) - lengths.reshape(-1)).reshape(lengths.shape)
+        words = np.empty(int(lengths.sum()), np.uint32)
+        for at, each in enumerate(self.lines):
+            words[starts[each.rounds, at, None] + np.arange(each.words)] = each.encoded()
+        return words.tolist()
+
+    def line_numbers(self) -> list[int]:
+        """Return the number of the source line of every instruction."""
+        import numpy as np
+
+        there = np.zeros((self.count, len(self.lines)), bool)
+        for at, each in enumerate(self.lines):
+            there[each.rounds, at] = True
+        numbers = np.broadcast_to(np.array([each.line for each in self.lines], np.int64), there.shape)
+        return numbers[there].tolist()
+
+
+class RoundsDraft:
+    """Rounds under construction, apart from them: who drafts a program holds its rounds."""
+
+    def __init__(
+        self,
+        rounds: Rounds,
+        instructions: InstructionSet[Declaration],
+        instruction: Callable[[str, tuple[Written, ...], bool], Instruction],
+        caller_line: Callable[[int], int],
+    ) -> None:
+        """``instruction`` makes one, ``caller_line`` returns the source line so many calls up."""
+        self._rounds, self._instructions = rounds, instructions
+        self._instruction, self._caller_line = instruction, caller_line
+
+    def emit(
+        self, mnemonic: str, *operands: Written | PerRound, gated: bool = False, where: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Add an instruction to every round, or to those ``where`` it is wanted: bool[round].
+
+        Raises InputError where an operand is wrong, or for control other than MARK.
+        """
+        import numpy as np
+
+        rounds = np.arange(self._rounds.count) if where is None else np.flatnonzero(where)
+        if not len(rounds):
+            return
+        columns = {at: each.numbers for at, each in enumerate(operands) if isinstance(each, PerRound)}
+        if where is not None:
+            columns = {at: numbers[rounds] for at, numbers in columns.items()}
+        declaration = self._instructions.get(mnemonic)
+        specs = () if declaration is None else declaration.operands
+        coefficients = [at for at in columns if at < len(specs) and specs[at].kind.is_coefficient]
+        others = [numbers for at, numbers in columns.items() if at not in coefficients]
+        kinds, variant_of = np.zeros(1, np.intp), np.zeros(len(rounds), np.intp)
+        if others:
+            key = others[0]
+            if len(others) > 1:  # rare, and slow
+                _, key = np.unique(np.array(others), axis=1, return_inverse=True)
+            _, kinds, variant_of = np.unique(key, return_index=True, return_inverse=True)
+        variants = []
+        for kind in rounds[kinds].tolist():
+            given = [0 if at in coefficients else _in_round(each, kind) for at, each in enumerate(operands)]
+            variants.append(self._instruction(mnemonic, tuple(given), gated))
+        if variants[0].declaration.flow not in (None, Flow.STAGE):
+            raise InputError(f"{mnemonic} cannot be repeated in rounds: it is control")
+        own = tuple((at, np.asarray(columns[at], np.int64)) for at in coefficients)
+        self._rounds.lines.append(RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._caller_line(1)))
+
+
+def _in_round(operand: Written | PerRound, number: int) -> Written:
+    return operand.of(int(operand.numbers[number])) if isinstance(operand, PerRound) else operand
+
+
+# Code under construction: sections of instructions, and the labels in them.
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLabel:
+    """A position in a section: before instruction number ``index``."""
+
+    section: Section
+    index: int
+    place: Place | None
+
+
+@dataclass(slots=True, eq=False)
+class LabelScope:
+    """Where a label can be seen: the whole program (no parent), a routine, or one expansion of a macro."""
+
+    parent: LabelScope | None = None
+    prefix: str | None = ""
+    """Put before a label in the program's list of labels; None keeps labels of this scope out of it."""
+    labels: dict[str, CodeLabel] = field(default_factory=dict)
+
+    def outwards(self) -> Iterator[LabelScope]:
+        """Yield this scope and those around it."""
+        scope: LabelScope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def find(self, name: str) -> CodeLabel | None:
+        """Return a label by name, from here outwards; None where there is none."""
+        return next((scope.labels[name] for scope in self.outwards() if name in scope.labels), None)
+
+    def __getitem__(self, name: str) -> CodeLabel:
+        """Return a label by name, from here outwards; raises KeyError where there is none."""
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def visible(self) -> list[str]:
+        """Return every label name that can be seen from here."""
+        return [name for scope in self.outwards() for name in scope.labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An instruction whose target is still a name."""
+
+    index: int
+    operand: int
+    reference: LabelReference
+    scope: LabelScope
+    place: Place | None
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """Instructions in a row: the main code of a stream, or a routine."""
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    scratch: tuple[tuple[int, int], ...] = ()
+    started: bool = False
+    place: Place | None = None
+    instructions: list[Instruction | Rounds] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    """For each instruction, the number of its source line in the builder's list, or -1; -1 for rounds, which know."""
+    entire: tuple[str, ...] = ()
+    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    apart: tuple[str, ...] = ()
+    """Parameters that overlap no other one."""
+    pending: list[Pending] = field(default_factory=list)
+    last_label: int = -1
+    """Instruction number that the last label stands before; -1 without labels."""
+
+    def drafted(self) -> Iterator[tuple[Instruction, int]]:
+        """Yield every instruction and the number of its line, those of rounds once."""
+        for instruction, number in zip(self.instructions, self.lines, strict=True):
+            if isinstance(instruction, Rounds):
+                yield from ((each, line.line) for line in instruction.in_order() for each in line.variants)
+            else:
+                yield instruction, number
+
+
+# PE memory as named ranges: overlap checks and automatic placement.
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Bytes of a range that overlaps no other."""
+
+    name: str
+    start: int
+    end: int
+    where: str
+    placed: bool = False
+    """Whether the assembler chose the address."""
+
+    def overlaps(self, start: int, end: int) -> bool:
+        return self.start < end and start < self.end
+
+    def __str__(self) -> str:
+        return f"range {self.name}, bytes {self.start}..{self.end - 1}" + (f" ({self.where})" if self.where else "")
+
+
+def _where(place: Place | None) -> str:
+    return f"{place.file}:{place.line}" if place else ""
+
+
+class MemoryLayout:
+    """The ranges, scratch areas and initial contents of a program under construction."""
+
+    def __init__(self, target: ProgramTarget[AssembledProgram]) -> None:
+        self._target = target
+        self._ranges: dict[str, Range] = {}
+        self._places: dict[str, str] = {}
+        self._forms: dict[str, str] = {}
+        self._taken: list[_Taken] = []
+        self._used = bytearray(target.memory_bytes)
+        """1 for each byte that automatic placement must not take."""
+        self._data: list[tuple[DataBlock, str]] = []
+
+    def range(
+        self,
+        name: str,
+        size: int,
+        at: int | None = None,
+        *,
+        form: RangeForm | str | None = None,
+        place: Place | None = None,
+    ) -> Range:
+        """Declare a range; without ``at`` it gets the first free bytes of main memory.
+
+        Raises InputError where it overlaps another range, leaves the PE, finds no room, or has no room for its form.
+        """
+        self._new_name(name)
+        self._declare(name, size, form)
+        start = self._free(name, size) if at is None else at
+        self._inside(name, start, size)
+        for taken in self._taken:
+            if taken.overlaps(start, start + size):
+                raise InputError(f"range {name}, bytes {start}..{start + size - 1}, overlaps {taken}")
+        self._taken.append(_Taken(name, start, start + size, _where(place), at is None))
+        return self._add(name, start, size, place)
+
+    def overlay(
+        self, name: str, size: int, at: int, *, form: RangeForm | str | None = None, place: Place | None = None
+    ) -> Range:
+        """Declare a range that may overlap others on purpose."""
+        self._new_name(name)
+        self._declare(name, size, form)
+        self._inside(name, at, size)
+        return self._add(name, at, size, place)
+
+    def scratch(self, routine: str, start: int, size: int, *, place: Place | None = None) -> None:
+        """Note that a routine uses bytes as scratch: automatic placement avoids them.
+
+        Raises InputError where they leave the PE or a range that the assembler placed earlier lies there.
+        """
+        self._inside(f"scratch of {routine}", start, size, kind="")
+        for taken in self._taken:
+            itself = (taken.start, taken.end) == (start, start + size)
+            if taken.placed and not itself and taken.overlaps(start, start + size):
+                area = f"scratch of {routine}, bytes {start}..{start + size - 1}"
+                raise InputError(f"{area}, overlaps {taken}, which was placed before; put the routine first")
+        self._use(start, size)
+
+    def data(self, start: int, room: int, kind: DataKind, values: tuple[Value, ...], place: Place | None) -> None:
+        """Set initial memory from ``start`` on; ``room`` bytes may be written.
+
+        Raises InputError where the values do not fit, or another data section writes the same bytes.
+        """
+        if kind is DataKind.LANE:
+            size = values[0] if values else room
+            if not isinstance(size, int) or not 1 <= size <= min(room, LANE_BYTES):
+                raise InputError(f"a lane number takes 1..{min(room, LANE_BYTES)} bytes, not {size}")
+            block = DataBlock(start, (), size)
+        else:
+            try:
+                found = data_bytes(kind, values)
+            except ValueError as error:
+                raise InputError(str(error)) from None
+            if len(found) > room:
+                raise InputError(f"{len(found)} bytes of data, but there is room for {room}")
+            block, size = DataBlock(start, found), len(found)
+        for other, where in self._data:
+            end = other.start + (other.lanes or len(other.values))
+            if start < end and other.start < start + size:
+                raise InputError(f"bytes {start}..{start + size - 1} have data already" + (f" ({where})" * bool(where)))
+        self._data.append((block, _where(place)))
+
+    def room(self, start: int) -> int:
+        """Return how many bytes there are from an address to the end of the range it lies in, or of the PE."""
+        ends = [item.end for item in self._ranges.values() if item.start <= start < item.end]
+        return max(ends, default=self._target.memory_bytes) - start
+
+    @property
+    def ranges(self) -> tuple[MemoryRange, ...]:
+        """All ranges, by address."""
+        found = sorted(self._ranges.values(), key=lambda item: (item.start, item.size, item.name))
+        return tuple(MemoryRange(item.name, item.start, item.size, self._forms[item.name]) for item in found)
+
+    @property
+    def blocks(self) -> tuple[DataBlock, ...]:
+        """Initial memory, by address."""
+        return tuple(sorted((block for block, _ in self._data), key=lambda block: block.start))
+
+    def _declare(self, name: str, size: int, form: RangeForm | str | None) -> None:
+        """Note the form of a range of at least one byte."""
+        must_be(size, int, f"a number of bytes for range {name}")
+        if size < 1:
+            raise InputError(f"range {name} has size {size}; a range has at least one byte")
+        try:
+            declared = None if form is None else RangeForm(form)
+        except ValueError:
+            raise InputError(f"{form!r} is not a form: {', '.join(each.value for each in RangeForm)}") from None
+        misfit = "" if declared is None else declared.misfit(size)
+        if misfit:
+            raise InputError(f"range {name} has {counted(size, 'byte')}; {misfit}")
+        self._forms[name] = "" if declared is None else declared.value
+
+    def _new_name(self, name: str) -> None:
+        if name in self._ranges:
+            where = self._places[name]
+            raise InputError(f"range {name} is declared twice" + (f", first in {where}" if where else ""))
+
+    def _add(self, name: str, start: int, size: int, place: Place | None) -> Range:
+        found = self._ranges[name] = Range(name, start, size)
+        self._use(start, size)
+        self._places[name] = _where(place)
+        return found
+
+    def _inside(self, name: str, start: int, size: int, *, kind: str = "range ") -> None:
+        limit = self._target.memory_bytes
+        if start < 0 or size < 1 or start + size > limit:
+            span = f"{kind}{name}, bytes {start}..{start + size - 1}"
+            raise InputError(f"{span}, leaves {self._target.owner}: its memory is 0..{limit - 1}")
+
+    def _free(self, name: str, size: int) -> int:
+        """Return the first address in main memory where ``size`` bytes are free."""
+        limit, step = self._target.placed_bytes, self._target.alignment
+        start = self._used.find(bytes(size), 0, limit) if 0 <= size <= limit else -1
+        while start > 0 and start % step:
+            start = self._used.find(bytes(size), start + step - start % step, limit)
+        if start < 0:
+            raise InputError(f"no room for range {name}: main memory has no {size} free bytes in a row")
+        return start
+
+    def _use(self, start: int, size: int) -> None:
+        self._used[start : start + size] = b"\1" * size
+
+
+# From the values that a user writes to the operands of a declaration, with messages that say what is allowed.
+
+
+class OperandError(InputError):
+    """An operand is wrong; ``operand`` is its position from 0, or None where their number or the suffix is."""
+
+    def __init__(self, message: str, operand: int | None, hint: str | None = None) -> None:
+        super().__init__(Fault(message, hint=hint))
+        self.operand = operand
+
+
+def converted(
+    declaration: Declaration,
+    given: tuple[Written, ...],
+    name_index: Callable[[str], int],
+    target: ProgramTarget[AssembledProgram],
+) -> list[Operand]:
+    """Return the operands of an instruction; raises OperandError.
+
+    A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must lie in the
+    memory of the target.
+    """
+    shape = _shape(declaration)
+    if not shape.fewest <= len(given) <= shape.most:
+        raise _miscounted(declaration, shape, len(given))
+    touched = 1
+    if shape.size is not None and shape.size < len(given):
+        value, kind = given[shape.size], declaration.operands[shape.size].kind
+        if is_whole(value) and isinstance(kind, Number) and kind.holds(value):
+            touched = value
+    found: list[Operand] = []
+    for position, spec in enumerate(declaration.operands):
+        values = given[position:] if spec.kind.most is not None else given[position : position + 1]
+        taken = []
+        for at, value in enumerate(values, position):
+            size = touched if spec.sized_by else 1
+            try:
+                operand = _taken(spec, value, size, name_index, target)
+                if isinstance(operand, Mem) and operand.base is None:
+                    _check_memory(operand, size, target)
+            except ValueError as error:
+                message, *hints = error.args
+                raise OperandError(f"{declaration.mnemonic}: {message}", at, *hints) from None
+            taken.append(operand)
+        if spec.kind.most is not None:
+            found.append(tuple(taken))
+        else:
+            found.append(taken[0] if taken else found[0])
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shape:
+    """What an instruction takes, worked out once for all of its uses."""
+
+    fewest: int
+    most: int
+    size: int | None
+    """Position of the operand that says how many bytes from its memory operands on it touches; one byte without."""
+
+
+@cache
+def _shape(declaration: Declaration) -> _Shape:
+    specs = declaration.operands
+    fewest, most = sum(1 for spec in specs if not spec.optional), len(specs)
+    if specs and specs[-1].kind.most is not None:
+        fewest, most = len(specs) - 1, len(specs) - 1 + specs[-1].kind.most
+    names = {spec.sized_by for spec in specs}
+    return _Shape(fewest, most, next((at for at, spec in enumerate(specs) if spec.name in names), None))
+
+
+def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandError:
+    fewest, most = shape.fewest, shape.most
+    wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    takes = f"takes {wanted} operand{'s' * (wanted != '1')}" if most else "takes no operands"
+    message = f"{declaration.mnemonic} {takes}, not {given or 'none'}"
+    return OperandError(message, most if given > most else None, f"usage: {declaration.synopsis}")
+
+
+def _taken(
+    spec: OperandSpec,
+    value: Written,
+    touched: int,
+    name_index: Callable[[str], int],
+    target: ProgramTarget[AssembledProgram],
+) -> Operand | LabelReference:
+    """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
+    kind = spec.kind
+    try:
+        match value:
+            case str() if isinstance(kind, Name):
+                if not value or value in target.reserved:
+                    raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
+                return name_index(value)
+            case LabelReference() | str() if isinstance(kind, Target):
+                return LabelReference(value) if isinstance(value, str) else value
+            case Range() if kind.takes_memory:
+                if touched > value.size:
+                    raise ValueError(f"{touched} bytes from {value.name} on leave the range: it has {value.size}")
+                return value.mem
+        return kind.accepted(value)
+    except NotThisKind as error:
+        raise ValueError(f"{spec.name} cannot be {shown(value)}, allowed: {spec.allowed}", *error.args) from None
+    except NotAllowed:
+        raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}") from None
+
+
+def _check_memory(place: Mem, count: int, target: ProgramTarget[AssembledProgram]) -> None:
+    if not 0 <= place.offset <= target.memory_bytes - count:
+        end = place.offset + count - 1
+        what = f"byte {end} leaves" if count == 1 else f"bytes {place.offset}..{end} leave"
+        raise ValueError(f"{what} {target.owner}: its memory is 0..{target.memory_bytes - 1}")
+
+
+_KEPT = 1 << 15
+"""Instructions that are remembered by how they were written, and lines of Python code."""
+
+
+class Draft:
+    """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
+
+    def __init__(self, name: str, target: ProgramTarget[AssembledProgram]) -> None:
+        self.name = name
+        self.target = target
+        self.layout = MemoryLayout(target)
+        self.globals = LabelScope()
+        self.scopes = [self.globals]
+        self.streams = {stream: Section(stream) for stream in target.streams}
+        self.routines: list[Section] = []
+        self.names: dict[str, int] = {}
+        self.needs: dict[str, Need] = {}
+        self.lines: dict[Line, int] = {}
+        self.included: dict[tuple[object, ...], Scope] = {}
+        """Names of the files that were included already, by path and parameters."""
+        self._section = self.streams[target.streams[0]]
+        self._scope = self.globals
+        self._line: Line | None = None
+        self._line_number = -1
+        self._numbers: dict[int, tuple[Line, int]] = {}
+        """For each object that is a line: it, which keeps it, and its number in ``lines``."""
+        self._named: dict[tuple[object, ...], Instruction] = {}
+        """Instructions whose operands are numbered in this program, by how they were written."""
+
+    # --- instructions --------------------------------------------------------------------------------------------
+
+    def emit(self, mnemonic: str, *operands: Written, gated: bool = False) -> None:
+        """Add an instruction; raises InputError where the mnemonic or an operand is wrong."""
+        self._emit(mnemonic, operands, gated, 2)
+
+    def _emit(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, depth: int) -> None:
+        line = self._line_number if self._line is not None else self._caller_line(depth)
+        section = self._section
+        section.instructions.append(self._instruction(section, mnemonic, operands, gated))
+        section.lines.append(line)
+
+    def _instruction(self, section: Section, mnemonic: str, operands: tuple[Written, ...], gated: bool) -> Instruction:
+        # With their types: 1 is equal to True, and only one of them is allowed.
+        key = (mnemonic, gated, operands, *map(type, operands))
+        known = self.target.made if mnemonic in self.target.in_every_program else self._named
+        instruction = known.get(key)
+        if instruction is None:
+            instruction = self._make(mnemonic, operands, gated, section)
+            if len(known) >= _KEPT:
+                known.clear()
+            if not self.target.label_positions(mnemonic):
+                known[key] = instruction
+        return instruction
+
+    def rounds(self, count: int) -> RoundsDraft:
+        """Add ``count`` rounds of instructions here, and return their draft: what each round does is emitted to it.
+
+        It is as if every round had been emitted here by itself, in less time.
+        """
+        section = self._section
+        found = Rounds(count)
+        section.instructions.append(found)
+        section.lines.append(-1)
+        return RoundsDraft(found, self.target.instructions, partial(self._instruction, section), self._caller_line)
+
+    def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
+        if mnemonic not in self.target.instructions:
+            near = nearest(mnemonic, self.target.instructions)
+            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
+        declaration = self.target.instructions[mnemonic]
+        if gated and not declaration.gateable:
+            raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")
+        values = converted(declaration, operands, self._name_index, self.target)
+        for position, value in enumerate(values):
+            if isinstance(value, LabelReference):
+                scope = value.scope if isinstance(value.scope, LabelScope) else self._scope
+                place = value.place or self.place
+                section.pending.append(Pending(len(section.instructions), position, value, scope, place))
+                values[position] = 0
+        return Instruction(declaration, tuple(values), gated)
+
+    def _name_index(self, name: str) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    def need(self, key: str, value: int | str, why: str = "") -> None:
+        """Say which value a run's configuration must have; InputError for a second one, and where no run looks at it.
+
+        ``key`` is as in a configuration file: ``array.emcs_per_module``.
+        """
+        if not self.target.looks_at_needs:
+            raise InputError("programs of this machine need nothing: its runs do not look at what a configuration has")
+        if not re.fullmatch(r"\w+(\.\w+)*", key):
+            raise InputError(Fault(f"{key!r} is not the name of a value", hint='needs "array.emcs_per_module" = 8'))
+        if not isinstance(value, str) and not is_whole(value):
+            raise InputError(Fault(f"{key}: expected a whole number or a text, found {value!r}"))
+        known = self.needs.setdefault(key, Need(key, value, why))
+        if known.value != value:
+            raise InputError(Fault(f"{key} cannot be {known.value} and {value}", hint=f"first needed: {known.text}"))
+
+    # --- control -------------------------------------------------------------------------------------------------
+
+    def label(self, name: str, *, place: Place | None = None) -> None:
+        """Put a label before the next instruction; it is seen in the routine or macro expansion that it stands in."""
+        section = self._section
+        section.last_label = len(section.instructions)
+        self._define(self._scope, name, CodeLabel(section, section.last_label, place or self.place))
+
+    def _define(self, scope: LabelScope, name: str, label: CodeLabel) -> None:
+        _spelled(name)
+        first = scope.labels.get(name)
+        if first is not None:
+            where = f", first in {first.place.file}:{first.place.line}" if first.place else ""
+            raise InputError(f"{name} is defined twice{where}")
+        scope.labels[name] = label
+
+    def call(self, routine: str, *arguments: Mem | Range | Imm) -> None:
+        """Add a CALL with up to seven arguments."""
+        self._emit(self.target.mnemonic(Flow.CALL), (routine, *arguments), False, 2)
+
+    def mark(self, stage: str) -> None:
+        """Add a MARK: cycles from here on belong to a named stage."""
+        self._emit(self.target.mnemonic(Flow.STAGE), (stage,), False, 2)
+
+    @contextmanager
+    def loop(self, count: int) -> Iterator[None]:
+        """Repeat what is emitted inside ``count`` times, in the sequencer and at no cost."""
+        self._emit(self.target.mnemonic(Flow.LOOP), (count,), False, 3)
+        yield
+        self._emit(self.target.mnemonic(Flow.END_LOOP), (), False, 3)
+
+    @contextmanager
+    def routine(
+        self,
+        name: str,
+        parameters: Sequence[str] = (),
+        uses: Sequence[tuple[int, int] | Range] = (),
+        *,
+        started: bool = True,
+        entire: Sequence[str] = (),
+        apart: Sequence[str] = (),
+    ) -> Iterator[tuple[Mem, ...]]:
+        """Collect what is emitted inside as a routine: START first, RET last. Gives the parameters as memory bytes.
+
+        ``uses`` is the scratch memory: ranges, or pairs (start, size). The arguments for parameters of ``entire`` may
+        be those of others as a whole, those of ``apart`` overlap none. Raises InputError for a routine in a routine.
+        """
+        if self._section.name not in self.streams or self._section in self.routines:
+            raise InputError(f"routine {name} stands inside routine {self._section.name}")
+        if len(parameters) > self.target.parameters:
+            raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
+        scratch = tuple((use.start, use.size) if isinstance(use, Range) else (use[0], use[1]) for use in uses)
+        section = Section(name, tuple(parameters), scratch, started, self.place)
+        section.entire, section.apart = tuple(entire), tuple(apart)
+        self._define(self.globals, name, CodeLabel(section, 0, self.place))
+        for start, size in scratch:
+            self.layout.scratch(name, start, size, place=self.place)
+        outer_section, outer_scope = self._section, self._scope
+        self._section, self._scope = section, LabelScope(outer_scope, f"{name}.")
+        self.scopes.append(self._scope)
+        self.routines.append(section)
+        try:
+            if started:
+                self._emit(self.target.mnemonic(Flow.START), (), False, 3)
+            yield tuple(Mem(0, base) for base in range(len(parameters)))
+            self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
+        finally:
+            self._section, self._scope = outer_section, outer_scope
+
+    def proc(
+        self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()
+    ) -> AbstractContextManager[tuple[Mem, ...]]:
+        """As `routine`, without START: a procedure of the sequencer, which costs nothing itself."""
+        return self.routine(name, parameters, uses, started=False)
+
+    def stream(self, name: str) -> None:
+        """Put the main code that follows into a stream of the target."""
+        if name not in self.streams:
+            raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(self.streams)))
+        if self._section not in self.streams.values():
+            raise InputError(f"a stream cannot be chosen inside routine {self._section.name}")
+        self._section = self.streams[name]
+
+    @contextmanager
+    def label_scope(self) -> Iterator[LabelScope]:
+        """Labels defined inside are seen only inside."""
+        outer = self._scope
+        self._scope = LabelScope(outer, None)
+        try:
+            yield self._scope
+        finally:
+            self._scope = outer
+
+    @property
+    def scope(self) -> LabelScope:
+        """Where a label defined now would be seen."""
+        return self._scope
+
+    @contextmanager
+    def inside(self, scope: LabelScope) -> Iterator[None]:
+        """Define and look up labels in another scope."""
+        outer, self._scope = self._scope, scope
+        try:
+            yield
+        finally:
+            self._scope = outer
+
+    # --- memory --------------------------------------------------------------------------------------------------
+
+    def range(self, name: str, size: int, at: int | None = None, *, form: RangeForm | str | None = None) -> Range:
+        """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory.
+
+        ``form`` says how it is read by name: ``bytes``, ``word`` or ``float``.
+        """
+        return self.layout.range(_spelled(name), size, at, form=form, place=self.place)
+
+    def overlay(self, name: str, size: int, at: int, *, form: RangeForm | str | None = None) -> Range:
+        """Declare a range that may overlap others on purpose."""
+        return self.layout.overlay(_spelled(name), size, at, form=form, place=self.place)
+
+    def data(self, where: Range | Mem, *values: Value, kind: DataKind = DataKind.BYTE) -> None:
+        """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
+        if isinstance(where, Range):
+            start, room = where.start, where.size
+        else:
+            start, room = where.offset, max(1, self.layout.room(where.offset))
+        self.layout.data(start, room, kind, values, self.place)
+
+    # --- text, places, result ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def at(self, line: Line | None) -> Iterator[None]:
+        """Instructions added inside come from this source line."""
+        before = self._line, self._line_number
+        self.set_line(line)
+        try:
+            yield
+        finally:
+            self._line, self._line_number = before
+
+    def set_line(self, line: Line | None) -> None:
+        """Instructions added from here on come from this source line (None: from the calling Python code)."""
+        self._line = line
+        self._line_number = -1
+        if line is not None:
+            found = self._numbers.get(id(line))
+            if found is None:
+                found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+            self._line_number = found[1]
+
+    @property
+    def place(self) -> Place | None:
+        """The source line being worked on, if it is known."""
+        return self._line.place() if self._line is not None else None
+
+    def _caller_line(self, depth: int) -> int:
+        """Return the line number entry of the Python code that called the builder."""
+        frame = sys._getframe(depth + 1)
+        line = _python_line(frame)
+        found = self._numbers.get(id(line))
+        if found is None:
+            found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+        return found[1]
+
+
+_lines: dict[tuple[int, int], tuple[CodeType, Line]] = {}
+"""Lines of Python code that has drafted programs, by the code, which is kept, and the place in it."""
+
+
+def _python_line(frame: FrameType) -> Line:
+    """Return the line that a frame of Python code is at."""
+    code = frame.f_code
+    known = _lines.get((id(code), frame.f_lasti))
+    if known is None:
+        text = linecache.getline(code.co_filename, frame.f_lineno).rstrip("\n")
+        if len(_lines) >= _KEPT:
+            _lines.clear()
+        # The bare file name: where the file lies on this computer is nobody's business.
+        line = Line(os.path.basename(code.co_filename), frame.f_lineno, text)
+        known = _lines[id(code), frame.f_lasti] = code, line
+    return known[1]
+
+
+def _spelled(name: str) -> str:
+    """Return a name that the language can spell; raises InputError for any other."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise InputError(f"{name!r} is not a name: letters, digits and _, not beginning with a digit")
+    return name

@@ -1,1 +1,0 @@
-"""From statements to code: scopes, macros, repeats and conditions, run in order."""

@@ -1,0 +1,582 @@
+"""From a tree of items to code in a draft: runs the statements in order and keeps the faults.
+
+What each kind of statement does is given, because blocks run statements again. Every fault of a line is recorded and
+the next line is taken up, so that one run finds many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from microcode import language as s
+from microcode.draft import Draft, OperandError
+from microcode.language import (
+    Binary,
+    Broken,
+    Complaint,
+    ExpressionNode,
+    LabelReference,
+    Line,
+    MacroValue,
+    NameExpression,
+    Range,
+    Scope,
+    Silent,
+    Source,
+    Symbol,
+    Template,
+    Unary,
+    Value,
+    name_text,
+    shown,
+    source_of,
+    truth,
+    whole,
+)
+from microcode.linker import link_faults
+from microcode.reader import STATEMENTS, Files, parse
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.declare import Flow
+from pixelflow.simd.isa.operands import Mem
+
+MACRO_DEPTH = 32
+INCLUDE_DEPTH = 16
+STEPS = STATEMENTS
+"""Most lines that a text may expand to; a runaway repeat ends here."""
+FAULTS = 50
+"""Faults after which the rest is not worth reporting."""
+
+
+class ExpansionStop(Exception):
+    """Expansion cannot go on: a limit was reached. The fault is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A macro being expanded, and the line that called it."""
+
+    macro: str
+    line: Line
+    column: int
+
+
+Handler = Callable[["Expander", Any, s.StatementItem, Scope], None]
+"""What one kind of statement does: the second argument is a statement of that kind."""
+
+
+class Expander:
+    """Expands the text of one assembly into a draft, and keeps the faults."""
+
+    def __init__(self, draft: Draft, handlers: Mapping[type[s.Statement], Handler], files: Files | None = None) -> None:
+        self.draft = draft
+        self.files = files or Files(draft.target.folders)
+        self._handlers = handlers
+        """What each kind of statement does."""
+        self.faults: list[Fault] = []
+        self.overrides: Mapping[str, Value] = {}
+        """Values for the params of the file being expanded."""
+        self.attempted: set[str] = set()
+        """Routines whose definition was met, whether or not it was right: calling them is no further fault."""
+        self._seen: set[tuple[str, str]] = set()
+        self._calls: list[_Call] = []
+        self._including: list[Source] = []
+        self._steps = 0
+
+    # --- files ---------------------------------------------------------------------------------------------------
+
+    def file(self, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
+        """Expand a whole source and return its names; faults are recorded, not raised."""
+        scope = scope or Scope(self.draft.target)
+        parsed = parse(source, self.draft.target)
+        for fault in parsed.faults:
+            self._record(fault)
+        scope.damaged = parsed.damaged
+        for item in parsed.items:
+            macro = item.statement
+            if isinstance(macro, s.Macro) and isinstance(macro.name, NameExpression):
+                self.guarded(partial(_define, macro), item, scope)
+        before, self.overrides = self.overrides, parameters
+        self._including.append(source)
+        try:
+            self.body(parsed.items, scope)
+        finally:
+            self._including.pop()
+            self.overrides = before
+        return scope
+
+    def include(self, path: str, parameters: Mapping[str, Value]) -> Scope:
+        """Expand a file found by the include rules, once for each set of parameters; raises Complaint."""
+        including = self._including[-1] if self._including else None
+        source = self.files.find(path, including, self._including[0] if self._including else None)
+        chain = [open_source.file for open_source in self._including if open_source.path]
+        if any(open_source.path == source.path for open_source in self._including if open_source.path):
+            raise Complaint(f"{source.file} includes itself", hint=" includes ".join([*chain, source.file]))
+        if len(self._including) >= INCLUDE_DEPTH:
+            raise Complaint(f"files are included more than {INCLUDE_DEPTH} deep")
+        key = (source.path, *sorted((name, repr(value)) for name, value in parameters.items()))
+        if key not in self.draft.included:
+            with self.draft.at(None), self.draft.inside(self.draft.globals):
+                self.draft.included[key] = self.file(source, parameters)
+        return self.draft.included[key]
+
+    # --- items ---------------------------------------------------------------------------------------------------
+
+    def body(self, items: Iterable[s.StatementItem], scope: Scope) -> None:
+        """Run items in order."""
+        for item in items:
+            self.guarded(self._run, item, scope)
+
+    def _run(self, item: s.StatementItem, scope: Scope) -> None:
+        self.count_step(item.line)
+        self.draft.set_line(item.line)
+        label = item.label
+        if label is not None:
+            place = item.line.place(label.column, label.stop - label.column)
+            with label.blamed():
+                self.draft.label(scope.checked(name_text(label, scope), label), place=place)
+        if item.statement is not None:
+            self._handlers[type(item.statement)](self, item.statement, item, scope)
+
+    def count_step(self, line: Line) -> None:
+        """Count a line towards the limit of the expansion; raises Stop beyond it."""
+        self._steps += 1
+        if self._steps > STEPS:
+            message = f"the program expands to more than {STEPS} lines"
+            self.complain(Complaint(message, *line.first_word, "is a repeat longer than it should be?"), line)
+            raise ExpansionStop
+
+    def guarded(self, step: Callable[[s.StatementItem, Scope], None], item: s.StatementItem, scope: Scope) -> None:
+        """Take a step; what is wrong with it is recorded."""
+        try:
+            step(item, scope)
+        except Silent:
+            pass
+        except Complaint as complaint:
+            self.complain(complaint, item.line)
+        except InputError as error:
+            for fault in error.faults:
+                self.complain(Complaint(fault.message, *item.line.first_word, fault.hint, fault.place), item.line)
+        except RecursionError:
+            self.complain(Complaint("this is nested too deeply", *item.line.first_word), item.line)
+
+    @contextmanager
+    def expanding(self, macro: str, line: Line, column: int) -> Iterator[None]:
+        """Messages inside say that they are in a macro; raises Stop where macros call each other too deep."""
+        if len(self._calls) >= MACRO_DEPTH:
+            cycle = " calls ".join(dict.fromkeys(call.macro for call in self._calls[-4:]))
+            message = f"macros call each other more than {MACRO_DEPTH} deep"
+            self.complain(Complaint(message, column, len(macro), f"{cycle} calls {macro}"), line)
+            raise ExpansionStop
+        self._calls.append(_Call(macro, line, column))
+        try:
+            yield
+        finally:
+            self._calls.pop()
+
+    # --- faults --------------------------------------------------------------------------------------------------
+
+    def complain(self, complaint: Complaint, line: Line) -> None:
+        """Record a complaint about a line, with the macros that led there."""
+        fault = complaint.fault(line)
+        notes = [fault.hint] if fault.hint else []
+        calls = self._calls if len(self._calls) <= 4 else self._calls[-4:]
+        notes += [f"in macro {call.macro} called at {call.line}:{call.column}" for call in reversed(calls)]
+        self._record(Fault(fault.message, fault.place, "\n    ".join(notes) or None))
+
+    def _record(self, fault: Fault) -> None:
+        key = (fault.message, str(fault.place))
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.faults.append(fault)
+        if len(self.faults) >= FAULTS:
+            self.faults.append(Fault(f"more than {FAULTS} errors; the rest is not shown"))
+            raise ExpansionStop
+
+
+def _define(macro: s.Macro, item: s.StatementItem, scope: Scope) -> None:
+    scope.define_macro(macro, item)
+
+
+# What the statements do that make code or steer the expansion: instructions, macros, repeat, if, routine, loop.
+
+
+def _operation(expander: Expander, statement: s.OperationStatement, item: s.StatementItem, scope: Scope) -> None:
+    word = name_text(statement.name, scope)
+    target = scope.target
+    declaration = target.instructions.get(word)
+    if declaration is None:
+        macro = scope.find_macro(word)
+        if macro is not None and statement.suffix is None:
+            _expand(expander, macro, statement, item, scope)
+            return
+        raise _unknown(word, statement, scope)
+    suffix = statement.suffix
+    if suffix is not None and suffix.name != target.gate:
+        hint = f"the only suffix is .{target.gate}: act where enabled" if target.gate else None
+        raise suffix.complain(f"unknown suffix .{suffix.name}", hint)
+    if suffix is not None and not declaration.gateable:
+        raise suffix.complain(f"{word} has no .{suffix.name} form", f"usage: {declaration.synopsis}")
+    labels = target.label_positions(word)
+    operands = [
+        _target(node, item, scope, expander) if position in labels else _operand(node, scope)
+        for position, node in enumerate(statement.operands)
+    ]
+    try:
+        expander.draft.emit(word, *operands, gated=suffix is not None)
+    except OperandError as error:
+        node: ExpressionNode = statement.name
+        if error.operand is not None and error.operand < len(statement.operands):
+            node = statement.operands[error.operand]
+        fault = error.faults[0]
+        raise node.complain(fault.message, fault.hint) from None
+
+
+def _unknown(word: str, statement: s.OperationStatement, scope: Scope) -> Complaint:
+    if scope.incomplete:
+        return Silent("perhaps a macro that could not be read")
+    near = nearest(word, [*scope.target.instructions, *scope.visible_macros()])
+    hint = f"did you mean {near}?" if near else f"see: {scope.target.manual}"
+    return statement.name.complain(f"unknown instruction or macro {word}", hint)
+
+
+def _operand(node: ExpressionNode, scope: Scope) -> Value:
+    value = node.evaluate(scope)
+    if value.__class__ is Mem and node.__class__ in (Binary, Unary):
+        raise node.complain("an address that is computed stands in [ ]", "write [x + 2] or x[2]")
+    return value
+
+
+def _target(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> LabelReference:
+    """Return the label that an operand names."""
+    place = item.line.place(node.column, node.stop - node.column)
+    if not isinstance(node, NameExpression | Template):
+        raise node.complain("the name of a label or routine is needed here")
+    if isinstance(node, NameExpression):
+        value = scope.find(node.name)
+        if isinstance(value, Symbol):
+            return LabelReference(value.name, value.scope, value.place)
+    return LabelReference(name_text(node, scope), None, place)
+
+
+def _expand(
+    expander: Expander, macro: MacroValue, statement: s.OperationStatement, item: s.StatementItem, scope: Scope
+) -> None:
+    parameters, given = macro.definition.parameters, statement.operands
+    if len(parameters) != len(given):
+        count = f"{len(parameters)} argument{'s' * (len(parameters) != 1)}" if parameters else "no arguments"
+        usage = f"usage: {macro.name} {', '.join(parameter.name for parameter in parameters)}".rstrip()
+        node = given[len(parameters)] if len(given) > len(parameters) else statement.name
+        raise node.complain(f"macro {macro.name} takes {count}, not {len(given)}", usage)
+    values = [_argument(node, item, scope, expander) for node in given]
+    inner = macro.scope.inside(dict(zip((parameter.name for parameter in parameters), values, strict=True)))
+    with (
+        expander.expanding(macro.name, item.line, statement.name.column),
+        expander.draft.label_scope(),
+    ):
+        expander.body(macro.item.body, inner)
+    expander.draft.set_line(item.line)
+
+
+def _argument(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> Value:
+    """Return the value of a macro argument; a name that means nothing here may yet be a label."""
+    if isinstance(node, NameExpression):
+        value = scope.find(node.name)
+        if isinstance(value, Symbol):
+            return value
+        if value is None:
+            near = nearest(node.name, scope.visible())
+            place = item.line.place(node.column, node.stop - node.column)
+            hint = f"did you mean {near}?" if near else None
+            return Symbol(node.name, expander.draft.scope, place, hint, scope.incomplete)
+    return node.evaluate(scope)
+
+
+def _repeat(expander: Expander, statement: s.Repeat, item: s.StatementItem, scope: Scope) -> None:
+    low, high = whole(statement.low, scope), whole(statement.high, scope)
+    variable = scope.checked(statement.variable.name, statement.variable)
+    for turn in range(low, high + 1):
+        expander.count_step(item.line)
+        with expander.draft.label_scope():
+            expander.body(item.body, scope.inside({variable: turn}))
+
+
+def _condition(expander: Expander, statement: s.Condition, item: s.StatementItem, scope: Scope) -> None:
+    for branch in item.branches:
+        try:
+            chosen = branch.test is None or truth(branch.test.evaluate(scope), branch.test)
+        except Complaint as complaint:
+            if isinstance(complaint, Silent) or branch.line is item.line:
+                raise
+            expander.complain(complaint, branch.line)
+            return
+        if chosen:
+            expander.body(branch.body, scope)
+            return
+
+
+def _routine(expander: Expander, statement: s.RoutineDef, item: s.StatementItem, scope: Scope) -> None:
+    name = scope.checked(name_text(statement.name, scope), statement.name)
+    expander.attempted.add(name)
+    parameters = tuple(parameter.name for parameter in statement.parameters)
+    scope.check_parameters(statement.parameters)
+    if len(parameters) > scope.target.parameters:
+        message = f"{name} has {len(parameters)} parameters, at most {scope.target.parameters} are passed"
+        raise statement.parameters[scope.target.parameters].complain(message)
+    for node in (*statement.entire, *statement.apart):
+        if node.name not in parameters:
+            near = nearest(node.name, parameters)
+            raise node.complain(f"{node.name} is no parameter of {name}", f"did you mean {near}?" if near else None)
+    uses = _uses(statement.uses, scope)
+    contract = {
+        "entire": tuple(node.name for node in statement.entire),
+        "apart": tuple(node.name for node in statement.apart),
+    }
+    with ExitStack() as stack:
+        with statement.name.blamed():
+            values = stack.enter_context(
+                expander.draft.routine(name, parameters, uses, started=statement.started, **contract)
+            )
+        expander.body(item.body, scope.inside(dict(zip(parameters, values, strict=True))))
+        expander.draft.set_line(item.end or item.line)
+
+
+def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, int] | Range]:
+    """Return the scratch areas of a routine: ranges by name, or address and size."""
+    found: list[tuple[int, int] | Range] = []
+    rest = list(nodes)
+    while rest:
+        node = rest.pop(0)
+        value = node.evaluate(scope)
+        if isinstance(value, Range):
+            found.append(value)
+            continue
+        match value:
+            case Mem(offset, None):
+                start = offset
+            case int():
+                start = value
+            case _:
+                raise node.complain(f"scratch is a range or an address, not {shown(value)}")
+        if not rest:
+            raise node.complain("the size of the scratch is missing", "write: uses address, size")
+        found.append((start, whole(rest.pop(0), scope)))
+    return found
+
+
+def _loop(expander: Expander, statement: s.Loop, item: s.StatementItem, scope: Scope) -> None:
+    count = whole(statement.count, scope)
+    with statement.count.blamed():
+        expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
+    expander.body(item.body, scope)
+    expander.draft.set_line(item.end or item.line)
+    expander.draft.emit(scope.target.mnemonic(Flow.END_LOOP))
+
+
+def _stream(expander: Expander, statement: s.StreamStatement, item: s.StatementItem, scope: Scope) -> None:
+    with statement.name.blamed():
+        expander.draft.stream(statement.name.name)
+
+
+def _words(nodes: tuple[ExpressionNode, ...], scope: Scope) -> str:
+    values = [node.evaluate(scope) for node in nodes]
+    return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
+
+
+def _assertion(expander: Expander, statement: s.Assertion, item: s.StatementItem, scope: Scope) -> None:
+    if not truth(statement.test.evaluate(scope), statement.test):
+        message = _words(statement.message, scope) or "the assertion does not hold"
+        raise statement.test.complain(message)
+
+
+def _needs(expander: Expander, statement: s.NeedsStatement, item: s.StatementItem, scope: Scope) -> None:
+    value = statement.value.evaluate(scope)
+    if not isinstance(value, int | str):
+        raise statement.value.complain(f"a whole number or a text is needed here, not {shown(value)}")
+    why = _words(statement.why, scope)
+    with statement.key.blamed():
+        expander.draft.need(str(statement.key.value), value, why)
+
+
+def _message(expander: Expander, statement: s.Message, item: s.StatementItem, scope: Scope) -> None:
+    raise Complaint(_words(statement.message, scope), *item.line.first_word)
+
+
+HANDLERS: dict[type[s.Statement], Handler] = {
+    s.Repeat: _repeat,
+    s.Condition: _condition,
+    s.RoutineDef: _routine,
+    s.Loop: _loop,
+    s.StreamStatement: _stream,
+    s.Assertion: _assertion,
+    s.NeedsStatement: _needs,
+    s.Message: _message,
+    s.OperationStatement: _operation,
+}
+
+
+# What the statements do that define names and memory: include, const, param, range, overlay, data, macro.
+
+
+def bind(scope: Scope, node: NameExpression | Template, make: Callable[[str], Value]) -> None:
+    """Define a name; where its value is wrong the name exists all the same, so that its uses stay silent."""
+    name = scope.checked(name_text(node, scope), node)
+    if name in scope.names:
+        if not isinstance(scope.names[name], Broken):
+            raise node.complain(f"{name} is defined twice")
+        return
+    scope.names[name] = Broken()
+    scope.names[name] = make(name)
+
+
+def _include(expander: Expander, statement: s.Include, item: s.StatementItem, scope: Scope) -> None:
+    given = {name.name: value.evaluate(scope) for name, value in statement.bindings}
+    try:
+        included = expander.include(str(statement.path.value), given)
+    except InputError:
+        scope.damaged = True
+        raise
+    except Complaint as complaint:
+        scope.damaged = True
+        raise statement.path.complain(complaint.message, complaint.hint) from None
+    scope.take(included)
+    for name, _ in statement.bindings:
+        if name.name not in included.parameters:
+            raise name.complain(*included.unknown_parameter(name.name))
+
+
+def _const(expander: Expander, statement: s.Const, item: s.StatementItem, scope: Scope) -> None:
+    bind(scope, statement.name, lambda name: statement.value.evaluate(scope))
+
+
+def _param(expander: Expander, statement: s.RoutineParameter, item: s.StatementItem, scope: Scope) -> None:
+    if scope.parent is not None:
+        raise Complaint("a param stands at the top level of a file", *item.line.first_word)
+    scope.parameters.append(statement.name.name)
+    overrides = expander.overrides
+    bind(
+        scope,
+        statement.name,
+        lambda name: overrides[name] if name in overrides else statement.value.evaluate(scope),
+    )
+
+
+def _range(expander: Expander, statement: s.RangeDef, item: s.StatementItem, scope: Scope) -> None:
+
+    def declare(name: str) -> Range:
+        size = whole(statement.size, scope)
+        at = None if statement.at is None else _absolute(statement.at, scope)
+        with statement.name.blamed():
+            if statement.overlay and at is not None:
+                return expander.draft.overlay(name, size, at, form=statement.form)
+            return expander.draft.range(name, size, at, form=statement.form)
+
+    bind(scope, statement.name, declare)
+
+
+def _absolute(node: ExpressionNode, scope: Scope) -> int:
+    value = node.evaluate(scope)
+    match value:
+        case int():
+            return value
+        case Range():
+            return value.start
+        case Mem(offset, None):
+            return offset
+    raise node.complain(f"an address is needed here, not {shown(value)}")
+
+
+def _data(expander: Expander, statement: s.Data, item: s.StatementItem, scope: Scope) -> None:
+    where = statement.where.evaluate(scope)
+    if not isinstance(where, Range):
+        where = Mem(_absolute(statement.where, scope))
+    values = tuple(value.evaluate(scope) for value in statement.values)
+    with statement.where.blamed():
+        expander.draft.data(where, *values, kind=statement.kind)
+
+
+def _macro(expander: Expander, statement: s.Macro, item: s.StatementItem, scope: Scope) -> None:
+    # Plain macros at the top level were defined before anything else.
+    if scope.parent is not None or isinstance(statement.name, Template):
+        scope.define_macro(statement, item)
+
+
+DECLARATION_HANDLERS: dict[type[s.Statement], Handler] = {
+    s.Include: _include,
+    s.Const: _const,
+    s.RoutineParameter: _param,
+    s.RangeDef: _range,
+    s.Data: _data,
+    s.Macro: _macro,
+}
+
+
+# Whole sources expanded into a draft, with all of their faults in one error.
+
+
+_HANDLERS = DECLARATION_HANDLERS | HANDLERS
+
+
+def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
+    """Expand a source into a draft and return its names; raises InputError with every fault."""
+    return _expanded(draft, parameters, lambda expander: expander.file(source, parameters, scope))
+
+
+def expand_file(draft: Draft, path: str, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Expand a file found by the include rules, unless it was; return its names. Raises InputError."""
+    scope = _expanded(draft, parameters, lambda expander: expander.include(path, parameters))
+    return scope.imported | scope.names
+
+
+def expand_text(draft: Draft, text: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Expand a text into a draft and return the names it defines; ``values`` are names that it sees."""
+    scope = Scope(draft.target, names=dict(values)).inside({})
+    return expand(draft, source_of(text), {}, scope).names
+
+
+def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Expander], Scope]) -> Scope:
+    expander = Expander(draft, _HANDLERS)
+    scope = Scope(draft.target, damaged=True)
+    try:
+        with draft.at(None):
+            scope = work(expander)
+    except ExpansionStop:
+        pass
+    except Complaint as complaint:
+        raise InputError(Fault(complaint.message, hint=complaint.hint)) from None
+    if not scope.damaged:
+        for name in [name for name in parameters if name not in scope.parameters]:
+            message, hint = scope.unknown_parameter(name)
+            expander.faults.append(Fault(message, hint=hint))
+        if expander.faults:
+            # The program will not be put together: report now what linking would have found.
+            expander.faults += _without_echoes(link_faults(draft, expander.attempted), expander.faults)
+    if expander.faults:
+        raise InputError(_in_order(expander.faults))
+    return scope
+
+
+def _without_echoes(found: list[Fault], faults: list[Fault]) -> list[Fault]:
+    """Return faults of linking without the ENDLs whose LOOP is a fault already and was left out."""
+    lost = sum("LOOP" in (fault.place.text or "").split(";")[0].split() for fault in faults if fault.place is not None)
+    kept = []
+    for fault in found:
+        if lost and fault.message == "ENDL without LOOP":
+            lost -= 1
+        else:
+            kept.append(fault)
+    return kept
+
+
+def _in_order(faults: list[Fault]) -> list[Fault]:
+    """Return faults in the order of the text, file by file as they were met."""
+    order: dict[str, int] = {}
+    for fault in faults:
+        order.setdefault(fault.place.file if fault.place else "", len(order))
+    return sorted(
+        faults, key=lambda fault: (order[fault.place.file], fault.place.line or 0) if fault.place else (len(order), 0)
+    )

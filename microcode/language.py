@@ -1,0 +1,993 @@
+"""The `.mc` language as data: source lines, values, expressions that evaluate themselves, statements."""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import SOURCE, read_text
+from pixelflow.simd.isa.operands import Imm, Mem, RegisterOperand
+from pixelflow.simd.isa.program import AssembledProgram, RangeForm
+from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.report import counted
+
+# Source text: files read as lines, and the places in them that messages point at.
+
+
+SHOWN = 160
+"""Characters of a line that a message shows, unless the fault is further right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of source text; ``number`` counts from 1."""
+
+    file: str
+    number: int
+    text: str
+
+    def place(self, column: int = 1, length: int = 1) -> Place:
+        """Return the place of ``length`` characters from ``column`` (from 1) on."""
+        kept = self.text if len(self.text) <= SHOWN else self.text[: max(SHOWN, column + 20)]
+        # Control characters of a damaged file must not reach the reader's terminal.
+        text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in kept)
+        return Place(self.file, self.number, column, text, max(1, min(length, len(text) - column + 1)))
+
+    @property
+    def first_word(self) -> tuple[int, int]:
+        """Column and length of the first word."""
+        return first_word(self.text)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source text: the name that messages show, the text, and where it lies on disk, if it does."""
+
+    file: str
+    text: str
+    path: Path | None = None
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """The lines, made as they are asked for: who stops early has not paid for the rest."""
+        start, number, text = 0, 0, self.text
+        while start < len(text):
+            number += 1
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            yield Line(self.file, number, text[start:end].removesuffix("\r"))
+            start = end + 1
+
+
+def first_word(text: str, offset: int = 0) -> tuple[int, int]:
+    """Return column and length of the first word of a text that begins ``offset`` characters into its line."""
+    stripped = text.lstrip()
+    word = stripped.split(maxsplit=1)[0] if stripped else ""
+    return len(text) - len(stripped) + 1 + offset, len(word)
+
+
+class Complaint(Exception):
+    """Something wrong with part of a line: raised where the line is not known, caught where it is.
+
+    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it for a fault elsewhere.
+    """
+
+    def __init__(
+        self, message: str, column: int = 1, length: int = 1, hint: str | None = None, place: Place | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.column, self.length, self.hint, self.place = message, column, length, hint, place
+
+    def fault(self, line: Line) -> Fault:
+        return Fault(self.message, self.place or line.place(self.column, self.length), self.hint)
+
+
+def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Source:
+    """Return the source of a text; lines end in LF or CRLF, the last one need not end."""
+    return Source(file, text.removeprefix("\ufeff"), path)
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """Read a file; raises InputError where it is missing, not text, or absurdly large. ``shown`` names it."""
+    return source_of(read_text(path, SOURCE, shown), shown, path)
+
+
+# What a name or an expression of the .mc language can stand for.
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A named range of PE memory: ``size`` bytes from address ``start``. Indexing gives a checked byte of it."""
+
+    name: str
+    start: int
+    size: int
+
+    def __getitem__(self, index: int) -> Mem:
+        if not 0 <= index < self.size:
+            raise InputError(f"{self.name}[{index}] is outside the range: {self.name} has {counted(self.size, 'byte')}")
+        return Mem(self.start + index)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Mem]:
+        return (Mem(self.start + index) for index in range(self.size))
+
+    @property
+    def mem(self) -> Mem:
+        """The first byte."""
+        return Mem(self.start)
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class LabelReference:
+    """A label or routine by name, as seen from a place in the program; resolved when the program is put together.
+
+    ``scope`` is where the search begins (None: where the instruction stands).
+    """
+
+    name: str
+    scope: object | None = None
+    place: Place | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name that means nothing as a value, handed to a macro: a label, or a mistake that its use will show."""
+
+    name: str
+    scope: object | None
+    place: Place
+    hint: str | None
+    silent: bool = False
+    """Whether a line that could not be read may be why the name means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The value of a name whose definition was already reported; using it is silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """A value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
+
+    value: object
+    words: tuple[str, ...]
+
+
+Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified | RegisterOperand
+"""Registers are the members of an enumeration, or operands of their own that an instruction set has."""
+Written = Value | LabelReference
+"""What may be given for an operand."""
+
+
+def shown(value: object) -> str:
+    """Return what a value is, in words, for messages."""
+    match value:
+        case bool() | int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{value}"'
+        case Enum():
+            return f"register {value.name}"
+        case RegisterOperand():
+            return "a register"
+        case Range(name):
+            return f"range {name}"
+        case Mem(offset, None):
+            return f"the memory byte [{offset}]"
+        case Mem():
+            return "a parameter"
+        case Imm(number, None):
+            return f"the immediate #{number}"
+        case Imm():
+            return "an immediate parameter"
+        case Symbol(name):
+            return f"the name {name}"
+        case Modified(value, words):
+            return shown(value) + "".join(f" with {{{word}}}" for word in words)
+    return "nothing"
+
+
+# Arithmetic and functions of .mc expressions. Everything raises ValueError with a message for the user.
+
+
+NUMBERS: dict[str, Value] = {"inf": float("inf"), "nan": float("nan")}
+"""Numbers with a name."""
+
+NUMBER_BITS = 128
+"""Integers beyond this are a mistake; the limit keeps ``1 << 1000000000`` from filling the memory."""
+
+
+def _limited(value: int) -> int:
+    if value.bit_length() > NUMBER_BITS:
+        raise ValueError(f"the number is too large: more than {NUMBER_BITS} bits")
+    return value
+
+
+def _divide(left: int, right: int) -> int:
+    if right == 0:
+        raise ValueError("division by zero")
+    return left // right
+
+
+def _remainder(left: int, right: int) -> int:
+    if right == 0:
+        raise ValueError("division by zero")
+    return left % right
+
+
+def _shift(left: int, right: int, *, up: bool) -> int:
+    if not 0 <= right <= NUMBER_BITS:
+        raise ValueError(f"a shift by {right} bits, allowed: 0..{NUMBER_BITS}")
+    return _limited(left << right) if up else left >> right
+
+
+# fmt: off
+_COMPARE: dict[str, Callable[[float, float], int]] = {
+    "==": lambda left, right: int(left == right),
+    "!=": lambda left, right: int(left != right),
+    "<": lambda left, right: int(left < right),
+    "<=": lambda left, right: int(left <= right),
+    ">": lambda left, right: int(left > right),
+    ">=": lambda left, right: int(left >= right),
+}
+ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "+": lambda left, right: _limited(left + right),
+    "-": lambda left, right: _limited(left - right),
+    "*": lambda left, right: _limited(left * right),
+    "/": _divide,
+    "%": _remainder,
+    "<<": lambda left, right: _shift(left, right, up=True),
+    ">>": lambda left, right: _shift(left, right, up=False),
+    "&": lambda left, right: left & right,
+    "|": lambda left, right: left | right,
+    "^": lambda left, right: left ^ right,
+    **_COMPARE,
+}
+# fmt: on
+_ON_FLOATS: dict[str, Callable[[float, float], float]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": lambda left, right: left / right,
+}
+
+
+def arithmetic(operator: str, left: Value, right: Value) -> Value:
+    """Apply an operator to any two values: integers, floats, or places in memory."""
+    if isinstance(left, int) and isinstance(right, int):
+        return ARITHMETIC[operator](left, right)
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return _floats(operator, float(left), float(right))
+    if isinstance(left, str) and isinstance(right, str) and operator in ("==", "!="):
+        return int((left == right) == (operator == "=="))
+    return _places(operator, _mem(left), _mem(right), (left, right))
+
+
+def _floats(operator: str, left: float, right: float) -> int | float:
+    if operator in _COMPARE:
+        return _COMPARE[operator](left, right)
+    if operator not in _ON_FLOATS:
+        raise ValueError(f"{operator} needs integers")
+    if operator == "/" and right == 0:
+        raise ValueError("division by zero")
+    return _ON_FLOATS[operator](left, right)
+
+
+def _mem(value: Value) -> Value:
+    return value.mem if isinstance(value, Range) else value
+
+
+def _places(operator: str, left: Value, right: Value, given: tuple[Value, Value]) -> Value:
+    match operator, left, right:
+        case "+", Mem(), int():
+            return left[right]
+        case "+", int(), Mem():
+            return right[left]
+        case "-", Mem(), int():
+            return left[-right]
+        case "-", Mem(), Mem() if left.base == right.base:
+            return left.offset - right.offset
+        case (("==" | "!="), Mem(), Mem()):
+            return int((left == right) == (operator == "=="))
+        case (("<" | "<=" | ">" | ">="), Mem(), Mem()) if left.base == right.base:
+            return ARITHMETIC[operator](left.offset, right.offset)
+        case (("==" | "!="), _, _) if left.__class__ is right.__class__:
+            return int((left == right) == (operator == "=="))
+    raise ValueError(f"{operator} does not work on {shown(given[0])} and {shown(given[1])}")
+
+
+def _number(value: Value) -> int | float:
+    if not isinstance(value, int | float):
+        raise ValueError(f"a number is needed, not {shown(value)}")
+    return value
+
+
+def _log2(value: Value) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"log2 needs a positive integer, not {shown(value)}")
+    return value.bit_length() - 1
+
+
+def binary32(value: Value) -> int:
+    """Return the bits of a number as IEEE binary32, rounded to nearest even."""
+    number = _number(value)
+    try:
+        return int.from_bytes(struct.pack("<f", number), "little")
+    except (OverflowError, struct.error):  # a float past the largest one; an integer of more than 128 bits
+        raise ValueError(f"{number} does not fit binary32: the largest is 3.4028235e38") from None
+
+
+def _byte(value: Value, index: Value) -> int:
+    if not isinstance(value, int) or not isinstance(index, int) or not 0 <= index < NUMBER_BITS // 8:
+        raise ValueError(f"byte(x, i) needs two integers with i in 0..{NUMBER_BITS // 8 - 1}")
+    return value >> 8 * index & 0xFF
+
+
+def _size(value: Value) -> int:
+    if not isinstance(value, Range):
+        raise ValueError(f"only a range has a size, not {shown(value)}")
+    return value.size
+
+
+def _address(value: Value) -> int:
+    found = _mem(value)
+    if not isinstance(found, Mem) or found.base is not None:
+        raise ValueError(f"{shown(value)} has no address that is known now")
+    return found.offset
+
+
+_MANY = 1 << 16
+FUNCTIONS: dict[str, tuple[int, int, Callable[..., Value]]] = {
+    "min": (1, _MANY, lambda *values: min([_number(value) for value in values])),
+    "max": (1, _MANY, lambda *values: max([_number(value) for value in values])),
+    "abs": (1, 1, lambda value: abs(_number(value))),
+    "log2": (1, 1, _log2),
+    "float": (1, 1, binary32),
+    "byte": (2, 2, _byte),
+    "size": (1, 1, _size),
+    "addr": (1, 1, _address),
+}
+"""Each function: fewest and most arguments, and what it gives."""
+
+
+# Initial PE memory: how the values of a data section become bytes.
+
+
+LANE_BYTES = 8
+"""Largest lane number that a data section writes, in bytes."""
+
+
+class DataKind(Enum):
+    """What the values of a data section are."""
+
+    BYTE = "byte"
+    WORD = "word"
+    """32 bits, low byte first."""
+    FLOAT = "float"
+    """IEEE binary32, low byte first."""
+    LANE = "lane"
+    """Each PE's own lane number, low byte first; the one value is its size in bytes, by default that of the range."""
+
+
+def _integer(value: Value, bits: int) -> int:
+    if not isinstance(value, int) or not -(1 << bits - 1) <= value < 1 << bits:
+        allowed = f"{-(1 << bits - 1)}..{(1 << bits) - 1}"
+        raise ValueError(f"{shown(value)} does not fit {bits} bits, allowed: {allowed}")
+    return value & (1 << bits) - 1
+
+
+def data_bytes(kind: DataKind, values: Iterable[Value]) -> tuple[int, ...]:
+    """Return the bytes of data values, low byte first; raises ValueError where one does not fit."""
+    found = bytearray()
+    for value in values:
+        match kind:
+            case DataKind.BYTE:
+                found.append(_integer(value, 8))
+            case DataKind.WORD:
+                found += _integer(value, 32).to_bytes(4, "little")
+            case DataKind.FLOAT:
+                found += binary32(value).to_bytes(4, "little")
+            case DataKind.LANE:
+                raise ValueError("lane data takes no values")
+    return tuple(found)
+
+
+# Expressions of the .mc language: nodes that evaluate themselves in a scope.
+
+
+class Names(Protocol):
+    """What an expression needs to know: the values of names, and which names there are."""
+
+    @property
+    def braces(self) -> frozenset[str]: ...
+
+    def find(self, name: str) -> Value | None: ...
+
+    def visible(self) -> list[str]: ...
+
+    @property
+    def incomplete(self) -> bool: ...
+
+
+class Silent(Complaint):
+    """A complaint that was already reported in another shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionNode(ABC):
+    """A piece of a line: its first column (from 1) and the column after its last character."""
+
+    column: int
+    stop: int
+
+    def complain(self, message: str, hint: str | None = None) -> Complaint:
+        return Complaint(message, self.column, self.stop - self.column, hint)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turn what is refused inside into complaints about this node."""
+        try:
+            yield
+        except InputError as error:
+            fault = error.faults[0]
+            raise Complaint(fault.message, self.column, self.stop - self.column, fault.hint, fault.place) from None
+
+    @abstractmethod
+    def evaluate(self, names: Names) -> Value:
+        """Return the value where ``names`` are known; raises Complaint where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(ExpressionNode):
+    """A number or a text."""
+
+    value: int | float | str
+
+    def evaluate(self, names: Names) -> Value:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class NameExpression(ExpressionNode):
+    """A name, looked up where it stands."""
+
+    name: str
+
+    def evaluate(self, names: Names) -> Value:
+        value = names.find(self.name)
+        if value is None:
+            raise self.unknown(names)
+        if isinstance(value, Broken):
+            raise Silent("already reported")
+        if isinstance(value, Symbol):
+            if value.silent:
+                raise Silent("already reported")
+            raise Complaint(f"unknown name {value.name}", hint=value.hint, place=value.place)
+        return value
+
+    def unknown(self, names: Names) -> Complaint:
+        if names.incomplete:
+            return Silent("perhaps defined by a line that could not be read")
+        return self.complain(f"unknown name {self.name}", suggestion(self.name, names))
+
+
+@dataclass(frozen=True, slots=True)
+class Template(ExpressionNode):
+    """A name with parts to be computed: ``fadd{n}``."""
+
+    parts: tuple[str | ExpressionNode, ...]
+
+    def text(self, names: Names) -> str:
+        return "".join(part if isinstance(part, str) else _name_part(part, names) for part in self.parts)
+
+    def evaluate(self, names: Names) -> Value:
+        parts, words = list(self.parts), []
+        while len(parts) > 1 and isinstance(last := parts[-1], NameExpression) and last.name in names.braces:
+            words.append(last.name)
+            parts.pop()
+        bare = Template(self.column, self.stop, tuple(parts)).text(names)
+        value = NameExpression(self.column, self.stop, bare).evaluate(names)
+        return Modified(value, tuple(reversed(words))) if words else value
+
+
+@dataclass(frozen=True, slots=True)
+class Braced(ExpressionNode):
+    """An operand with words in braces after it: ``[r1 + 64]{float16}{1to16}``."""
+
+    inner: ExpressionNode
+    words: tuple[str, ...]
+
+    def evaluate(self, names: Names) -> Value:
+        for word in self.words:
+            if word not in names.braces:
+                raise self.complain(f"{{{word}}} means nothing here")
+        return Modified(self.inner.evaluate(names), self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Index(ExpressionNode):
+    """A byte of a range or parameter: ``x[2]``."""
+
+    target: NameExpression | Template
+    index: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        target = self.target.evaluate(names)
+        index = whole(self.index, names)
+        match target:
+            case Range():
+                try:
+                    return target[index]
+                except InputError as error:
+                    raise self.index.complain(error.faults[0].message) from None
+            case Mem():
+                return target[index]
+            case bool() | int():
+                return Mem(target + index)
+        raise self.target.complain(f"{shown(target)} has no bytes to count off with [ ]")
+
+
+@dataclass(frozen=True, slots=True)
+class CallExpression(ExpressionNode):
+    """A function of the language: ``min(a, b)``."""
+
+    function: str
+    arguments: tuple[ExpressionNode, ...]
+
+    def evaluate(self, names: Names) -> Value:
+        found = FUNCTIONS.get(self.function)
+        if found is None:
+            near = nearest(self.function, FUNCTIONS)
+            hint = f"did you mean {near}?" if near else "functions: " + ", ".join(FUNCTIONS)
+            raise Complaint(f"unknown function {self.function}", self.column, len(self.function), hint)
+        low, high, apply = found
+        if not low <= len(self.arguments) <= high:
+            wanted = str(low) if low == high else f"at least {low}"
+            count = len(self.arguments)
+            raise self.complain(f"{self.function} takes {wanted} argument{'s' * (low != 1)}, not {count}")
+        values = [argument.evaluate(names) for argument in self.arguments]
+        try:
+            return apply(*values)
+        except ValueError as error:
+            raise self.complain(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(ExpressionNode):
+    """``-x``, ``+x``, ``~x`` or ``!x``."""
+
+    operator: str
+    operand: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        value = self.operand.evaluate(names)
+        if self.operator == "!":
+            return int(not truth(value, self.operand))
+        if isinstance(value, float) and self.operator != "~":
+            return -value if self.operator == "-" else value
+        if not isinstance(value, int):
+            raise self.operand.complain(f"{self.operator} needs a number, not {shown(value)}")
+        return {"-": -value, "+": value, "~": ~value}[self.operator]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(ExpressionNode):
+    """An operator between two expressions."""
+
+    operator: str
+    left: ExpressionNode
+    right: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        left, right = self.left.evaluate(names), self.right.evaluate(names)
+        if left.__class__ is int and right.__class__ is int:
+            try:
+                return ARITHMETIC[self.operator](left, right)
+            except ValueError as error:
+                raise self.complain(str(error)) from None
+        try:
+            return arithmetic(self.operator, left, right)
+        except ValueError as error:
+            raise self.complain(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(ExpressionNode):
+    """``&&`` and ``||``: the right side is evaluated only where it matters."""
+
+    both: bool
+    left: ExpressionNode
+    right: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        if truth(self.left.evaluate(names), self.left) != self.both:
+            return int(not self.both)
+        return int(truth(self.right.evaluate(names), self.right))
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate(ExpressionNode):
+    """An operand ``#value``."""
+
+    inner: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        value = self.inner.evaluate(names)
+        match value:
+            case bool() | int():
+                if not -128 <= value <= 255:
+                    raise self.complain(f"#{value} is not a byte", "allowed: #-128..#255")
+                return Imm(value)
+            case Imm():
+                return value
+            case Mem(offset, base) if base is not None:
+                return Imm(offset, base)
+            case Mem() | Range():
+                raise self.complain(f"{shown(value)} is not a number", "for its address write #addr(..)")
+        raise self.complain(f"{shown(value)} is not a byte", "allowed: #-128..#255")
+
+
+@dataclass(frozen=True, slots=True)
+class Address(ExpressionNode):
+    """An operand ``[address]``."""
+
+    inner: ExpressionNode
+
+    def evaluate(self, names: Names) -> Value:
+        value = self.inner.evaluate(names)
+        match value:
+            case bool() | int():
+                return Mem(value)
+            case Mem():
+                return value
+            case Range():
+                return value.mem
+        raise self.inner.complain(f"{shown(value)} is not an address")
+
+
+def suggestion(name: str, names: Names) -> str | None:
+    near = nearest(name, names.visible())
+    return f"did you mean {near}?" if near else None
+
+
+def truth(value: Value, node: ExpressionNode) -> bool:
+    if isinstance(value, int | float):
+        return value != 0
+    raise node.complain(f"a condition needs a number, not {shown(value)}")
+
+
+def whole(node: ExpressionNode, names: Names) -> int:
+    """Evaluate a node that must give an integer."""
+    value = node.evaluate(names)
+    if not isinstance(value, int):
+        raise node.complain(f"an integer is needed here, not {shown(value)}")
+    return value
+
+
+def _name_part(node: ExpressionNode, names: Names) -> str:
+    if isinstance(node, NameExpression):
+        value = names.find(node.name)
+        if isinstance(value, Symbol):
+            return value.name
+    value = node.evaluate(names)
+    if not isinstance(value, int) or value < 0:
+        raise node.complain(f"a name can take in a natural number or a name, not {shown(value)}")
+    return str(value)
+
+
+def name_text(node: NameExpression | Template, names: Names) -> str:
+    """Return the name that a node spells, without looking it up."""
+    return node.name if isinstance(node, NameExpression) else node.text(names)
+
+
+# What a line of the .mc language says. Expressions inside are nodes of `microcode.language`.
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Include(Statement):
+    """``include "file" with NAME = value``"""
+
+    path: Literal
+    bindings: tuple[tuple[NameExpression, ExpressionNode], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Statement):
+    """``const NAME = value``"""
+
+    name: NameExpression | Template
+    value: ExpressionNode
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineParameter(Statement):
+    """``param NAME = value``"""
+
+    name: NameExpression
+    value: ExpressionNode
+
+
+@dataclass(frozen=True, slots=True)
+class RangeDef(Statement):
+    """``range name[size] at address: form`` or ``overlay name[size] at address: form``"""
+
+    name: NameExpression | Template
+    size: ExpressionNode
+    at: ExpressionNode | None
+    overlay: bool
+    form: RangeForm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Data(Statement):
+    """``data where: kind values``"""
+
+    where: ExpressionNode
+    kind: DataKind
+    values: tuple[ExpressionNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Macro(Statement):
+    """``macro name(parameters)``"""
+
+    name: NameExpression | Template
+    parameters: tuple[NameExpression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(Statement):
+    """``repeat variable in low .. high``"""
+
+    variable: NameExpression
+    low: ExpressionNode
+    high: ExpressionNode
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Statement):
+    """``if test``"""
+
+    test: ExpressionNode
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise(Statement):
+    """``else`` (no test) or ``else if test``"""
+
+    test: ExpressionNode | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndStatement(Statement):
+    """``end``"""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineDef(Statement):
+    """``routine name(parameters) whole .. apart .. uses scratch`` or, without START, ``proc``"""
+
+    name: NameExpression | Template
+    parameters: tuple[NameExpression, ...]
+    uses: tuple[ExpressionNode, ...]
+    started: bool
+    entire: tuple[NameExpression, ...] = ()
+    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    apart: tuple[NameExpression, ...] = ()
+    """Parameters that overlap no other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Statement):
+    """``loop count``"""
+
+    count: ExpressionNode
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatement(Statement):
+    """``stream eigc`` or ``stream tigc``"""
+
+    name: NameExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion(Statement):
+    """``assert test, message``"""
+
+    test: ExpressionNode
+    message: tuple[ExpressionNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsStatement(Statement):
+    """``needs "key" = value, why``: a value that the configuration of the machine must have"""
+
+    key: Literal
+    value: ExpressionNode
+    why: tuple[ExpressionNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Statement):
+    """``error message``"""
+
+    message: tuple[ExpressionNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationStatement(Statement):
+    """An instruction or a macro call, and which of the two is seen only in its scope; ``suffix`` follows the dot."""
+
+    name: NameExpression | Template
+    suffix: NameExpression | None
+    operands: tuple[ExpressionNode, ...]
+
+
+@dataclass(slots=True)
+class Branch:
+    """One arm of an ``if``: the line that opens it, its test (None for ``else``), and what it holds."""
+
+    line: Line
+    test: ExpressionNode | None
+    body: list[StatementItem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StatementItem:
+    """A line in its place: label, statement, and what stands in its block up to ``end``."""
+
+    line: Line
+    label: NameExpression | Template | None
+    statement: Statement | None
+    body: list[StatementItem] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+    end: Line | None = None
+
+
+# The names that a line can see.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MacroValue:
+    """A macro: its lines, and the scope it was defined in, where its body looks names up."""
+
+    name: str
+    definition: Macro
+    item: StatementItem
+    scope: Scope
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Names defined at one level: a file, a routine, one expansion of a macro, one turn of a repeat.
+
+    A file sees its own names and those of the files it includes, and nothing of the files that include it.
+    """
+
+    target: ProgramTarget[AssembledProgram]
+    """What the text is for."""
+    parent: Scope | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+    imported: dict[str, Value] = field(default_factory=dict)
+    macros: dict[str, MacroValue] = field(default_factory=dict)
+    imported_macros: dict[str, MacroValue] = field(default_factory=dict)
+    parameters: list[str] = field(default_factory=list)
+    """The ``param`` names of a file."""
+    damaged: bool = False
+    """A line of this file could not be read, so that a name may be missing through no fault of its user."""
+    fixed: Mapping[str, Value] = field(init=False, default_factory=dict)
+    """Names that cannot be defined: those of the target, and numbers."""
+
+    def __post_init__(self) -> None:
+        self.fixed = {**self.target.names, **NUMBERS} if self.parent is None else self.parent.fixed
+
+    def inside(self, names: Mapping[str, Value]) -> Scope:
+        """Return a scope inside this one, with names of its own."""
+        return Scope(self.target, self, dict(names))
+
+    def _outwards(self) -> Iterator[Scope]:
+        """Yield this scope and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    @property
+    def braces(self) -> frozenset[str]:
+        """Words that may follow an operand in braces."""
+        return self.target.braces
+
+    @property
+    def incomplete(self) -> bool:
+        return any(scope.damaged for scope in self._outwards())
+
+    def find(self, name: str) -> Value | None:
+        """Return the value of a name, or None."""
+        if name in self.fixed:
+            return self.fixed[name]
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope.names.get(name)
+            if value is None:
+                value = scope.imported.get(name)
+            if value is not None:
+                return value
+            scope = scope.parent
+        return None
+
+    def find_macro(self, name: str) -> MacroValue | None:
+        """Return a macro by name, or None."""
+        found = (scope.macros.get(name) or scope.imported_macros.get(name) for scope in self._outwards())
+        return next((macro for macro in found if macro is not None), None)
+
+    def visible(self) -> list[str]:
+        """Return every name that can be seen from here."""
+        return [*self.fixed, *(name for scope in self._outwards() for name in (*scope.names, *scope.imported))]
+
+    def visible_macros(self) -> list[str]:
+        """Return every macro that can be seen from here."""
+        return [name for scope in self._outwards() for name in (*scope.macros, *scope.imported_macros)]
+
+    def take(self, other: Scope) -> None:
+        """See the names of an included file; a later include hides an earlier one."""
+        self.imported |= other.imported | other.names
+        self.imported_macros |= other.imported_macros | other.macros
+        self.damaged = self.damaged or other.damaged
+
+    # --- definitions -----------------------------------------------------------------------------------------------
+
+    def checked(self, name: str, node: ExpressionNode) -> str:
+        """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
+        if name in self.fixed or name in self.target.instructions:
+            raise node.complain(f"{name} is a name of the machine and cannot be defined")
+        return name
+
+    def check_parameters(self, parameters: tuple[NameExpression, ...]) -> None:
+        """Raise Complaint for a parameter that cannot have its name, or has another's."""
+        seen: set[str] = set()
+        for parameter in parameters:
+            self.checked(parameter.name, parameter)
+            if parameter.name in seen:
+                raise parameter.complain(f"parameter {parameter.name} stands here twice")
+            seen.add(parameter.name)
+
+    def define_macro(self, statement: Macro, item: StatementItem) -> None:
+        """Define a macro, whose body is that of the item; raises Complaint."""
+        name = self.checked(name_text(statement.name, self), statement.name)
+        if name in self.macros:
+            first = self.macros[name].item.line.number
+            raise statement.name.complain(f"macro {name} is defined twice, first in line {first}")
+        self.check_parameters(statement.parameters)
+        self.macros[name] = MacroValue(name, statement, item, self)
+
+    def unknown_parameter(self, name: str) -> tuple[str, str | None]:
+        """Return message and hint for a ``param`` that this file does not have."""
+        near = nearest(name, self.parameters)
+        known = ", ".join(sorted(self.parameters))
+        hint = f"did you mean {near}?" if near else f"its params: {known}" if known else None
+        return f"the file has no param {name}", hint

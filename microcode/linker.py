@@ -1,0 +1,237 @@
+"""From sections to a program: labels become word addresses, instructions become words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from microcode.draft import Draft, Pending, Rounds, Section
+from microcode.language import Line
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
+from pixelflow.simd.isa.operands import Name
+from pixelflow.simd.isa.program import AssembledProgram, Routine, SourceLine
+
+
+def link(draft: Draft) -> AssembledProgram:
+    """Return the program of a draft, which stays as it is; raises InputError with every fault."""
+    first, *others = draft.streams.values()
+    mains = [first, *(section for section in others if section.instructions)]
+    sections = [*mains, *draft.routines]
+    faults = link_faults(draft)
+    if faults:
+        raise InputError(faults)
+    code = {id(section): _code(section, draft) for section in sections}
+    addresses, at = {}, 0
+    for section in sections:
+        addresses[id(section)], at = _addresses(code[id(section)], at)
+    for section in sections:
+        instructions = code[id(section)]
+        for pending in section.pending:
+            label = pending.scope[pending.reference.name]
+            target = addresses[id(label.section)][label.index]
+            instructions[pending.index] = _retargeted(_single(instructions, pending.index), pending.operand, target)
+    names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
+    words: list[int] = []
+    line_of: list[int] = []
+    for section in sections:
+        instructions = code[id(section)]
+        for instruction, line in zip(instructions, [*section.lines, -1], strict=False):
+            if isinstance(instruction, Rounds):
+                words += instruction.encode()
+                line_of += instruction.line_numbers()
+                continue
+            words += instruction.encode()
+            line_of.append(line)
+    return draft.target.program(
+        words=tuple(words),
+        name=draft.name,
+        entries={section.name: addresses[id(section)][0] for section in mains},
+        labels=_labels(draft, addresses),
+        routines=tuple(_routine(section, addresses[id(section)]) for section in draft.routines),
+        names=names,
+        ranges=draft.layout.ranges,
+        data=draft.layout.blocks,
+        lines=tuple(SourceLine(line.file, line.number, line.text) for line in draft.lines),
+        line_of=tuple(line_of),
+        needs=tuple(draft.needs.values()),
+    )
+
+
+def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
+    """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed.
+
+    Also for each line that gives a stream an instruction of the other one.
+    """
+    faults = _strangers(draft)
+    for section in (*draft.streams.values(), *draft.routines):
+        faults += _open_loops(section, draft)
+        for pending in section.pending:
+            name = pending.reference.name
+            label = pending.scope.find(name)
+            if label is None and name not in attempted:
+                faults.append(_missing(pending, section, draft))
+            elif label is not None and label.index == 0 and label.section in draft.routines:
+                faults += _miscounted(pending, section, label.section, draft)
+    return faults
+
+
+def _strangers(draft: Draft) -> list[Fault]:
+    """Return a fault for each line by which a stream, or a routine that it calls, gets the other's instruction."""
+    lines = list(draft.lines)
+    found: dict[tuple[str, int, str], Fault] = {}
+    for stream, main in draft.streams.items():
+        barred = draft.target.barred.get(stream, ())
+        for section in _called_from(main, draft):
+            for instruction, number in section.drafted():
+                declaration = instruction.declaration
+                if declaration.unit not in barred:
+                    continue
+                key = (stream, number, declaration.mnemonic)
+                if key in found:
+                    continue
+                whose = "" if section is main else f", which calls {section.name}"
+                message = f"{declaration.mnemonic} is not an instruction of stream {stream}{whose}"
+                place = _word_place(lines[number], instruction.mnemonic) if number >= 0 else None
+                others = [name for name, units in draft.target.barred.items() if declaration.unit not in units]
+                found[key] = Fault(message, place, f"it belongs after `stream {others[0]}`")
+    return list(found.values())
+
+
+def _called_from(main: Section, draft: Draft) -> list[Section]:
+    """Return the main code of a stream and the routines that calls in it lead to."""
+    found = {id(main): main}
+    ahead = [main]
+    while ahead:
+        for pending in ahead.pop().pending:
+            label = pending.scope.find(pending.reference.name)
+            routine = label.section if label is not None else main
+            if routine in draft.routines and id(routine) not in found:
+                found[id(routine)] = routine
+                ahead.append(routine)
+    return list(found.values())
+
+
+def _word_place(line: Line, word: str) -> Place:
+    """Return the place of a mnemonic in its line; of the first word where a macro or a routine made it."""
+    match = re.search(rf"\b{re.escape(word)}(?![\w.])", line.text.partition(";")[0])
+    at = match.start() if match else len(line.text) - len(line.text.lstrip())
+    length = len(word) if match else 1
+    return line.place(at + 1, length)
+
+
+def _code(section: Section, draft: Draft) -> list[Instruction | Rounds]:
+    """Return the instructions of a section; main code ends in HALT."""
+    code = list(section.instructions)
+    if section in draft.streams.values():
+        at_end = section.last_label == len(code)
+        halt = draft.target.instructions[draft.target.halt]
+        last = code[-1] if code else None
+        if at_end or not isinstance(last, Instruction) or last.declaration is not halt:
+            code.append(Instruction(halt))
+    return code
+
+
+def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], int]:
+    """Return the word address of each instruction, the address after the last one among them, and that address."""
+    found = [at]
+    for instruction in code:
+        at += instruction.words
+        found.append(at)
+    return found, at
+
+
+def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) -> tuple[str, ...]:
+    """Number the names of stages as they come in the program, which is how its text names them; return them."""
+    numbers: dict[int, int] = {}
+    places: dict[Declaration, int | None] = {}
+
+    def numbered(instruction: Instruction) -> Instruction:
+        declaration = instruction.declaration
+        if declaration not in places:
+            named = (at for at, spec in enumerate(declaration.operands) if isinstance(spec.kind, Name))
+            places[declaration] = next(named, None)
+        place = places[declaration]
+        if place is None:
+            return instruction
+        number = numbers.setdefault(instruction.operands[place], len(numbers))
+        return _retargeted(instruction, place, number)
+
+    for instructions in code:
+        for at, each in enumerate(instructions):
+            instructions[at] = each.exchanged(numbered) if isinstance(each, Rounds) else numbered(each)
+    return tuple(names[number] for number in numbers)
+
+
+def _single(instructions: Sequence[Instruction | Rounds], index: int) -> Instruction:
+    """Return an instruction that stands by itself, as all do that name a label."""
+    found = instructions[index]
+    assert isinstance(found, Instruction)
+    return found
+
+
+def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruction:
+    operands = list(instruction.operands)
+    operands[operand] = target
+    return Instruction(instruction.declaration, tuple(operands), instruction.gated)
+
+
+def _place(index: int, section: Section, draft: Draft) -> Place | None:
+    """Return the source line of an instruction, for messages."""
+    number = section.lines[index]
+    return list(draft.lines)[number].place() if number >= 0 else None
+
+
+def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
+    place = pending.place or _place(pending.index, section, draft)
+    name = pending.reference.name
+    near = nearest(name, pending.scope.visible())
+    hint = f"did you mean {near}?" if near else None
+    if hint is None and draft.routines:
+        hint = "routines: " + ", ".join(section.name for section in draft.routines[:12])
+    return Fault(f"{name} is not a label or routine of this program", place, hint)
+
+
+def _miscounted(pending: Pending, caller: Section, routine: Section, draft: Draft) -> list[Fault]:
+    """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
+    instruction = _single(caller.instructions, pending.index)
+    if instruction.declaration.flow is not Flow.CALL:
+        return []
+    given, wanted = len(instruction.operands[1]), len(routine.parameters)
+    if given == wanted:
+        return []
+    message = f"{routine.name} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
+    place = pending.place or _place(pending.index, caller, draft)
+    return [Fault(message, place, f"usage: CALL {', '.join((routine.name, *routine.parameters))}")]
+
+
+def _open_loops(section: Section, draft: Draft) -> list[Fault]:
+    """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
+    faults, still_open = [], []
+    for index, instruction in enumerate(section.instructions):
+        if isinstance(instruction, Rounds):
+            continue
+        if instruction.declaration.flow is Flow.LOOP:
+            still_open.append(index)
+        elif instruction.declaration.flow is Flow.END_LOOP:
+            if still_open:
+                still_open.pop()
+            else:
+                faults.append((index, "ENDL without LOOP"))
+    faults += [(index, "LOOP without ENDL") for index in still_open]
+    return [Fault(message, _place(index, section, draft)) for index, message in faults]
+
+
+def _routine(section: Section, addresses: list[int]) -> Routine:
+    of = section.name, addresses[0], addresses[-1], section.parameters, section.scratch
+    return Routine(*of, started=section.started, entire=section.entire, apart=section.apart)
+
+
+def _labels(draft: Draft, addresses: dict[int, list[int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    routines = {section.name for section in draft.routines}
+    for scope in draft.scopes:
+        for name, label in scope.labels.items():
+            if scope.prefix is not None and not (scope.parent is None and name in routines):
+                found[f"{scope.prefix}{name}"] = addresses[id(label.section)][label.index]
+    return found

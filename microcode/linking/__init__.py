@@ -1,1 +1,0 @@
-"""Code under construction: operands, sections, memory, and the linker that makes a program of them."""

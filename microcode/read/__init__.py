@@ -1,1 +1,0 @@
-"""From text to statements: tokens, lines, blocks, and where included files are found."""

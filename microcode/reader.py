@@ -1,0 +1,785 @@
+"""Reader of the `.mc` language: tokens, lines, blocks, and where included files are found."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from math import isinf
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, NoReturn, TypeVar
+
+from microcode import language as e
+from microcode import language as s
+from microcode.language import Complaint, DataKind, Line, NameExpression, Source, Template, first_word, read_source
+from pixelflow.simd.errors import Fault, nearest
+from pixelflow.simd.files import shipped
+from pixelflow.simd.isa.program import AssembledProgram, RangeForm
+from pixelflow.simd.isa.target import ProgramTarget
+
+# Where included files are found: beside the including file, in extra folders, then in the library.
+
+
+LIBRARY = shipped("microcode", "library")
+EXAMPLES = shipped("microcode", "examples")
+LANGUAGE = shipped("microcode", "LANGUAGE.md")
+
+FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
+"""Names that files of the library had before, found in this release still, with a note."""
+
+
+def example(name: str) -> Source | None:
+    """Return the source of an example that is shipped, by its bare name, with or without ``.mc``; None for others."""
+    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
+    path = known.get(name.removesuffix(".mc"))
+    return None if path is None else read_source(path, f"examples/{path.name}")
+
+
+def shipped_beside(name: str) -> Path:
+    """Return a file, or one of that bare name beside the examples where there is none here."""
+    path = EXAMPLES / name
+    return path if Path(name).name == name and not _is_file(Path(name)) and _is_file(path) else Path(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The search path of includes; ``folders`` come between the including file's own folder and the library."""
+
+    folders: Sequence[Path] = ()
+
+    def find(self, path: str, including: Source | None, first: Source | None = None) -> Source:
+        """Return the source that ``include "path"`` means; raises Complaint or InputError.
+
+        ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
+        What a source includes lies in the folder of the program, in one of ``folders``, in the library, or below
+        them, wherever links lead: messages show lines of what is included, and somebody else's program shall not show
+        lines of any file that its user may read.
+        """
+        if not path or "\0" in path:
+            raise Complaint("a file name is needed here")
+        outside = False
+        for folder, shown in self._places(including):
+            candidate = folder / path
+            if not _is_file(candidate):
+                continue
+            found = candidate.resolve()
+            if first is None or any(found.is_relative_to(root) for root in self._roots(first)):
+                return read_source(found, shown + path)
+            outside = True
+        if outside:
+            raise Complaint(
+                f"file {path} is outside of the program's folder",
+                hint="a program includes what lies there, or below it",
+            )
+        if path in FORMER_NAMES:
+            _note_former(path)
+            return self.find(FORMER_NAMES[path], including, first)
+        near = nearest(path, self._library_files())
+        raise Complaint(
+            f"file {path} is not found",
+            hint=f"did you mean {near}?" if near else "it is searched beside this file, then in the library",
+        )
+
+    def _roots(self, first: Source) -> list[Path]:
+        """Return the folders in and below which includes lie; a text has the working folder."""
+        own = Path() if first.path is None else first.path.parent
+        return [each.resolve() for each in (own, *self.folders, LIBRARY)]
+
+    def _places(self, including: Source | None) -> list[tuple[Path, str]]:
+        places = []
+        if including is not None and including.path is not None:
+            head, slash, _ = including.file.rpartition("/")
+            places.append((including.path.parent, head + slash))
+        else:
+            places.append((Path(), ""))
+        places += [(folder, f"{folder}/") for folder in self.folders]
+        return [*places, (LIBRARY, "library/")]
+
+    def _library_files(self) -> list[str]:
+        return [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
+
+
+@cache
+def _note_former(path: str) -> None:
+    """Say once that a file of the library has another name now."""
+    logging.getLogger(__name__.partition(".")[0]).warning(
+        "note: file %s is called %s now; the former name goes with the next release", path, FORMER_NAMES[path]
+    )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+# Tokens of a line, taken one by one; what was asked for in vain where a line goes wrong is what was expected there.
+
+
+END = "the end of the line"
+
+_SKIPPED = r"[ \t]*(?:;.*+)?+"
+_WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+_TOKEN = re.compile(
+    rf"""{_SKIPPED}(?:
+    (?P<TEMPLATE>{_WORD}(?:\{{[^{{}}"]*\}}[A-Za-z0-9_]*)+)
+  | (?P<GATED>{_WORD}\.{_WORD})
+  | (?P<NAME>{_WORD})
+  | (?P<FRACTION>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
+  | (?P<NUMBER>[0-9][0-9A-Za-z_]*)
+  | (?P<BRACED>\{{[ \t]*[A-Za-z0-9]+[ \t]*\}})
+  | (?P<CHARACTER>'(?:[^'\\]|\\.)')
+  | (?P<STRING>"(?:[^"\\]|\\.)*")
+  | (?P<OPERATOR>==|!=|<<|>>|<=|>=|&&|\|\||[<>*/%&|^])
+  | (?P<SIGN>[+-])
+  | (?P<NOT>[!~])
+  | (?P<MARK>\.\.|[][():,=\#])
+  | (?P<END>\Z)
+    )""",
+    re.VERBOSE,
+)
+_BLANK = re.compile(_SKIPPED)
+
+AFTER_EXPRESSION = frozenset((END, "BRACED", ":", ",", ")", "]", ".."))
+"""Tokens that follow an expression in some statement."""
+
+
+class Token(NamedTuple):
+    """A piece of a line. ``kind`` is a group of the pattern; of a mark or a key word it is the text itself."""
+
+    kind: str
+    text: str
+    column: int
+    """In the line, from 1."""
+
+    @property
+    def stop(self) -> int:
+        """The column past its last character."""
+        return self.column + len(self.text)
+
+
+class Tokens:
+    """The tokens of a text that begins ``offset`` characters into its line, and the place that reading has come to."""
+
+    def __init__(self, line: str, offset: int = 0) -> None:
+        self.line, self.offset = line, offset
+        self.taken: list[Token] = []
+        self.kind = self.text = ""
+        """The next token; its kind is empty where there is none that a line could hold."""
+        self.expected: set[str] = set()
+        """Kinds of tokens that were asked for in vain since the last one was taken."""
+        self._start = 0
+        self._noted: Complaint | None = None
+        self._noted_at = 0
+        self._next()
+
+    def _next(self) -> None:
+        at = self._start + len(self.text)
+        match = _TOKEN.match(self.line, at)
+        self.expected.clear()
+        if match is None:
+            blank = _BLANK.match(self.line, at)
+            self._start, self.kind, self.text = blank.end() if blank else at, "", ""
+            return
+        kind = match.lastgroup or END
+        self._start, self.text = match.start(kind), match[kind]
+        self.kind = self.text if kind == "MARK" else END if kind == "END" else kind
+
+    def _take(self, kind: str) -> Token:
+        token = Token(kind, self.text, self._start + 1 + self.offset)
+        self.taken.append(token)
+        self._next()
+        return token
+
+    def take(self, *kinds: str) -> Token:
+        """Return the next token, which must be of one of the kinds."""
+        if self.kind not in kinds:
+            self._shorten(kinds)
+            if self.kind not in kinds:
+                self.fail(*kinds)
+        return self._take(self.kind)
+
+    def _shorten(self, kinds: tuple[str, ...]) -> None:
+        """See a shorter token where a longer one means nothing: a name before braces or a dot, ``!`` before ``=``."""
+        if "NAME" in kinds and self.kind in ("TEMPLATE", "GATED"):
+            self.kind, self.text = "NAME", self.text.partition("{")[0].partition(".")[0]
+        elif "NOT" in kinds and self.text == "!=":
+            self.kind, self.text = "NOT", "!"
+
+    def take_word(self, words: re.Pattern[str], kind: str) -> Token | None:
+        """Return the next token where it is, or begins with, one of the words; None where it is something else."""
+        match = words.match(self.line, self._start)
+        if match is None:
+            return None
+        self.text = match[0]
+        return self._take(kind)
+
+    def has(self, text: str) -> bool:
+        """Take the next token where it is this mark or key word; return whether it was."""
+        if self.text != text:
+            self.expected.add(text)
+            return False
+        self._take(text)
+        return True
+
+    def must(self, text: str) -> None:
+        """Take the next token, which must be this mark or key word."""
+        if not self.has(text):
+            self.fail()
+
+    def ends(self) -> bool:
+        """Return whether the text ends here."""
+        self.expected.add(END)
+        return self.kind == END
+
+    def finish(self) -> None:
+        """Raise what was noted about the text, which must end here."""
+        if not self.ends():
+            self.fail()
+        if self._noted is not None:
+            raise self._noted
+
+    def close(self, followers: Container[str]) -> None:
+        """Forget what could go on in a part of the line where the next token may follow such a part somewhere."""
+        if self.kind in followers:
+            self.expected.clear()
+
+    # --- complaints ------------------------------------------------------------------------------------------------
+
+    def note(self, complaint: Complaint) -> None:
+        """Keep a complaint about what was read: it is raised at the end, where the text cannot be read before."""
+        if self._noted is None:
+            self._noted, self._noted_at = complaint, self._start
+
+    def fail(self, *expected: str) -> NoReturn:
+        """Raise the complaint about the next token, which is none of those that were asked for."""
+        if self._noted is not None and (self._noted_at < self._start or self.kind in AFTER_EXPRESSION):
+            raise self._noted
+        column = self._start + 1 + self.offset
+        wanted = _in_words(self.expected.union(expected))
+        if not self.kind:
+            raise self._character(column)
+        if self.kind == END:
+            column = len(self.line.split(";")[0].rstrip()) + 1 + self.offset
+            raise Complaint(f"the line ends too early; expected {wanted}", column)
+        hint = "a constant is defined by: const name = value" if self.kind == "=" else None
+        raise Complaint(f"expected {wanted}, found {self.text!r}", column, len(self.text), hint)
+
+    def _character(self, column: int) -> Complaint:
+        found = self.line[self._start]
+        if found == '"':
+            return Complaint('text without a closing "', column, len(self.line) - self._start)
+        if found == "'":
+            return Complaint("a character in single quotes is one byte, as in 'A'", column)
+        if found in "{}":
+            return Complaint(f"{found} belongs inside a name, as in fadd{{n}}", column)
+        return Complaint(f"unexpected character {found!r}", column)
+
+
+_WORDS = {
+    **dict.fromkeys(("NAME", "TEMPLATE", "GATED"), "a name"),
+    **dict.fromkeys(("NUMBER", "FRACTION", "CHARACTER"), "a number"),
+    **dict.fromkeys(("SIGN", "OPERATOR", "NOT"), "an operator"),
+    "STRING": "text in quotes",
+}
+_FACTOR = {"NAME", "NUMBER", "(", "SIGN"}
+
+
+def _in_words(kinds: set[str]) -> str:
+    """Return what was expected, as a message says it."""
+    words = sorted({_WORDS.get(kind, kind) for kind in kinds})
+    if kinds >= {"#", "["} | _FACTOR:
+        return "an operand"
+    if kinds >= _FACTOR:
+        return "a name or a number"
+    if len(words) <= 3:
+        return " or ".join(words)
+    return "an operator, a comma or the end of the line"
+
+
+# Lines of the `.mc` language: from the text of one to its label and statement. `LANGUAGE.md` has the grammar.
+
+
+LONGEST = 4000
+"""Longest line, in characters."""
+DIGITS = 40
+NAME_LENGTH = 80
+DEPTH = 100
+"""Expressions within expressions."""
+
+_LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"))
+_PRECEDENCE = {operator: level for level, group in enumerate((*_LEVELS, ("*", "/", "%"))) for operator in group}
+_COMPARISON = _PRECEDENCE["=="]
+
+_FACTORS = ("NUMBER", "FRACTION", "CHARACTER", "STRING", "NAME", "TEMPLATE", "SIGN", "NOT")
+_BRACED_WORD = re.compile(r"\d+[g-wyz]\w*")
+"""A word in braces may begin with a digit, as in ``{1to16}``; an expression that does is a number."""
+_DATA_KIND = re.compile(r"(byte|word|float)\b")
+_RANGE_FORM = re.compile(rf"({'|'.join(form.value for form in RangeForm)})\b")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
+
+_Read = TypeVar("_Read")
+
+
+class _Reader(Tokens):
+    """One line, or an expression inside a name; a method for each rule of the grammar."""
+
+    depth = 0
+
+    # --- expressions -----------------------------------------------------------------------------------------------
+
+    def expression(self, lowest: int = 0) -> e.ExpressionNode:
+        """Read operators of at least the ``lowest`` precedence."""
+        left, before = self.factor(), None
+        while self.kind in ("OPERATOR", "SIGN") and (level := _PRECEDENCE[self.text]) >= lowest:
+            operator = self.take(self.kind)
+            right = self.expression(level + 1)
+            if before == level == _COMPARISON:
+                hint = "write a < b && b < c"
+                self.note(Complaint("comparisons do not chain", operator.column, len(operator.text), hint))
+            before = level
+            if operator.text in ("&&", "||"):
+                left = e.Logical(left.column, right.stop, operator.text == "&&", left, right)
+            else:
+                left = e.Binary(left.column, right.stop, operator.text, left, right)
+        self.expected |= {"OPERATOR", "SIGN"}
+        self.close(AFTER_EXPRESSION)
+        return left
+
+    def factor(self) -> e.ExpressionNode:
+        if self.depth == DEPTH:
+            raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
+        self.depth += 1
+        found = self.parenthesis() if self.has("(") else self.operand_of_operator(self.take(*_FACTORS))
+        self.depth -= 1
+        return found
+
+    def parenthesis(self) -> e.ExpressionNode:
+        found = self.expression()
+        self.must(")")
+        return found
+
+    def operand_of_operator(self, token: Token) -> e.ExpressionNode:
+        match token.kind:
+            case "NUMBER" | "FRACTION" | "CHARACTER" | "STRING":
+                return self.literal(token)
+            case "SIGN" | "NOT":
+                operand = self.factor()
+                return e.Unary(token.column, operand.stop, token.text, operand)
+        if self.has("["):
+            index = self.expression()
+            self.must("]")
+            return e.Index(token.column, index.stop + 1, self.spelled(token), index)
+        if token.kind == "NAME" and self.has("("):
+            arguments: tuple[e.ExpressionNode, ...] = ()
+            if not self.has(")"):
+                arguments = self.expressions()
+                self.must(")")
+            stop = arguments[-1].stop + 1 if arguments else token.stop + 2
+            return e.CallExpression(token.column, stop, token.text, arguments)
+        return self.spelled(token)
+
+    def literal(self, token: Token) -> e.Literal:
+        return e.Literal(token.column, token.stop, self.value(token))
+
+    def value(self, token: Token) -> int | float | str:
+        match token.kind:
+            case "NUMBER":
+                return self.integer(token)
+            case "FRACTION":
+                return self.fraction(token)
+        text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), token.text[1:-1])
+        if token.kind == "STRING":
+            return text
+        if ord(text) > 255:
+            self.note(Complaint(f"{token.text} is not one byte", token.column, len(token.text)))
+        return ord(text)
+
+    def fraction(self, token: Token) -> float:
+        value = float(token.text)
+        if isinf(value):
+            hint = "the largest binary32 number is 3.4028235e38"
+            self.note(Complaint(f"{token.text[:DIGITS]} is too large", token.column, len(token.text), hint))
+            return 0.0
+        return value
+
+    def integer(self, token: Token) -> int:
+        text = token.text
+        try:
+            if len(text) > DIGITS:
+                raise ValueError
+            return int(text) if text.isdigit() else int(text, 0)
+        except ValueError:
+            hint = "numbers look like 10, 0x1F or 0b101"
+            self.note(Complaint(f"{text[:DIGITS]} is not a number", token.column, len(text), hint))
+            return 0
+
+    def spelled(self, token: Token) -> e.NameExpression | e.Template:
+        """Return the node of a name, which may have parts to be computed."""
+        if token.kind != "TEMPLATE" or len(token.text) > NAME_LENGTH:
+            return self.plain(token)
+        column = token.column
+        parts: list[str | e.ExpressionNode] = []
+        for part in re.split(r"(\{[^}]*\})", token.text):
+            if part.startswith("{"):
+                parts.append(self.computed(part[1:-1], column))
+            elif part:
+                parts.append(part)
+            column += len(part)
+        return e.Template(token.column, token.stop, tuple(parts))
+
+    def plain(self, token: Token) -> e.NameExpression:
+        """Return the node of a name as it stands."""
+        if len(token.text) > NAME_LENGTH:
+            self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", token.column, len(token.text)))
+        return e.NameExpression(token.column, token.stop, token.text)
+
+    def computed(self, inner: str, offset: int) -> e.ExpressionNode:
+        """Read what stands in the braces of a name."""
+        if not _BRACED_WORD.fullmatch(inner):
+            try:
+                return _read(inner, _Reader.expression, offset)
+            except Complaint as complaint:
+                self.note(complaint)
+        return e.NameExpression(offset + 1, offset + 1 + len(inner), inner)
+
+    # --- parts of statements -----------------------------------------------------------------------------------------
+
+    def several(self, read: Callable[[], _Read]) -> tuple[_Read, ...]:
+        """Read one or more of something, with commas between them."""
+        found = [read()]
+        while self.has(","):
+            found.append(read())
+        return tuple(found)
+
+    def expressions(self) -> tuple[e.ExpressionNode, ...]:
+        found = self.several(self.expression)
+        self.close((")", END))
+        return found
+
+    def name(self) -> Token:
+        return self.take("NAME", "TEMPLATE")
+
+    def parameters(self) -> tuple[e.NameExpression, ...]:
+        self.must("(")
+        if self.has(")"):
+            return ()
+        found = self.names()
+        self.must(")")
+        return found
+
+    def names(self) -> tuple[e.NameExpression, ...]:
+        tokens = self.several(lambda: self.take("NAME"))
+        return tuple(e.NameExpression(token.column, token.stop, token.text) for token in tokens)
+
+    def place(self) -> e.ExpressionNode:
+        """Read an expression, or an address in brackets."""
+        if not self.has("["):
+            return self.expression()
+        inner = self.expression()
+        self.must("]")
+        return e.Address(inner.column - 1, inner.stop + 1, inner)
+
+    def operand(self) -> e.ExpressionNode:
+        if self.has("#"):
+            inner = self.expression()
+            return e.Immediate(inner.column - 1, inner.stop, inner)
+        found, words = self.place(), []
+        while self.kind == "BRACED":
+            words.append(self.take("BRACED"))
+        if not words:
+            return found
+        return e.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def label_and_statement(self) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+        label = None
+        if self.kind in ("NAME", "TEMPLATE") and self.text not in _STATEMENTS:
+            word = self.take(self.kind)
+            if not self.has(":"):
+                return None, self.operation(word)
+            label = self.spelled(word)
+        return label, None if self.ends() else self.statement()
+
+    def statement(self) -> s.Statement:
+        read = _STATEMENTS.get(self.text)
+        if read is not None:
+            self.must(self.text)
+            return read(self)
+        if self.kind not in ("NAME", "GATED", "TEMPLATE"):
+            self.expected.clear()
+            self.fail("a statement")
+        return self.operation(self.take(self.kind))
+
+    def operation(self, word: Token) -> s.OperationStatement:
+        operands = () if self.ends() else self.several(self.operand)
+        if word.kind != "GATED":
+            return s.OperationStatement(self.spelled(word), None, operands)
+        mnemonic, suffix = word.text.split(".")
+        dot = word.column + len(mnemonic)
+        return s.OperationStatement(
+            e.NameExpression(word.column, dot, mnemonic), e.NameExpression(dot, word.stop, suffix), operands
+        )
+
+    def include(self) -> s.Include:
+        path = self.literal(self.take("STRING"))
+        return s.Include(path, self.several(self.binding) if self.has("with") else ())
+
+    def binding(self) -> tuple[e.NameExpression, e.ExpressionNode]:
+        name = self.take("NAME")
+        self.must("=")
+        value = self.expression()
+        return self.plain(name), value
+
+    def const(self) -> s.Const:
+        name = self.name()
+        self.must("=")
+        value = self.expression()
+        return s.Const(self.spelled(name), value)
+
+    def range(self, *, overlay: bool = False) -> s.RangeDef:
+        name = self.name()
+        self.must("[")
+        size = self.expression()
+        self.must("]")
+        if overlay:
+            self.must("at")
+        place = self.place() if overlay or self.has("at") else None
+        return s.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
+
+    def form(self) -> RangeForm:
+        word = self.take_word(_RANGE_FORM, "TYPE") or self.take("NAME")
+        if word.kind != "TYPE":
+            known = ", ".join(form.value for form in RangeForm)
+            raise Complaint(f"{word.text} is not a form of a range", word.column, len(word.text), f"forms: {known}")
+        return RangeForm(word.text)
+
+    def data(self) -> s.Data:
+        where = self.place()
+        self.must(":")
+        if self.has("lane"):
+            return s.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
+        kind = self.take_word(_DATA_KIND, "TYPE")
+        return s.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
+
+    def repeat(self) -> s.Repeat:
+        variable = self.take("NAME")
+        self.must("in")
+        low = self.expression()
+        self.must("..")
+        high = self.expression()
+        return s.Repeat(self.plain(variable), low, high)
+
+    def routine(self, *, started: bool = True) -> s.RoutineDef:
+        name, parameters = self.name(), self.parameters()
+        entire = self.names() if self.has("whole") else ()
+        apart = self.names() if self.has("apart") else ()
+        uses = self.expressions() if self.has("uses") else ()
+        return s.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
+
+    def macro(self) -> s.Macro:
+        name, parameters = self.name(), self.parameters()
+        return s.Macro(self.spelled(name), parameters)
+
+    def assertion(self) -> s.Assertion:
+        return s.Assertion(self.expression(), self.expressions() if self.has(",") else ())
+
+    def needs(self) -> s.NeedsStatement:
+        key = self.literal(self.take("STRING"))
+        self.must("=")
+        value = self.expression()
+        return s.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
+
+
+_STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
+    "include": _Reader.include,
+    "const": _Reader.const,
+    "param": lambda line: s.RoutineParameter(*line.binding()),
+    "range": _Reader.range,
+    "overlay": lambda line: line.range(overlay=True),
+    "data": _Reader.data,
+    "macro": _Reader.macro,
+    "repeat": _Reader.repeat,
+    "if": lambda line: s.Condition(line.expression()),
+    "else": lambda line: s.Otherwise(line.expression() if line.has("if") else None),
+    "end": lambda line: s.EndStatement(),
+    "routine": _Reader.routine,
+    "proc": lambda line: line.routine(started=False),
+    "loop": lambda line: s.Loop(line.expression()),
+    "stream": lambda line: s.StreamStatement(line.plain(line.take("NAME"))),
+    "assert": _Reader.assertion,
+    "needs": _Reader.needs,
+    "error": lambda line: s.Message(line.expressions()),
+}
+"""Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
+can go on with them."""
+
+
+def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
+    """Read a whole text by a rule; raises Complaint. ``offset`` is added to every column."""
+    reader = _Reader(text, offset)
+    found = rule(reader)
+    reader.finish()
+    return found
+
+
+def read_expression(text: str) -> e.ExpressionNode:
+    """Return the expression that a text is; raises Complaint."""
+    if len(text) > LONGEST:
+        raise Complaint(f"the expression is longer than {LONGEST} characters")
+    return _read(text, _Reader.expression)
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of a line up to the one that cannot stand where it does."""
+    reader = _Reader(text)
+    try:
+        reader.label_and_statement()
+        reader.finish()
+    except Complaint:
+        pass
+    return reader.taken
+
+
+def read_line(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+    """Return (label or None, statement or None) of a line; raises Complaint."""
+    if len(text) > LONGEST:
+        raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
+    if ";" in text and '"' not in text and "'" not in text:
+        text = text[: text.index(";")]
+    return _read_stripped(text.rstrip())
+
+
+@lru_cache(maxsize=16384)
+def _read_stripped(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+    return _read(text, _Reader.label_and_statement) if text else (None, None)
+
+
+# From source text to a tree of items: lines are parsed one by one, blocks are put together here.
+#
+# A line that cannot be read is reported and left out, so that one run finds many faults.
+
+
+NESTING = 40
+"""Deepest nesting of blocks."""
+STATEMENTS = 200_000
+"""Most lines of a file with a label or a statement: no text may expand to more (`expander.STEPS`), and a file that has
+more is refused before it is held in memory as a tree."""
+
+_OPENERS = {
+    s.Macro: "macro",
+    s.Repeat: "repeat",
+    s.Condition: "if",
+    s.RoutineDef: "routine",
+    s.Loop: "loop",
+}
+
+_DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A source as a tree, and the faults of the lines that are missing from it."""
+
+    items: tuple[s.StatementItem, ...]
+    faults: tuple[Fault, ...]
+    damaged: bool
+    """Whether a missing line may have defined a name: unknown names are then no fault of their users."""
+
+
+class _Blocks:
+    """The blocks open while a source is read, outermost first."""
+
+    def __init__(self) -> None:
+        self.items: list[s.StatementItem] = []
+        self.open: list[s.StatementItem] = []
+        self.faults: list[Fault] = []
+        self.damaged = False
+        self.count = 0
+        """Lines with a label or a statement."""
+
+    @property
+    def body(self) -> list[s.StatementItem]:
+        if not self.open:
+            return self.items
+        inner = self.open[-1]
+        return inner.branches[-1].body if inner.branches else inner.body
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there is a line more than any program has."""
+        return self.count > STATEMENTS
+
+    def add(self, line: Line, label: NameExpression | Template | None, statement: s.Statement | None) -> None:
+        if isinstance(statement, s.EndStatement | s.Otherwise):
+            if label is not None:
+                self.body.append(s.StatementItem(line, label, None))
+            if isinstance(statement, s.EndStatement):
+                self.close(line)
+            else:
+                self.otherwise(line, statement)
+            return
+        if label is None and statement is None:
+            return
+        item = s.StatementItem(line, label, statement)
+        self.body.append(item)
+        self.count += 1
+        if self.too_many:
+            raise Complaint(f"the file has more than {STATEMENTS} lines with a statement", *line.first_word)
+        if type(statement) in _OPENERS:
+            if isinstance(statement, s.Condition):
+                item.branches.append(s.Branch(line, statement.test))
+            self.open.append(item)
+            if len(self.open) == NESTING + 1:
+                raise Complaint(f"blocks are nested deeper than {NESTING}", *line.first_word)
+
+    def close(self, line: Line) -> None:
+        if not self.open:
+            raise Complaint("end without macro, repeat, if, routine, proc or loop", *line.first_word)
+        self.open.pop().end = line
+
+    def otherwise(self, line: Line, statement: s.Otherwise) -> None:
+        branches = self.open[-1].branches if self.open else []
+        if not branches:
+            raise Complaint("else without if", *line.first_word)
+        if branches[-1].test is None:
+            raise Complaint("a second else", *line.first_word, f"the first is in line {branches[-1].line.number}")
+        branches.append(s.Branch(line, statement.test))
+
+
+def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
+    """Return how the instruction of a line is written, where the line begins with one."""
+    words = line.text.split(":")[-1].split()
+    mnemonic = words[0].partition(".")[0] if words else ""
+    if mnemonic not in target.instructions:
+        return None
+    return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
+
+
+def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
+    """Return the tree of a source. Nothing is raised; every fault is in the result."""
+    blocks = _Blocks()
+    for line in source.lines:
+        try:
+            blocks.add(line, *read_line(line.text))
+        except Complaint as complaint:
+            complaint.hint = complaint.hint or _usage(line, target)
+            blocks.faults.append(complaint.fault(line))
+            blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
+            if len(blocks.open) > NESTING or blocks.too_many:
+                break
+    if len(blocks.open) > NESTING or blocks.too_many:
+        return Parsed((), tuple(blocks.faults), True)
+    for item in blocks.open:
+        word = _OPENERS[type(item.statement)]
+        if isinstance(item.statement, s.RoutineDef) and not item.statement.started:
+            word = "proc"
+        blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
+        blocks.damaged = blocks.damaged or isinstance(item.statement, s.Macro | s.RoutineDef)
+    return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)

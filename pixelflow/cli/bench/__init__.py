@@ -1,1 +1,0 @@
-"""Benchmarks: each a record, one driver for all."""

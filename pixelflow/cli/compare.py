@@ -1,0 +1,179 @@
+"""Draw the same scene on several machines, and put what it took side by side.
+
+SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
+ships here (listed below). Patches that are named themselves are also tessellated by machines that can. Every pixel is
+compared with the one that 64-bit integers draw, and every figure says whether it was executed, is a formula, or rests
+on rates that somebody invented. A machine that refuses the scene is left out with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import PurePath
+from pkgutil import resolve_name
+
+from pixelflow.cli.arguments import add_config_options, add_engine_option
+from pixelflow.cli.camera_options import picture_sizes
+from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import (
+    add_drawing_options,
+    add_sides_option,
+    examples_for,
+    sides_of,
+    told_sides,
+    ways_by_size,
+)
+from pixelflow.cli.pictures import check_figure, check_picture, write_picture
+from pixelflow.cli.scene_options import add_scene_options, scene_source
+from pixelflow.cli.screen import Progress, Screen, output_file, refuse_clashes
+from pixelflow.simd.commands import Told
+from pixelflow.simd.comparison import Beside, beside_parts, comparison_object, comparison_parts
+from pixelflow.simd.comparison.comparison_figure import (
+    dashboard_parts,
+    grid_curves,
+    pictures_of,
+    save_figure,
+    save_grid,
+    timelines_of,
+)
+from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
+from pixelflow.simd.comparison.triangle_sizes import by_triangle_size
+from pixelflow.simd.configuration import Effective
+from pixelflow.simd.drawing import Comparison
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.report import Report
+from tessellation.scenes import load_scene
+
+EXAMPLES = (
+    "pixelflow compare enneper --samples 4 --size 96x64",
+    "pixelflow compare enneper --samples 2 --machine all --sizes 32x24,64x48",
+    *examples_for("compare"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add scene, machines and outputs."""
+    add = parser.add_argument
+    add_scene_options(parser)
+    machines = add_drawing_options(parser, "compare")
+    compared = " and ".join(name for name, drawing in machines.items() if drawing.compared)
+    add_sides_option(parser, machines, compared)
+    add("--sizes", type=picture_sizes, metavar="WxH,...", help="draw in several sizes, which become one table")
+    add("-o", "--output", metavar="FILE.png", help="write the picture")
+    add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
+    add("--dash", action="store_true", help="show bars instead of tables")
+    add_engine_option(parser)
+    add_config_options(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Draw on all, report; fails where a pixel differs."""
+    effective = configuration(args, screen)
+    words = told_sides(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
+    _check_outputs(args)
+    with Progress(screen, counts=False) as progress:
+        if args.sizes:
+            return _in_sizes(args, screen, effective, words, progress)
+        found, besides = _compare(args, screen, effective, words, progress)
+    if args.output:
+        write_picture(args.output, found.sides[0].picture)
+    if args.figure:
+        with output_file(args.figure, binary=True) as stream:
+            shown = [each for each in besides.values() if each is not None]
+            save_figure(stream, PurePath(args.figure).suffix.lower()[1:], found, shown)
+    return _report(args, screen, effective, words, found, besides)
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.sizes:
+        for option, given in (("--size", args.size), ("-o", args.output), ("--dash", args.dash)):
+            if given:
+                raise UsageError(option, "there are several pictures with --sizes", "leave one of the two out")
+    outputs = [(option, path) for option, path in (("-o", args.output), ("--figure", args.figure)) if path]
+    refuse_clashes(outputs, [("SCENE", args.scene)])
+    if args.output:
+        check_picture(args.scene, args.output)
+    if args.figure:
+        check_figure(args.figure)
+
+
+def _compare(
+    args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
+) -> tuple[Comparison, dict[str, Beside | None]]:
+    """Return the pictures of all machines, and what some put beside, by its name in JSON."""
+    machines = sides_of(args, words, effective.config, progress.tell)
+    source = scene_source(args, screen, effective, progress, require=machines.require)
+    scene = load_scene(args.scene, source)
+    found = machines.compared(scene.name, scene.frame)
+    here = machines.drawing
+    places = {key: place for name in here for key, place in args.machines[name].beside.items()}
+    told_here = {name: words[name] for name in here}
+    besides = {"by_triangle_size": by_triangle_size(scene.frame, ways_by_size(args, told_here, progress.tell))}
+    besides |= {
+        key: resolve_name(place)(args.scene, source, told_here, scene.frame, list(found.sides))
+        for key, place in places.items()
+    }
+    return found, besides
+
+
+def _in_sizes(
+    args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
+) -> Report:
+    """Draw the scene in every size, each for itself, and report all as one table."""
+    points = []
+    for size in args.sizes:
+        args.size = size
+        machines = sides_of(args, words, effective.config, progress.tell)
+        scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=machines.require))
+        points.append(GridPoint("{}x{}".format(*size), machines.compared(scene.name, scene.frame)))
+    written = []
+    if args.figure:
+        with output_file(args.figure, binary=True) as stream:
+            save_grid(stream, PurePath(args.figure).suffix.lower()[1:], points, args.scene, lines=True)
+        written = [f"wrote figure {args.figure}"]
+    return Report(
+        "pixelflow compare",
+        (args.scene, effective.label, f"engine {args.engine}"),
+        [*grid_parts(points, "size"), *written],
+        schema="pixelflow.compare-sizes/1",
+        data={
+            "scene": args.scene,
+            "config": effective.as_object(),
+            "engine": args.engine,
+            "sizes": grid_object(points, "size"),
+        },
+        figures=list(grid_curves(points)),
+        failure=None if not any(each.found.wrong for each in points) else WRONG,
+    )
+
+
+def _report(
+    args: argparse.Namespace,
+    screen: Screen,
+    effective: Effective,
+    words: Mapping[str, Told],
+    found: Comparison,
+    besides: Mapping[str, Beside | None],
+) -> Report:
+    height, width = found.expected.depths.shape
+    machines = dashboard_parts(found, screen.width, color=screen.color) if args.dash else comparison_parts(found)
+    written = [f"wrote {name} {path}" for name, path in (("picture", args.output), ("figure", args.figure)) if path]
+    options = [(name, option) for name in words for option in args.machines[name].options if option.key]
+    return Report(
+        "pixelflow compare",
+        (args.scene, f"{width}x{height}", effective.label, f"engine {args.engine}"),
+        [*machines, *beside_parts(besides.values()), *([""] if written else []), *written],
+        schema="pixelflow.compare/1",
+        data={
+            "scene": args.scene,
+            "size": [width, height],
+            "config": effective.as_object(),
+            "engine": args.engine,
+            **{option.key: words[name][option.keyword] for name, option in options},
+            **{key: None if each is None else each.data for key, each in besides.items()},
+            **comparison_object(found),
+        },
+        figures=[*pictures_of(found), *timelines_of(found)],
+        failure=None if not found.wrong else WRONG,
+    )

@@ -1,0 +1,113 @@
+"""Print a script that completes command lines of pixelflow in a shell: commands, options, their values, files.
+
+bash:  pixelflow completion bash > ~/.local/share/bash-completion/completions/pixelflow
+zsh:   pixelflow completion zsh > DIRECTORY/_pixelflow     (a directory of $fpath)
+fish:  pixelflow completion fish > ~/.config/fish/completions/pixelflow.fish
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from microcode.reader import EXAMPLES as EXAMPLES_FOLDER
+from pixelflow.cli.arguments import Parser, add_common_options
+from pixelflow.cli.programs import shipped_files
+from pixelflow.cli.registry import COMMANDS
+from pixelflow.cli.screen import Screen
+from pixelflow.config import PRESETS, THESIS
+from pixelflow.isa import INSTRUCTIONS
+from pixelflow.simd.configuration import leaves
+from pixelflow.simd.errors import MissingPackageError, Place, UsageError
+from pixelflow.simd.report import Fact
+from tessellation.scenes import MESHES, SCENES
+from tessellation.surface.bpt import BUILT_IN
+
+EXAMPLES = ("pixelflow completion bash",)
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the shell."""
+    parser.add_argument("shell", choices=_SHELLS, help="the shell that reads the script")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> int:
+    """Print the script."""
+    if screen.json:
+        raise UsageError("--json", "the result is a script, not an object")
+    try:
+        import shtab
+    except ImportError:
+        what = "the script is made by shtab, which is not installed"
+        raise MissingPackageError(what, "completion", Place("completion")) from None
+    parser = whole_parser()
+    _say_what_completes(parser, shtab.FILE)
+    script = shtab.complete(parser, args.shell, preamble={"bash": _bash_functions(), "zsh": "", "fish": ""})
+    screen.print(Fact(script.rstrip(), wrap=False))
+    return 0
+
+
+def whole_parser() -> Parser:
+    """Return one parser of all commands; `main` itself never builds more than one of them."""
+    parser = Parser(prog="pixelflow", description="PixelFlow simulator")
+    parser.add_argument("--version", action="version", version="", help="print the version")
+    add_common_options(parser)
+    commands = parser.add_subparsers(dest="command")
+    for command in COMMANDS.values():
+        below = commands.add_parser(command.name, help=command.summary)
+        command.load().add_arguments(below)
+        add_common_options(below, report=command.report)
+    return parser
+
+
+def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
+    """Give each argument the words that may stand there; plain text without known words is the name of a file."""
+    settings = tuple(_settings())
+    shipped = _shipped()
+    words = {
+        "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS),
+        "shipped": tuple(shipped_files()),
+    }  # fmt: skip
+    for below in parser.below.values():
+        _say_what_completes(below, files)
+    for action in parser.declared:
+        if action.dest in words:
+            action.choices = words[action.dest]
+        elif action.dest in shipped and action.nargs is None and not action.option_strings:
+            action.complete = _names_and_files(action.dest, shipped[action.dest], files)
+        elif action.nargs != 0 and action.choices is None and action.type is None:
+            action.complete = files
+
+
+def _shipped() -> dict[str, tuple[str, ...]]:
+    """Return the names that ship here, by the argument that takes such a name or a file."""
+    programs = tuple(sorted(path.stem for path in EXAMPLES_FOLDER.glob("*.mc")))
+    return {"program": programs, "source": programs, "patches": (*BUILT_IN,), "scene": (*SCENES, *MESHES, *BUILT_IN)}
+
+
+def _names_and_files(dest: str, names: tuple[str, ...], files: dict[str, str]) -> dict[str, str]:
+    """Return what completes a name or a file, by shell."""
+    words = " ".join(names)
+    return {
+        **files,
+        "bash": f"_pixelflow_names_of_{dest}",
+        "zsh": f"{{_alternative 'names\\:name\\:({words})' 'files\\:file\\:_files'}}",
+        "fish": f"(printf '%s\\n' {words}; __fish_complete_path (commandline -ct))",
+    }
+
+
+def _bash_functions() -> str:
+    """Return the functions that name what ships here, beside files."""
+    return "\n".join(
+        f'_pixelflow_names_of_{dest}() {{\n  compgen -W "{" ".join(names)}" -- "$1"\n  _shtab_compgen_files "$1"\n}}'
+        for dest, names in _shipped().items()
+    )
+
+
+def _settings() -> Iterator[str]:
+    """Yield ``key=value`` for the few values that a configuration key allows, or else for its default."""
+    for key, known, _, default in leaves(THESIS):
+        values = (True, False) if isinstance(default, bool) else known.allowed or (default,)
+        yield from (f"{key}={str(value).lower() if isinstance(value, bool) else value}" for value in values)

@@ -1,1 +1,0 @@
-"""The course: examples to run, exercises to solve, solutions to grade."""

@@ -1,0 +1,387 @@
+"""Show the dashboard of a saved run, or of a scene on another machine, at any cycle.
+
+FILE is what `pixelflow run PROG --record FILE.npz` or `pixelflow tessellate ... --record FILE.npz` has written. The
+run is executed again up to the cycle, so everything in the frame is as it was then, the history before it too. With
+--machine FILE is what `pixelflow run --machine` takes: it is run up to the cycle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from pixelflow.cli.arguments import count, count_or_zero
+from pixelflow.cli.live import InPlaceDisplay, NodeView, console_of, draw_frame, facts_of, takes_live
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
+from pixelflow.cli.programs import map_view, read_program
+from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
+from pixelflow.config import PRESETS
+from pixelflow.isa import Program
+from pixelflow.node import Replay
+from pixelflow.node.kernels import ENGINES
+from pixelflow.node.pe_map import MapView
+from pixelflow.node.replay import SavedRun
+from pixelflow.observe.dashboard_frame import DashboardState, drawing_of
+from pixelflow.observe.snapshot import Watch, snapshot
+from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Json, Made, Report, number
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+# Keys of a terminal, one at a time and without waiting, for what plays in it.
+
+
+_NAMES = {"\x1b[C": "right", "\x1b[D": "left", "\x1bOC": "right", "\x1bOD": "left"}
+_MOST = 16
+"""Bytes that are looked at together: an arrow is three."""
+
+
+class Keys:
+    """A context in which keys come as they are pressed; none come where standard input is no terminal."""
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        self._before: list[int | list[bytes | int]] = []
+
+    def __enter__(self) -> Keys:
+        try:
+            import termios
+            import tty
+        except ImportError:  # no such terminals here
+            return self
+        try:
+            descriptor = sys.stdin.fileno()
+            self._before = termios.tcgetattr(descriptor)
+            tty.setcbreak(descriptor)  # Ctrl-C goes on to interrupt
+            self._descriptor = descriptor
+        except (OSError, ValueError, AttributeError, termios.error):
+            self._descriptor = None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._descriptor is not None:
+            import termios
+
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+
+    def pressed(self, seconds: float) -> str | None:
+        """Return the key that is pressed within some time, arrows by name; None where none is."""
+        if self._descriptor is None:
+            select.select([], [], [], seconds)
+            return None
+        ready, _, _ = select.select([self._descriptor], [], [], seconds)
+        if not ready:
+            return None
+        text = os.read(self._descriptor, _MOST).decode("utf-8", "replace")
+        return _NAMES.get(text, text[:1] or None)
+
+
+# ``dash --play``: frame after frame of a run of any machine in the terminal, with keys.
+
+
+_FRAME_SECONDS = 0.1
+"""Between two frames."""
+
+
+class Pace:
+    """How far a run that plays has come: so many cycles a second, faster, slower, or halted by keys."""
+
+    def __init__(self, speed: int) -> None:
+        self.speed = speed
+        self.halted = self.left = False
+        self._cycle = 0.0
+
+    @property
+    def cycle(self) -> int:
+        """The cycle to be shown now."""
+        return int(self._cycle)
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass."""
+        if not self.halted:
+            self._cycle += seconds * self.speed
+
+    def press(self, key: str | None) -> None:
+        """Do what a key says; keys that say nothing do nothing."""
+        match key:
+            case " ":
+                self.halted = not self.halted
+            case "right" | ".":
+                self.halted, self._cycle = True, self.cycle + 1.0
+            case "+":
+                self.speed *= 2
+            case "-":
+                self.speed = max(1, self.speed // 2)
+            case "q":
+                self.left = True
+
+
+def play(
+    screen: Screen,
+    frame_at: Callable[[int, str], FrameDrawing],
+    ended: Callable[[], bool],
+    speed: int,
+    until: int | None,
+) -> int | None:
+    """Show the frames of cycles that do not go back, ``speed`` cycles a second, up to ``until`` or the end of the run.
+
+    ``frame_at`` takes the cycle and what is said of a run that has not ended there.
+    Returns the cycle at which a key ended it, None where none did. An interrupt ends it too and leaves the terminal as
+    it was.
+    """
+    pace, picture = Pace(speed), InPlaceDisplay(screen)
+    now = time.perf_counter()
+    try:
+        with Keys() as keys:
+            while not ended() and not pace.left:
+                cycle = pace.cycle
+                status = "paused" if pace.halted else "playing"
+                picture.show(frame_at(cycle if until is None else min(cycle, until), status))
+                if until is not None and cycle >= until:
+                    break
+                pace.press(keys.pressed(_FRAME_SECONDS))
+                before, now = now, time.perf_counter()
+                pace.pass_by(now - before)
+    finally:
+        picture.close()
+    return pace.cycle if pace.left else None
+
+
+EXAMPLES = (
+    "pixelflow run triangle --record triangle.npz",
+    "pixelflow dash triangle.npz --at 12",
+    "pixelflow dash triangle.npz --show depth --width 100 --svg triangle.svg",
+)
+
+_HEIGHT = 24
+_END = 1 << 62
+"""Beyond the end of any run."""
+_STOPPED = "stopped here"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the saved run, the cycle, the map, and where the frame goes."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE; with --machine a scene")
+    add(
+        "--at", type=count_or_zero, metavar="CYCLE", help="all that begins before this cycle is done (default: the end)"
+    )
+    add("--show", metavar="WHAT",
+        help="the map: enable (default), carry, R, S, M, a range NAME or NAME[i], or a byte: 0 to 383")  # fmt: skip
+    add("--height", type=_height, metavar="N", default=_HEIGHT, help=f"lines of the frame (default: {_HEIGHT})")
+    add("--svg", metavar="FILE", help="write the frame as a picture (.svg) instead of printing it")
+    add("--play", type=count, metavar="N",
+        help="play the run in the terminal, N cycles a second, up to --at; blank halts, . or right goes one cycle on, "
+        "+ and - change the speed, q ends")  # fmt: skip
+    add("--engine", choices=ENGINES, help="lane engine (default: rows)")
+    add_machine_option(parser)
+    add("--preset", metavar="NAME", help="of another machine: a configuration with a name")
+    add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
+        help="of another machine: a value of its configuration (repeatable)")  # fmt: skip
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Execute the run up to the cycle and show the frame."""
+    _check_outputs(args)
+    if args.machine != PIXELFLOW:
+        return _run_other(args, screen)
+    if args.preset is not None or args.overrides:
+        option = "--preset" if args.preset is not None else "-D"
+        raise UsageError(option, "a saved run has its configuration", "leave it out")
+    saved = SavedRun.load(args.file)
+    player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
+    if args.play is not None:
+        _play(args, screen, lambda *now: drawing_of(player.at(*now)), lambda: player.ended)
+    state = player.at(_END if args.at is None else args.at)
+    return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
+
+
+def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Run a file of another machine up to the cycle and show the frame."""
+    from pixelflow.cli.live import frame_at, opener_of
+
+    machine = machine_named(args.machine)
+    opener = opener_of(machine, f"--machine {machine.name}")
+    for option in ("show", "engine"):
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
+    if args.preset is not None and args.preset not in machine.presets:
+        raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
+    config = configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
+    if machine.read is None:
+        program: object = read_program(args.file, [], machine.target)
+    elif args.file == STANDARD_STREAM:
+        raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
+    else:
+        program = machine.read(Path(args.file))
+    watched = opener(program, config=config)
+    if args.play is not None:
+        _play(args, screen, partial(frame_at, watched), lambda: watched.ended)
+    watched.advance(_END if args.at is None else args.at)
+    state = watched.state(status=None if watched.ended else _STOPPED)
+    return _shown(args, screen, pipeline_drawing(state), state.cycle, lambda: asdict(state))
+
+
+def _play(
+    args: argparse.Namespace, screen: Screen, frame_at: Callable[[int, str], FrameDrawing], ended: Callable[[], bool]
+) -> None:
+    """Play the run; where a key ends that, the frame that is left is that of the cycle."""
+    left_at = play(screen, frame_at, ended, args.play, args.at)
+    args.at = args.at if left_at is None else left_at
+
+
+def _shown(
+    args: argparse.Namespace, screen: Screen, drawing: FrameDrawing, cycle: int, values: Callable[[], dict[str, Json]]
+) -> Report | int:
+    """Show a frame as it was asked for: a picture, an object, or lines."""
+    if args.at is not None and args.at > cycle:
+        screen.note(f"note: the run ends at cycle {number(cycle)}")
+    if args.svg is not None:
+        color = args.color != "never" and not os.environ.get("NO_COLOR")
+        _write_svg(args.svg, replace(screen, color=color), drawing, args.height)
+        screen.note(f"wrote {args.svg}")
+    elif screen.format == "text":
+        draw_frame(screen, drawing, args.height)
+    figure = Made(lambda: _Frame(_svg(screen, drawing, args.height)))
+    report = Report("pixelflow dash", (drawing.title,), figures=[figure])
+    if screen.format != "text" and args.svg is None:
+        return replace(report, schema="pixelflow.frame/1", data=values() if screen.json else {})
+    screen.write_page(report)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame as a figure of a page: the picture that --svg writes."""
+
+    svg: str
+
+    def html(self) -> str:
+        """Return the picture without what only a file of its own needs."""
+        bare = re.sub(r"<!--.*?-->|\s*xmlns=\"[^\"]*\"", "", self.svg, flags=re.DOTALL)
+        return f"<figure>{bare.strip()}</figure>"
+
+
+def _height(text: str) -> int:
+    lines = count(text)
+    if not 6 <= lines <= 1000:
+        raise argparse.ArgumentTypeError(f"expected 6 to 1000 lines, found {text[:40]!r}")
+    return lines
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.play is not None and not takes_live():
+        raise UsageError("--play", "there is no terminal to play in", "leave it out for one frame, or see --svg")
+    if args.svg is None:
+        return
+    if args.svg == STANDARD_STREAM or not args.svg.lower().endswith(".svg"):
+        raise UsageError(f"--svg {args.svg[:60]}", "the picture is an SVG file", "name a file that ends in .svg")
+    refuse_overwrite(args.file, args.svg)
+    check_writable(args.svg)
+
+
+def _map_view(text: str, program: Program) -> MapView:
+    """Return what the map shows; a number is the address of a byte."""
+
+    number = text.removeprefix("byte ")
+    if number.isascii() and number.isdigit():
+        return MapView(f"byte {number}", address=int(number[:9]))
+    return map_view(text, program, option="--show")
+
+
+class Player:
+    """A saved run that is executed again, and the frames of its cycles."""
+
+    def __init__(self, saved: SavedRun, engine: str, view: MapView) -> None:
+        self._saved = saved
+        self._watch: Watch = Watch(enables=True, instructions=True)
+        self._replay: Replay = saved.replay(engine, watch=self._watch.attach)
+        node = self._replay.node
+        title = "enabled PEs" if view.flag == "E" else view.text
+        self._node_view = NodeView(node, title, view.values)
+        preset = _preset_of(saved)
+        self._facts = facts_of(saved.config, preset, node.engine, saved.program, self._replay)
+        self._node_view.look(self._watch)  # refuse a byte that no PE has before anything runs
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has come to its end."""
+        return self._replay.ended
+
+    def at(self, cycle: int, status: str = _STOPPED) -> DashboardState:
+        """Return the frame of a cycle, which may not go back; of the end where that comes first."""
+        self._watch.until = cycle
+        position = self._replay.advance(cycle)
+        following = {
+            name: ahead.index for name in self._replay.streams if (ahead := self._replay.ahead(name)) is not None
+        }
+        end = self._saved.end
+        stopped = self._replay.stopped
+        return snapshot(
+            self._watch,
+            self._facts,
+            replace(self._node_view.look(self._watch, at=position), following=following),
+            at=position,
+            total=end.cycles if end is not None else None,
+            status=None if self._replay.ended else status,
+            notes=(str(stopped).splitlines()[0],) if stopped is not None else (),
+        )
+
+
+def _preset_of(saved: SavedRun) -> str:
+    """Return the name of the preset that a saved configuration is, or that it is none of them."""
+    return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
+
+
+def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:
+    with output_file(path) as stream:
+        stream.write(_svg(screen, drawing, height))
+
+
+def _svg(screen: Screen, drawing: FrameDrawing, height: int) -> str:
+    """Return the frame as a picture."""
+    console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
+    console.record = True
+    picture = drawing.frame(screen.width, height)
+    console.print(picture if screen.color else _Colorless(picture))
+    # A fixed identity: the same frame gives the same bytes.
+    text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
+    # Whatever the reader's system has: a picture asks nobody else for a font.
+    return re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
+
+
+class _Colorless:
+    """Something to print, without its colours: what a console records still has them."""
+
+    def __init__(self, renderable: RenderableType) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        yield from Segment.remove_color(console.render(self._renderable, options))
+
+
+def _object(state: DashboardState) -> dict[str, Json]:
+    """Return a frame's values for JSON; the map as one text of hexadecimal digits, row after row."""
+    values = asdict(state)
+    if state.array is not None:
+        values["array"]["cells"] = state.array.cells.hex()
+    return values

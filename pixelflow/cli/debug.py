@@ -1,0 +1,671 @@
+"""Words after commands that say where and when a run is to stop: a subject, a condition, a choice of PEs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, cast
+
+from microcode.reader import shipped_beside
+from pixelflow.cli.arguments import add_config_options, add_engine_option, count
+from pixelflow.cli.engines import engine_of
+from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
+from pixelflow.cli.programs import add_parameter_option, map_view, read_program, select_lanes, target_on
+from pixelflow.cli.run import read_memory_file
+from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file
+from pixelflow.debugger import (
+    Anywhere,
+    Bytes,
+    Cycle,
+    DebugSession,
+    PeExpression,
+    Semaphore,
+    SessionOutcome,
+    StageBegin,
+    StatePicture,
+    StopCondition,
+    find_code,
+    views,
+)
+from pixelflow.debugger.expressions import FLAGS, REGISTERS, bytes_named
+from pixelflow.debugger.session import Subject
+from pixelflow.isa import MemoryRange, RangeForm
+from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.node.pe_map import MAP_FLAGS
+from pixelflow.node.pe_report import (
+    RangeView,
+    enables_table,
+    map_parts,
+    memory_lines,
+    no_map,
+    ranges_table,
+    registers_table,
+)
+from pixelflow.simd.dialogue import (
+    DebugCommand,
+    Dialogue,
+    find_command,
+    help_parts,
+    info_word,
+    nothing_more,
+    number_of,
+    on_or_off,
+    one_word,
+    refuse,
+    times_of,
+)
+from pixelflow.simd.errors import (
+    Fault,
+    InputError,
+    MissingPackageError,
+    Place,
+    SimulatorError,
+    UsageError,
+    format_error,
+    nearest,
+)
+from pixelflow.simd.files import SCRIPT, read_text, too_large
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Fact, Part
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_SEMAPHORES = range(16)
+_LIST = re.compile(r"\d|\*|all\b")
+"""How a choice of PEs begins."""
+_OPEN = "=<>!&|^+-*/%~(,"
+"""Ends of an expression that goes on."""
+
+
+def subject_of(session: DebugSession, words: list[str], *, anywhere: bool) -> Subject:
+    """Return what a stop is about; ``anywhere`` allows no words. Raises InputError."""
+    match words:
+        case [] if anywhere:
+            return Anywhere()
+        case ["sem", number]:
+            semaphore = number_of(number)
+            if semaphore not in _SEMAPHORES:
+                refuse(f"there is no semaphore {semaphore}", "allowed: 0 to 15")
+            return Semaphore(semaphore)
+        case ["cycle", number]:
+            return Cycle(number_of(number))
+        case ["stage", *name]:
+            return StageBegin(_stage(session, " ".join(name).strip('"')))
+        case ["routine", place] | [place]:
+            return find_code(session.program, place)
+    refuse(f"{' '.join(words)!r} is no place", "see: help")
+
+
+def _stage(session: DebugSession, name: str) -> str:
+    stages = session.program.names
+    if name not in stages:
+        close = nearest(name, stages)
+        hint = f"did you mean {close}?" if close else f"stages: {', '.join(stages) or 'none'}"
+        refuse(f"the program has no stage {name!r}", hint)
+    return name
+
+
+def take_condition(session: DebugSession, words: list[str]) -> StopCondition | None:
+    """Take ``if EXPR [pe LIST]`` from the end of the words; raises InputError for what can never be judged."""
+    if "if" not in words:
+        return None
+    at = words.index("if")
+    written = words[at + 1 :]
+    del words[at:]
+    lanes = take_lanes(session, written)
+    if not written:
+        refuse("if what?", "a condition, as in: break if R == 5 && E")
+    expression = PeExpression.read(" ".join(written), session.program)
+    condition = StopCondition(expression, None if lanes is None else tuple(lanes))
+    condition.holds(session.node, session.replay.position)  # tells now what it would tell later
+    return condition
+
+
+def take_lanes(session: DebugSession, words: list[str]) -> list[int] | None:
+    """Take ``pe LIST`` out of the words; in an expression ``pe`` is the number of a PE."""
+    at = next((at for at in range(len(words) - 1, 0, -1) if words[at] == "pe"), None)
+    if at is None or words[at - 1][-1] in _OPEN:
+        return None
+    chosen = words[at + 1 : at + 2]
+    if chosen and not _LIST.match(chosen[0]) and chosen[0][0] in _OPEN:
+        return None
+    del words[at : at + 2]
+    return select_lanes(one_word(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), session.node.config.array)
+
+
+# The commands of the debugger: one table of names, short forms and meanings, and the words that follow them.
+
+
+_FEW_LANES = 8
+_VIEW = re.compile(r"[A-Za-z_]\w*(:\w*)?|[A-Za-z_]\w*\[\w*\]|\d+(-\d*)?")
+"""A word that may be a range in a form, a byte of one, or addresses."""
+_OF_PES = (*REGISTERS, *FLAGS, *MAP_FLAGS, "pe", "cycle")
+"""Names in expressions that are no memory."""
+
+
+class Debugger:
+    """A session and the screen on which it is shown; `carry_out` takes one command."""
+
+    def __init__(self, session: DebugSession, screen: Screen, saved: SavedRun | None = None) -> None:
+        self.session = session
+        self.screen = screen
+        self.ended = False
+        """Whether `quit` was said."""
+        self.lanes: list[int] | None = None
+        """PEs that are shown where a command names none; None for the first ones."""
+        self.pictured = False
+        """Whether a map stands beside the dialogue already."""
+        self.shown_map = "enable"
+        """What the last map was of."""
+        self._saved = saved
+        self._verbose = False
+
+    def carry_out(self, text: str) -> None:
+        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        command, words = find_command(COMMANDS, text)
+        try:
+            command.carry_out(self, words)
+        except UsageError as error:  # its place is an option of other commands
+            raise InputError([Fault(fault.message, hint=fault.hint) for fault in error.faults]) from None
+
+    @property
+    def exit_code(self) -> int:
+        """Of what has stopped the program where the run stands; 0 where nothing has."""
+        stopped = self.session.replay.stopped
+        return 0 if stopped is None else stopped.exit_code
+
+    def greet(self) -> None:
+        """Show program and machine, and where the run stands."""
+        self.say(views.run, self.session)
+        self.say(views.position, self.session)
+
+    def interrupt(self) -> None:
+        """Ask a long movement to end, which it does within a few thousand cycles."""
+        self.session.interrupted = True
+
+    def say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
+        """Print what a view has to say about the session."""
+        self.screen.print(*view(self.screen.width, *about))
+
+    # --- movement ------------------------------------------------------------------------------------------------
+
+    def _moved(self, move: Callable[[], SessionOutcome]) -> None:
+        """Move, and show why the run stands where it stands now."""
+        session = self.session
+        before = StatePicture.of(session.node) if self._verbose else None
+        outcome = move()
+        self.say(views.outcome, session, outcome.hits)
+        if outcome.interrupted:
+            self.screen.print("interrupted")
+        if before is not None:
+            self.say(views.changes, session, before)
+        self.say(views.position, session)
+        if self._saved is not None and session.replay.ended:
+            self._saved.check_end(session.replay)
+
+    def step(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        count = _count(words)
+        self._moved(lambda: self.session.step(count, stream))
+
+    def back(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        if words and not words[-1].isdigit():
+            hint = "a stop: break PLACE, or b PLACE"
+            raise InputError(Fault(f"{words[-1]!r} is no number of instructions", hint=hint))
+        count = _count(words)
+        self._moved(lambda: self.session.back(count, stream))
+
+    def next(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        nothing_more(words)
+        self._moved(lambda: self.session.step_over(stream))
+
+    def finish(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        nothing_more(words)
+        self._moved(lambda: self.session.leave(stream))
+
+    def go_on(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._moved(self.session.go_on)
+
+    def go_back(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._moved(self.session.go_back)
+
+    def goto(self, words: list[str]) -> None:
+        cycle = number_of(one_word(words, "a cycle"))
+        self._moved(lambda: self.session.goto(cycle))
+
+    def end(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._moved(lambda: self.session.goto(1 << 62))
+
+    # --- stops ---------------------------------------------------------------------------------------------------
+
+    def break_at(self, words: list[str]) -> None:
+        if not words:
+            self.say(views.stops, self.session)
+            return
+        count = 1
+        if len(words) > 2 and words[-2] == "every":
+            count = times_of(words[-1])
+            words = words[:-2]
+        condition = take_condition(self.session, words)
+        subject = subject_of(self.session, words, anywhere=condition is not None)
+        self._set(subject, count, condition)
+
+    def watch(self, words: list[str]) -> None:
+        condition = take_condition(self.session, words)
+        lanes = self._lanes(words)
+        text = one_word(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
+        if text in _OF_PES:
+            refuse(f"{text} is no memory", f"for a value: break if {text} == 1")
+        found, _ = self._bytes(text)
+        self._set(Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes)), 1, condition)
+
+    def _set(self, subject: Subject, count: int, condition: StopCondition | None) -> None:
+        stop = self.session.add(subject, count, condition)
+        self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
+
+    def _bytes(self, text: str) -> tuple[MemoryRange, RangeForm]:
+        """Return a range in one of its forms, a byte of it, or one or more addresses."""
+        return bytes_named(text, self.session.program, self.session.node.config.array.memory_bytes)
+
+    def delete(self, words: list[str]) -> None:
+        which = one_word(words, "the number of a stop, or all")
+        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
+            self.session.delete(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, words: list[str]) -> None:
+        if not words:
+            self.say(views.pokes, self.session)
+            return
+        lanes = self._lanes(words)
+        target, _, value = " ".join(words[words[0] in ("var", "variable") :]).partition("=")
+        target, value = target.strip(), value.strip()
+        if not target or not value or value.startswith("="):
+            refuse(f"{' '.join(words)!r} gives nothing a value", "as in: poke R = 5 pe 3")
+        number, made = self.session.poke(target, value, lanes)
+        self.screen.print(views.line(views.poke_text(number, made), self.screen.width))
+
+    def unpoke(self, words: list[str]) -> None:
+        which = one_word(words, "the number of a poke, or all")
+        for number in list(self.session.replay.pokes.made) if which == "all" else [number_of(which)]:
+            self.session.replay.unpoke(number)
+        self.say(views.position, self.session)
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    def code(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
+        nothing_more(words)
+        self.say(views.code, self.session, stream, at)
+
+    def show(self, words: list[str]) -> None:
+        lanes = self._lanes(words)
+        lanes = self.lanes if lanes is None else lanes
+        few = lanes if lanes is not None else list(range(min(_FEW_LANES, self.session.node.lanes)))
+        screen, session, node = self.screen, self.session, self.session.node
+        match words:
+            case []:
+                refuse("print what?", "registers, flags, enables, memory, stack, semaphores, stages, a range, or R + 1")
+            case ["registers"]:
+                screen.print(registers_table(node, few))
+            case ["flags"]:
+                self.say(views.flags, session, few)
+            case ["enables"]:
+                screen.print(enables_table(node))
+            case ["memory"]:
+                screen.print(*memory_lines(node, few if lanes is not None else few[:1]))
+            case ["stack", *rest]:
+                self.calls(rest)
+            case ["semaphores"]:
+                for name, stream in session.replay.streams.items():
+                    counts = [f"sem {at}: {count}" for at, count in enumerate(stream.semaphores.counts) if count]
+                    screen.print(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
+            case ["stages"]:
+                self.say(views.stages, session)
+            case _ if all(_VIEW.fullmatch(word) and word not in _OF_PES for word in words):
+                screen.print(ranges_table(node, [RangeView(*self._bytes(word)) for word in words], few))
+            case _:
+                each_alone = all(_VIEW.fullmatch(word) for word in words)
+                for text in words if each_alone else [" ".join(words)]:
+                    self.say(views.expression, session, PeExpression.read(text, session.program), few)
+
+    def calls(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        nothing_more(words)
+        self.say(views.stack, self.session, [stream] if stream else list(self.session.replay.streams))
+
+    def map(self, words: list[str]) -> None:
+        view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
+        self.shown_map = view.text
+        if self.pictured:
+            return
+        drawn = [*map_parts(self.session.node, view, self.screen.width)]
+        if drawn:
+            self.screen.print(*drawn)
+        else:
+            self.screen.note(no_map(view))
+
+    def choose(self, words: list[str]) -> None:
+        text = one_word(words, "PEs: 5, 32-39, 0.1.*.4-7, or first")
+        self.lanes = None if text == "first" else select_lanes(text, self.session.node.config.array)
+
+    def info(self, words: list[str]) -> None:
+        match info_word(words):
+            case [] | ["run"]:
+                self.say(views.run, self.session)
+                self.say(views.position, self.session)
+            case ["streams"]:
+                self.say(views.streams, self.session)
+            case ["stops"]:
+                self.say(views.stops, self.session)
+            case ["pokes"]:
+                self.say(views.pokes, self.session)
+            case ["r" | "reg" | "registers", *rest]:
+                self.show(["registers", *rest])
+            case ["stack" | "s" | "frame" | "f", *rest]:
+                self.calls(rest)
+            case _:
+                refuse(f"no information on {' '.join(words)!r}", _INFORMATION)
+
+    def verbose(self, words: list[str]) -> None:
+        self._verbose = on_or_off(words)
+
+    def help(self, words: list[str]) -> None:
+        for part in help_parts(COMMANDS, words, _FORMS):
+            self.screen.print(part)
+
+    def quit(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.ended = True
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _first(self) -> str:
+        return next(iter(self.session.replay.streams))
+
+    def _stream(self, words: list[str]) -> str | None:
+        """Take the name of a stream out of the words."""
+        for name in self.session.replay.streams:
+            if name in words:
+                words.remove(name)
+                return name
+        return None
+
+    def _lanes(self, words: list[str]) -> list[int] | None:
+        return take_lanes(self.session, words)
+
+
+# fmt: off
+COMMANDS: tuple[DebugCommand[Debugger], ...] = (
+    DebugCommand("step", "s", "[N] [STREAM]", "N instructions on, of one stream or of any", Debugger.step),
+    DebugCommand("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
+    DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
+    DebugCommand("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
+    DebugCommand("back", "u", "[N] [STREAM]", "N instructions back", Debugger.back),
+    DebugCommand("reverse-continue", "rc", "", "back to the last stop or the beginning", Debugger.go_back),
+    DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
+    DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
+    DebugCommand("break", "b", "[PLACE] [if EXPR]", "stop at a place, where EXPR holds", Debugger.break_at),
+    DebugCommand("watch", "w", "BYTES [pe LIST] [if EXPR]", "stop when bytes of PEs have changed", Debugger.watch),
+    DebugCommand("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
+    DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
+    DebugCommand("bt", "bt", "[STREAM]", "calls and loops that streams are in", Debugger.calls),
+    DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a value", Debugger.show),
+    DebugCommand("pe", "pe", "LIST|first", "PEs to show where no others are named", Debugger.choose),
+    DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
+    DebugCommand("info", "i", "[run|streams|stops|pokes]", "where the run is; cycles; stops", Debugger.info),
+    DebugCommand("poke", "k", "TARGET = EXPR [pe LIST]", "change what PEs hold, from here on", Debugger.poke),
+    DebugCommand("unpoke", "uk", "NUMBER|all", "take a change back", Debugger.unpoke),
+    DebugCommand("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
+    DebugCommand("help", "h", "[COMMAND]", "this list; of one command its other names", Debugger.help),
+    DebugCommand("quit", "q", "", "leave", Debugger.quit),
+)
+# fmt: on
+
+_INFORMATION = "allowed: run, streams, stops, pokes, registers, stack"
+_FORMS = """\
+PLACE   12 or file.mc:12 (a line), a label, a routine, *40 (a word address);
+        break also takes: sem N, cycle N, stage NAME, and ends in: every N;
+        alone it lists the stops
+EXPR    as in .mc files, with names for what PEs hold: R, S, M, C, E, L, MR, MW,
+        NAME, NAME:float, NAME[2], pe, cycle; any(), all(), count(), sum(),
+        min(), max(), abs(); a condition holds where it is true in any PE
+WHAT    registers, flags, enables, memory, stack, semaphores, stages, EXPR,
+        or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2], 200-203
+TARGET  R, S, M, C, E, L, MR, MW, NAME, NAME:float, NAME[2], 200-203
+BYTES   NAME, NAME[2], 200 or 200-203
+LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
+
+
+def _count(words: list[str]) -> int:
+    return times_of(one_word(words, "a number")) if words else 1
+
+
+# Look into a run: step and go back, stop at places, cycles and changes, show code and PE state.
+#
+# Commands come from the keyboard, from a file (--cmd) or from standard input. `help` lists them. A script ends with the
+# exit code of what has stopped the program where the script leaves it, 0 elsewhere; a command that cannot be carried
+# out ends it with 3.
+
+
+EXAMPLES = (
+    "pixelflow run mandelbrot --record mandelbrot.npz",
+    "pixelflow debug mandelbrot.npz --cmd mandelbrot.look",
+)
+
+_PROMPT = "(pixelflow) "
+_OF_NODES = ("engine", "max_cycles", "memory", "config", "preset")
+"""What a PixelFlow node alone can be told."""
+_FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the program or saved run, the machine, and where commands come from."""
+    add = parser.add_argument
+    add("program", metavar="PROG|FILE.npz", help="source (.mc), object file (.mco), or a run saved with --record")
+    add_machine_option(parser)
+    add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
+    add("--split", action="store_true", help="a screen of source, array, registers and commands (extra `screen`)")
+    add("--record", metavar="FILE.npz", help="write the run with its pokes when you leave; `debug` takes it")
+    add_engine_option(parser)
+    add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
+    add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
+    add_config_options(parser)
+    add_parameter_option(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> int:
+    """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
+    if screen.json:
+        raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
+    if args.record is not None:
+        _check_record(args)
+    if args.split:
+        _check_split(args)
+    script = None if args.split else _script(args)
+    if args.machine != PIXELFLOW:
+        return _talk(_of_another(args, screen), script, args, screen)
+    replay, saved = _replay(args, screen)
+    debugger = Debugger(DebugSession(replay), screen, saved)
+    with _recorded(args, replay, saved):
+        return _split(debugger) if args.split else _talk(debugger, script, args, screen)
+
+
+def _talk(debugger: Dialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
+    """Carry out a script, or what a person types."""
+    if script is None:
+        _converse(debugger, screen)
+        return 0
+    _follow(debugger, script, args.cmd or "standard input", screen)
+    return debugger.exit_code
+
+
+def _check_record(args: argparse.Namespace) -> None:
+    """Refuse a file that could not be written, and runs of machines that have no form for it."""
+    if args.machine != PIXELFLOW:
+        raise UsageError("--record", "is of PixelFlow's runs")
+    if args.record == STANDARD_STREAM:
+        raise UsageError("--record -", "standard output has the conversation", "name a file")
+    check_writable(args.record)
+
+
+@contextlib.contextmanager
+def _recorded(args: argparse.Namespace, replay: Replay, saved: SavedRun | None) -> Iterator[None]:
+    """Write the run with its pokes at the end, also where a command of a script went wrong."""
+    try:
+        yield
+    finally:
+        if args.record is not None:
+            command = args.command_line if saved is None else saved.command
+            with output_file(args.record, binary=True) as stream:
+                stream.write(SavedRun.of(replay, command).to_bytes())
+
+
+def _check_split(args: argparse.Namespace) -> None:
+    """Refuse a split screen where there is none: of another machine, with a script, without a terminal or package."""
+    if args.machine != PIXELFLOW:
+        raise UsageError("--split", "is of PixelFlow's runs")
+    if args.cmd is not None:
+        raise UsageError("--split", "takes commands from its own line, not from --cmd")
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
+        raise UsageError("--split", "needs a terminal")
+    if find_spec("textual") is None:
+        raise MissingPackageError("a split screen needs Textual, which is not installed", "screen", Place("--split"))
+
+
+def _split(debugger: Debugger) -> int:
+    """Show the run on a split screen until the user leaves."""
+    made: Callable[[Debugger], App[None]] = resolve_name("pixelflow.cli.split_screen:SplitScreen")
+    made(debugger).run()
+    return 0
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:
+    """Return the dialogue with a run on the machine that was named; raises InputError where it has none."""
+    machine = machine_named(args.machine)
+    if not machine.debug:
+        raise UsageError("debug", f"runs of {machine.title} cannot be looked into", "pixelflow run --trace shows them")
+    for name in _OF_NODES:
+        if getattr(args, name) not in (None, AUTO):
+            raise UsageError(f"--{name.replace('_', '-')}", f"is PixelFlow's; this is {machine.title}")
+    config = configured(machine.configuration, "-D", args.overrides)
+    program = read_program(args.program, args.parameters, machine.target)
+    opened = resolve_name(machine.debug)(program, config, screen)
+    return cast("Dialogue", opened)
+
+
+def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun | None]:
+    """Return the run at cycle 0, and the file that it is from."""
+    if Path(args.program).suffix == ".npz":
+        for name in _FROM_FILE:
+            if getattr(args, name):
+                raise UsageError(args.program, f"a saved run has its own {name.replace('_', ' ')}")
+        saved = SavedRun.load(args.program)
+        return saved.replay(engine_of(args, screen)), saved
+    effective = configuration(args, screen)
+    program = read_program(args.program, args.parameters, target_on(effective.config))
+    node = Node(effective.config, engine=engine_of(args, screen))
+    node.load(program)
+    if args.memory is not None:
+        read_memory_file(args.memory, node, program)
+    return Replay(node, program, max_cycles=args.max_cycles), None
+
+
+def _script(args: argparse.Namespace) -> list[str] | None:
+    """Return the commands of a script, None where a person types them."""
+    if args.cmd is None and sys.stdin is not None and sys.stdin.isatty():
+        return None
+    if args.cmd in (None, STANDARD_STREAM):
+        if args.program == STANDARD_STREAM:
+            raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
+        return [] if sys.stdin is None else _typed().splitlines()
+    return read_text(shipped_beside(args.cmd), SCRIPT, args.cmd).splitlines()
+
+
+def _typed() -> str:
+    """Return what stands on standard input."""
+    text = sys.stdin.read(SCRIPT.limit + 1)
+    if len(text) > SCRIPT.limit:
+        raise too_large("standard input", SCRIPT)
+    return text
+
+
+def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:
+    """Carry out a script, showing each command before what it does; raises InputError with the line of a bad one."""
+    for number, text in enumerate(script, start=1):
+        if debugger.ended:
+            return
+        text = text.strip()
+        if not text:
+            continue
+        screen.print(Fact(_PROMPT + text, wrap=False))
+        if text.startswith("#"):
+            continue
+        try:
+            debugger.carry_out(text)
+        except InputError as error:
+            faults = [Fault(each.message, Place(file, number), each.hint) for each in error.faults]
+            raise InputError(faults) from None
+
+
+def _converse(debugger: Dialogue, screen: Screen) -> None:
+    """Take commands from the keyboard; an empty line is the last one again, and Ctrl-C ends what takes long."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (input() then has a history and can be edited)
+
+    debugger.greet()
+    screen.print("help lists the commands, Ctrl-C stops a long one")
+    last = ""
+    while not debugger.ended:
+        try:
+            text = input(_PROMPT).strip() or last
+        except EOFError:
+            screen.print("")
+            return
+        except KeyboardInterrupt:
+            screen.print("")
+            continue
+        last = text
+        if text:
+            _attempt(debugger, text, screen)
+
+
+def _attempt(debugger: Dialogue, text: str, screen: Screen) -> None:
+    with _interruptible(debugger):
+        try:
+            debugger.carry_out(text)
+        except SimulatorError as error:
+            screen.print(Fact(format_error(error), wrap=False))
+
+
+@contextlib.contextmanager
+def _interruptible(debugger: Dialogue) -> Iterator[None]:
+    """Let Ctrl-C ask a long movement to end."""
+
+    def ask(number: int, frame: object) -> None:
+        debugger.interrupt()
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,1 +1,0 @@
-"""Commands that draw: scenes and their pictures on the machines."""

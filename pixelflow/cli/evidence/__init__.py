@@ -1,1 +1,0 @@
-"""Commands that put published figures beside measured ones."""

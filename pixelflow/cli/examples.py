@@ -1,0 +1,101 @@
+"""Examples and exercises that are shipped: list them, show one, copy one here, run one.
+
+Without a word: the list. Examples are whole programs; exercises are the course, stubs with the text of a task, which
+`pixelflow grade` looks at. Both are found by name wherever the package is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from pixelflow.cli.arguments import add_common_options
+from pixelflow.cli.programs import example_files, shipped_files
+from pixelflow.cli.run import add_arguments as add_run_arguments
+from pixelflow.cli.run import run as run_program
+from pixelflow.cli.screen import Screen, check_writable, output_file
+from pixelflow.course import EXERCISES
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.report import Column, Fact, Report, Table, number
+
+EXAMPLES = (
+    "pixelflow examples",
+    "pixelflow examples show carries",
+    "pixelflow examples copy carries",
+    "pixelflow examples run automata --show-map cell",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what to do, and with which."""
+    words = parser.add_subparsers(dest="action", metavar="list|show|copy|run")
+    listed = words.add_parser("list", help="list all (default)", description="List examples and exercises.")
+    show = words.add_parser("show", help="print the source", description="Print the source of an example or exercise.")
+    copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
+    for below in (show, copy):
+        below.add_argument("shipped", metavar="NAME", help="an example or an exercise, with or without .mc")
+    copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
+    again = words.add_parser("run", help="as pixelflow run NAME", description="Run an example: as pixelflow run NAME.")
+    add_run_arguments(again)
+    for below in (listed, show, copy, again):
+        add_common_options(below)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Do it."""
+    match args.action:
+        case "run":
+            return run_program(args, screen)
+        case "show":
+            text = _path(args.shipped).read_text(encoding="utf-8")
+            parts = [Fact(text.rstrip("\n"), key="source", value=text, wrap=False)]
+            return Report(results=parts, schema="pixelflow.example/1", data={"name": args.shipped.removesuffix(".mc")})
+        case "copy":
+            return _copied(_path(args.shipped), args.to)
+    return _list()
+
+
+def _copied(path: Path, to: str | None) -> Report:
+    target = to or path.name
+    if Path(target).exists():
+        raise InputError(Fault("exists already; it will not be overwritten", Place(target), "--to FILE names another"))
+    check_writable(target)
+    with output_file(target) as stream:
+        stream.write(path.read_text(encoding="utf-8"))
+    return Report(parts=[Fact(f"wrote {target}", key="written", value=target)], schema="pixelflow.example/1")
+
+
+def _list() -> Report:
+    shown = [(name, _title(path)) for name, path in example_files().items()]
+    examples = Table([Column("example", key="name", fixed=True), Column("shows", key="shows")], shown, key="examples")
+    columns = [
+        Column("exercise", key="name", fixed=True), Column("about", key="title"), Column("uses", key="shows"),
+        Column("cycles", number, "budget"),
+    ]  # fmt: skip
+    tasks = [(each.name, each.title, each.shows, each.budget) for each in EXERCISES.values()]
+    exercises = Table(columns, tasks, key="exercises")
+    hints = [
+        "and the notebook tour: pixelflow examples copy tour",
+        "an example: pixelflow run NAME, or examples show NAME, examples copy NAME",
+        "an exercise: pixelflow examples copy NAME, then pixelflow grade NAME.mc",
+    ]
+    return Report(parts=[examples, "", exercises, "", *hints], schema="pixelflow.examples/1")
+
+
+def _title(path: Path) -> str:
+    """Return what the first sentence of an example says that it is."""
+    text = re.match(r"(?:;.*\n)+", path.read_text(encoding="utf-8"))
+    words = " ".join(line.lstrip("; ") for line in text[0].splitlines()) if text else ""
+    return re.split(r"(?<=[a-z])\. |\s{2,}|\.$", words)[0].rstrip(". ")
+
+
+def _path(name: str) -> Path:
+    """Return the file of an example, an exercise's stub or the tour; raises InputError where there is none such."""
+    known = shipped_files()
+    path = known.get(name.removesuffix(".mc").removesuffix(".ipynb"))
+    if path is None:
+        close = nearest(name, known)
+        hint = f"did you mean {close}?" if close else "pixelflow examples lists them"
+        raise InputError(Fault("there is no example and no exercise of this name", Place(name), hint))
+    return path

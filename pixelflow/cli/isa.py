@@ -1,0 +1,150 @@
+"""Instruction reference, generated from the declarations that the machine itself executes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.screen import STANDARD_STREAM, Screen, output_file
+from pixelflow.isa import INSTRUCTIONS, Declaration
+from pixelflow.simd.errors import InputError, UsageError
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, counted, number, verbatim
+
+EXAMPLES = (
+    "pixelflow isa",
+    "pixelflow isa EMC_TreeIntoMem_Li",
+    "pixelflow isa --md",
+)
+
+_SCHEMA = "pixelflow.isa/1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the operation and the output form."""
+    parser.add_argument("operation", nargs="?", metavar="OP", help="one instruction (default: all)")
+    add_machine_option(parser)
+    parser.add_argument("--md", action="store_true", help="print the whole manual as Markdown")
+    parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="where --md writes")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Return one manual entry or the table of all, or write the manual."""
+    if args.output != STANDARD_STREAM and not args.md:
+        raise UsageError("-o", "only the manual is written to a file", "add --md")
+    if screen.json and args.md:
+        raise UsageError("--md", "--json prints an object, not Markdown", "leave out one of the two")
+    known = INSTRUCTIONS if args.machine == PIXELFLOW else machine_named(args.machine).instructions
+    chosen = known.values() if args.operation is None else (_find(known, args.operation),)
+    if args.md:
+        with output_file(args.output) as stream:
+            stream.write(_markdown(chosen))
+        screen.write_page(instructions_report(chosen, _SCHEMA, None if args.operation else "pixelflow isa OP"))
+        return 0
+    own = "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
+    command = f"pixelflow isa{own} OP" if args.operation is None else None
+    return instructions_report(chosen, _SCHEMA, command)
+
+
+def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
+    """Return the declaration of a mnemonic written in any case; raises InputError with the nearest one."""
+    base, dot, suffix = word.partition(".")
+    same = [each for each in known.values() if each.mnemonic.lower() == base.lower()]
+    if same and (not dot or (suffix.lower() == "e" and same[0].gateable)):
+        return same[0]
+    if same:
+        raise InputError(f"{same[0].mnemonic} has no .{suffix} form; it is written {same[0].synopsis}")
+    return known.find(word)
+
+
+def instructions_report(declarations: Sequence[Declaration], schema: str, command: str | None) -> Report:
+    """Return a table of instructions, which ``command`` shows one of; without it, the manual entry of the first."""
+    parts = _entry(declarations[0]) if command is None else _all(declarations, command)
+    return Report(
+        results=list(parts), schema=schema, data={"instructions": [_entry_object(each) for each in declarations]}
+    )
+
+
+def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
+    yield f"{len(declarations)} instructions; one of them: {command}"
+    columns = (
+        Column("instruction"),
+        Column("cycles", verbatim),
+        Column("words", number),
+        Column("standing", fixed=True),
+    )
+    for family in dict.fromkeys(each.family for each in declarations):
+        of_family = [each for each in declarations if each.family is family]
+        rows = [(each.synopsis, each.cost_text, each.words, each.standing.value) for each in of_family]
+        yield from ("", Table(columns, rows, family.value))
+
+
+def _entry(declaration: Declaration) -> Iterator[Part]:
+    cycles = f"cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
+    yield Fact(declaration.synopsis, wrap=False)
+    yield from (Fact(f"    {declaration.family.value}; {cycles}", wrap=False), "")
+    for paragraph in declaration.manual.split("\n\n"):
+        yield from (f"    {' '.join(paragraph.split())}", "")
+    if declaration.operands:
+        width = max(len(spec.name) for spec in declaration.operands)
+        for spec in declaration.operands:
+            optional = " (optional)" if spec.optional else ""
+            yield Fact(f"    {spec.name:<{width}}  {spec.allowed}{optional}", wrap=False)
+        yield ""
+    if declaration.gateable:
+        yield from ("    .E: registers and carry change only in the PEs whose enable is set.", "")
+    yield f"    standing: {declaration.standing} ({declaration.source})"
+
+
+def _entry_object(declaration: Declaration) -> dict[str, Json]:
+    return {
+        "mnemonic": declaration.mnemonic,
+        "opcode": declaration.opcode,
+        "synopsis": declaration.synopsis,
+        "family": declaration.family.value,
+        "cycles": declaration.cost_text,
+        "words": declaration.words,
+        "gateable": declaration.gateable,
+        "operands": [
+            {"name": spec.name, "kind": spec.kind.value, "allowed": spec.allowed, "optional": spec.optional}
+            for spec in declaration.operands
+        ],
+        "standing": declaration.standing.value,
+        "source": declaration.source,
+        "manual": declaration.manual,
+    }
+
+
+def _markdown(declarations: Sequence[Declaration]) -> str:
+    """Return the manual; the same declarations always give the same text."""
+    lines = [
+        "# Instruction set",
+        "",
+        "Generated by `pixelflow isa --md` from the declarations; do not edit.",
+        "",
+        "`.E` after a mnemonic: registers and carry change only in the PEs whose enable is set. Cycles are those of",
+        "the EMC at one microinstruction a cycle; sequencer control costs none.",
+    ]
+    for family in dict.fromkeys(each.family for each in declarations):
+        lines += ["", f"## {family.value.capitalize()}"]
+        for each in declarations:
+            if each.family is family:
+                lines += _markdown_entry(each)
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_entry(declaration: Declaration) -> list[str]:
+    lines = ["", f"### {declaration.mnemonic}", "", f"`{declaration.synopsis}`", "", declaration.manual, ""]
+    if declaration.operands:
+        lines += ["| operand | what it may be |", "| --- | --- |"]
+        lines += [
+            f"| {spec.name} | {spec.allowed}{'; optional' if spec.optional else ''} |" for spec in declaration.operands
+        ]
+        lines.append("")
+    lines.append(
+        f"Cycles: {declaration.cost_text}. Opcode {declaration.opcode:#04x}, {counted(declaration.words, 'word')}. "
+        f"Standing: {declaration.standing} ({declaration.source})."
+    )
+    return lines

@@ -1,0 +1,60 @@
+"""Pictures that commands write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from pixelflow.cli.screen import STANDARD_STREAM, check_drawing, check_writable, output_file
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError
+from tessellation.picture.preview import require_pillow
+from tessellation.scenes import files_of
+
+_FIGURES = (".png", ".svg")
+
+
+STILL, ANIMATED = (".png",), (".png", ".gif")
+"""Endings of the files of pictures."""
+
+
+def check_picture(scene: str, path: str, endings: Sequence[str] = STILL) -> None:
+    """Raise UsageError or InputError where a picture of a scene could not be written; call it before long work.
+
+    What the scene is made of is not overwritten; so a scene that cannot be read is refused here.
+    """
+    if path == STANDARD_STREAM or PurePath(path).suffix.lower() not in endings:
+        kinds = " or ".join(each[1:].upper() for each in endings)
+        raise UsageError("-o", f"the picture is a {kinds} file", f"name a file that ends in {' or '.join(endings)}")
+    require_pillow()
+    for file in files_of(scene):
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(file, path):
+            raise InputError(Fault("the scene is made of this file; it will not be overwritten", Place(path)))
+    check_writable(path)
+
+
+def check_figure(path: str) -> None:
+    """Raise UsageError, InputError or MissingPackageError where a figure could not be drawn; call it before work."""
+    if PurePath(path).suffix.lower() not in _FIGURES:
+        raise UsageError("--figure", "the figure is a .png or a .svg file")
+    check_drawing()
+    check_writable(path)
+
+
+def write_picture(path: str, picture: Picture) -> None:
+    """Write the colours of a picture as PNG."""
+    from PIL import Image
+
+    with output_file(path, binary=True) as stream:
+        Image.fromarray(picture.colours, "RGB").save(stream, format="PNG")
+
+
+def write_animation(path: str, pictures: Sequence[Picture], milliseconds: int) -> None:
+    """Write the colours of pictures as an animated PNG or GIF that runs again and again."""
+    from PIL import Image
+
+    first, *rest = [Image.fromarray(picture.colours, "RGB") for picture in pictures]
+    kind = "GIF" if PurePath(path).suffix.lower() == ".gif" else "PNG"
+    with output_file(path, binary=True) as stream:
+        first.save(stream, format=kind, save_all=True, append_images=rest, duration=milliseconds, loop=0)

@@ -1,0 +1,217 @@
+"""Programs on the command line: source text or object file, and the parameters that a source may take."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+from microcode import assemble
+from microcode.language import Source
+from microcode.reader import EXAMPLES, example
+from pixelflow.cli.screen import STANDARD_STREAM
+from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.course import EXERCISES, TOUR, source_of
+from pixelflow.isa import Program
+from pixelflow.isa.program import PIXELFLOW, target_of
+from pixelflow.node.named_ranges import find_range
+from pixelflow.node.pe_map import MapView
+from pixelflow.node.pe_report import RangeView
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
+from pixelflow.simd.files import SOURCE, read_stream, text_of
+from pixelflow.simd.isa.target import ProgramTarget
+
+# What is shipped to be run, solved and gone through: examples, exercises and the notebook tour, by name.
+
+
+def example_files() -> dict[str, Path]:
+    """Return the files of the examples by name."""
+    return {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
+
+
+def shipped_files() -> dict[str, Path]:
+    """Return the files of examples, of the stubs of exercises, and of the tour, by name."""
+    return {**example_files(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
+
+
+OBJECT_SUFFIX = ".mco"
+
+_STDIN = "standard input"
+"""What messages call it."""
+
+
+def add_parameter_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``-P name=value``."""
+    parser.add_argument(
+        "-P",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a `param` of the source to a number (repeatable)",
+    )
+
+
+def target_on(config: NodeConfig) -> ProgramTarget[Program]:
+    """Return what programs for a node of this configuration may use: the memory that its PEs have."""
+    return target_of(config.array.main_bytes, config.array.memory_bytes)
+
+
+def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+    """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
+
+    The bare name of an example that is shipped means that, where no such file is here.
+    ``target`` is what it is for (None: the instruction streams of a node with the thesis's memory).
+    """
+    parameters = list(parameters)
+    if not path.endswith(OBJECT_SUFFIX):
+        return assemble_file(path, parameters, target)
+    if parameters:
+        raise InputError(Fault("-P sets parameters of a source; an object file has none", Place(path)))
+    return (Program if target is None else target.program).load(path)
+
+
+def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+    """Assemble a source file, or standard input for ``-``."""
+    values = _numbers(parameters)
+    try:
+        return _assembled(path, values, target)
+    except InputError as error:
+        missing = {f"the file has no param {name}": name for name in values}
+        for fault in error.faults:
+            if fault.place is None and fault.message in missing and len(error.faults) == 1:
+                name = missing[fault.message]
+                raise UsageError(f"-P {name}={values[name]}", fault.message, fault.hint) from None
+        raise
+
+
+def _file_or_shipped(path: str, target: ProgramTarget) -> Path:
+    """Return a file, or the one of that bare name that a machine brings where there is none here."""
+    here = Path(path)
+    places = [] if here.exists() or here.name != path else [folder / path for folder in target.folders]
+    return next((each for each in places if each.is_file()), here)
+
+
+def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
+    target = target or PIXELFLOW
+    if path != STANDARD_STREAM:
+        source = _file_or_example(path) if target.program is Program else _file_or_shipped(path, target)
+        return assemble(source, target, **values)
+    content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
+    return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
+
+
+def _file_or_example(path: str) -> Path | Source:
+    """Return a file, or the example that a bare name means where there is no such file here."""
+    if os.path.basename(path) != path or os.path.exists(path):
+        return Path(path)
+    found = example(path)
+    if found is None:
+        names = [each.stem for each in sorted(EXAMPLES.glob("*.mc"))]
+        near = nearest(path.removesuffix(".mc"), names)
+        hint = f"did you mean the example {near}?" if near else f"examples by name: {', '.join(names)}"
+
+        if path.removesuffix(".mc") in shipped_files():
+            hint = f"an exercise is copied first: pixelflow examples copy {path.removesuffix('.mc')}"
+        raise InputError(Fault("there is no such file", Place(path), hint))
+    return found
+
+
+def refuse_object(path: str) -> None:
+    """Raise InputError where an object file stands in the place of a source."""
+    if path.endswith(OBJECT_SUFFIX) and os.path.isfile(path):
+        hint = f"run it: pixelflow run {path}; read it: pixelflow dis {path}"
+        raise InputError(Fault("is an object file already, not a source file", Place(path), hint))
+
+
+def _numbers(parameters: Iterable[str]) -> dict[str, int | float]:
+    values = {}
+    for text in parameters:
+        name, equals, written = (part.strip() for part in text.partition("="))
+        value = _number(written)
+        if value is None or not equals or not name.isidentifier():
+            raise UsageError(f"-P {text}", "expected NAME=NUMBER", "example: -P SCRATCH=240")
+        values[name] = value
+    return values
+
+
+def _number(text: str) -> int | float | None:
+    for parse in (lambda: int(text, 0), lambda: float(text)):
+        try:
+            return parse()
+        except ValueError:
+            continue
+    return None
+
+
+# State of PEs as options name it: which PEs (``--pe 0,5,32-39`` or ``--pe 0.1.*.4-7``), ranges and maps.
+
+
+_FORMS = "forms: 5 | 32-39 | all | module.emc.panel.pe, where each part may be a number, a-b or *"
+
+
+def select_lanes(text: str, array: ArrayConfig) -> list[int]:
+    """Return the chosen lanes in the order written, each once; raises UsageError for what does not exist."""
+    lanes: dict[int, None] = {}
+    for item in text.split(","):
+        parts = item.strip().split(".")
+        if parts == ["all"]:
+            chosen = range(array.lanes)
+        elif len(parts) == 1:
+            chosen = _numbers_of_pe_selection(parts[0], array.lanes, "PE", text)
+        elif len(parts) == 4:
+            names = ("module", "EMC", "panel", "PE")
+            axes = [_numbers_of_pe_selection(*each, text) for each in zip(parts, array.shape, names, strict=True)]
+            chosen = [_lane(place, array) for place in product(*axes)]
+        else:
+            raise UsageError(f"--pe {text}", f"{item!r} is not a choice of PEs", _FORMS)
+        lanes.update(dict.fromkeys(chosen))
+    return list(lanes)
+
+
+def _lane(place: tuple[int, ...], array: ArrayConfig) -> int:
+    lane = 0
+    for part, size in zip(place, array.shape, strict=True):
+        lane = lane * size + part
+    return lane
+
+
+def _numbers_of_pe_selection(part: str, size: int, name: str, text: str) -> range:
+    if part == "*":
+        return range(size)
+    first, dash, last = part.partition("-")
+    if not first.isascii() or not first.isdigit() or (dash and not (last.isascii() and last.isdigit())):
+        raise UsageError(f"--pe {text}", f"{part!r} is not a number or a range of numbers", _FORMS)
+    low = int(first[:9])
+    high = int(last[:9]) if dash else low
+    if high < low:
+        raise UsageError(f"--pe {text}", f"{part}: the upper end is below the lower", f"write: {high}-{low}")
+    if high >= size:
+        raise UsageError(f"--pe {text}", f"{part} does not exist", f"allowed: {name} 0 to {size - 1}")
+    return range(low, high + 1)
+
+
+def range_view(text: str, program: Program) -> RangeView:
+    """Return what ``NAME`` or ``NAME:bytes|word|float`` asks for; raises UsageError for what the program lacks."""
+    with _blaming(f"--range {text}"):
+        return RangeView(*find_range(text, program))
+
+
+def map_view(text: str, program: Program, option: str = "--show-map") -> MapView:
+    """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
+    with _blaming(f"{option} {text}"):
+        return MapView.named(text, program)
+
+
+@contextmanager
+def _blaming(option: str) -> Iterator[None]:
+    """Make what is wrong with a name a fault of the option that has it."""
+    try:
+        yield
+    except InputError as error:
+        (fault,) = error.faults
+        raise UsageError(option, fault.message, fault.hint) from None

@@ -1,0 +1,404 @@
+"""What a sweep measures: the command that its points are command lines of, and how one becomes a point."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pixelflow.cli.arguments import Parser, add_common_options, add_config_options, count
+from pixelflow.cli.programs import read_program, target_on
+from pixelflow.cli.registry import COMMANDS
+from pixelflow.cli.run import limit_of
+from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
+from pixelflow.cli.sweep_table import (
+    COLUMNS,
+    Axis,
+    Grid,
+    Point,
+    Refused,
+    Row,
+    RunPoint,
+    SweepTable,
+    TessellatePoint,
+    axis_of,
+    check_table_name,
+    curves_of,
+    lines_of,
+    measured,
+    option_name,
+    written_as,
+)
+from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
+from pixelflow.cli.workers import WorkerLost, WorkerPool, add_worker_options, workers_of
+from pixelflow.config import NodeConfig, load_config, override_faults
+from pixelflow.simd.configuration import Value
+from pixelflow.simd.errors import (
+    Fault,
+    InputError,
+    MissingPackageError,
+    Place,
+    SimulatorError,
+    UsageError,
+    must_be,
+    nearest,
+)
+from pixelflow.simd.report import Column, Report, Shown, Table, counted, number
+from tessellation import load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SWEPT = {
+    "run": ("engine", "max-cycles"),
+    "tessellate": (
+        "samples", "library", "control-points", "schedule", "sends", "mantissa-bytes", "hybrid", "replication",
+        "load", "results", "gps", "engine",
+    ),
+}  # fmt: skip
+"""The options of each command that may be an axis: those that say what is measured."""
+
+_MEMORY = ("array.main_bytes", "array.more_bytes")
+"""Keys on which it depends whether a program assembles at all."""
+
+
+class Subject:
+    """A program or a model under many configurations; it is read once."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        """Raises InputError where the input or the configuration is wrong in all points."""
+        self._args = args
+        self._parser = Parser(prog=f"pixelflow sweep {args.subject}")
+        COMMANDS[args.subject].load().add_arguments(self._parser)
+        self._programs: dict[tuple[tuple[str, ...], int, int], str] = {}
+        self._config = load_config(args.config, args.overrides, args.preset)
+        if args.subject == "tessellate":
+            self._patches = load(args.source).patches
+
+    def grid(self) -> Grid:
+        """Return the grid of the axes; raises UsageError where one of them cannot be read."""
+        options = [action for action in self._parser.declared if action.option_strings]
+        swept = [action for action in options if option_name(action) in SWEPT[self._args.subject]]
+        axes: list[Axis] = []
+        for text in self._args.axes:
+            axis = axis_of(text, swept, parameters=self._args.subject == "run")
+            if axis.name in (each.name for each in axes):
+                raise UsageError(f"--set {text}", f"{axis.name} is an axis already", "give all its values in one --set")
+            axes.append(axis)
+        return Grid(tuple(axes))
+
+    def check(self, grid: Grid) -> None:
+        """Refuse values that are wrong whatever the others are, and a program that is wrong in all points.
+
+        Raises UsageError or InputError, or ends the program as its parser does.
+        """
+        for axis in grid.axes:
+            for value in axis.values:
+                chosen = self._parser.parse_args([self._args.source, *axis.words(value)])
+                for fault in (fault for text in chosen.overrides for fault in override_faults(text)):
+                    raise UsageError(f"--set {axis.name}", fault.message, fault.hint)
+        differs = any(axis.is_parameter or axis.name in _MEMORY for axis in grid.axes)
+        if self._args.subject == "run" and not differs:
+            self._program((), self._config)
+
+    def point(self, words: list[str]) -> Point:
+        """Return the point of a command line; one whose options contradict each other is a point that fails."""
+        chosen = self._parser.parse_args([self._args.source, *words])
+        try:
+            config = load_config(self._args.config, [*self._args.overrides, *chosen.overrides], self._args.preset)
+            if self._args.subject == "run":
+                return self._run_point(chosen, config)
+            return self._tessellate_point(chosen, config)
+        except SimulatorError as error:
+            return Refused.by(error, self._args.subject)
+
+    def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> RunPoint:
+        program = self._program(tuple(chosen.parameters), config)
+        return RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
+
+    def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> TessellatePoint:
+        counts = tuple(sample_counts(chosen, len(self._patches)))
+        return TessellatePoint(self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen))
+
+    def _program(self, parameters: tuple[str, ...], config: NodeConfig) -> str:
+        """Return the object file of the program with these parameters."""
+        target = target_on(config)
+        key = (parameters, target.placed_bytes, target.memory_bytes)
+        if key not in self._programs:
+            program = read_program(self._args.source, [*self._args.parameters, *parameters], target)
+            self._programs[key] = program.to_json()
+        return self._programs[key]
+
+
+# Measure a grid of points: a program or a tessellation under many configurations; one row per point.
+#
+# --set NAME=VALUES adds an axis. NAME is a configuration key (sdram.trp_cycles), one of the options listed below, or
+# param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
+#
+# The table is written while the sweep runs, and the same command goes on where it was stopped. It has the same content
+# whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+
+
+EXAMPLES = (
+    "pixelflow sweep run texture_copy --set gni.gp_count=1,2",
+    "pixelflow sweep tessellate enneper --set samples=2,4 --out enneper.csv",
+)
+
+MOST_POINTS = 10_000
+"""Larger grids need ``--yes``."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what to sweep, the axes, who does the work, and the output."""
+    subjects = parser.add_subparsers(dest="subject", required=True, metavar="run|tessellate")
+    run_parser = subjects.add_parser("run", help="a microcode program", description="Sweep runs of a program.")
+    add = run_parser.add_argument
+    add("source", metavar="PROG", help="source (.mc) or object file (.mco)")
+    add("--timing-only", action="store_true", help="count cycles without touching PE data: the same cycles, sooner")
+    add("-P", dest="parameters", action="append", default=[], metavar="NAME=VALUE",
+        help="set a `param` of the source to a number in all points (repeatable)")  # fmt: skip
+    patches = subjects.add_parser("tessellate", help="a tessellation", description="Sweep tessellations.")
+    patches.add_argument("source", metavar="PATCHES", help=PATCHES_HELP)
+    for name, subject in (("run", run_parser), ("tessellate", patches)):
+        _add_sweep_options(subject, name)
+        add_config_options(subject)
+        add_common_options(subject)
+
+
+def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
+    add = parser.add_argument
+    add("--set", dest="axes", action="append", default=[], metavar="NAME=VALUES", required=True,
+        help=f"an axis of the grid (repeatable): a configuration key, or {', '.join(SWEPT[subject])}")  # fmt: skip
+    add("--out", default=STANDARD_STREAM, metavar="FILE",
+        help="table: .csv or .jsonl; an existing one is gone on with (default: CSV on standard output)")  # fmt: skip
+    add_worker_options(parser, "points")
+    add("--shard", metavar="I/N", type=_shard, default=(1, 1),
+        help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
+    add("--timing", action="store_true", help="add a column `seconds`: the wall time of the point")
+    add("--yes", action="store_true", help=f"measure a grid of more than {number(MOST_POINTS)} points")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
+    _check_options(args)
+    workers = workers_of(args)
+    subject = Subject(args)
+    grid = subject.grid()
+    screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
+    if len(grid) > MOST_POINTS and not args.yes:
+        raise UsageError(
+            "--set", f"the grid has {number(len(grid))} points, more than {number(MOST_POINTS)}", "--yes allows it"
+        )
+    subject.check(grid)
+    values = list(grid.points())
+    points = [subject.point(grid.words(each)) for each in values]
+    columns = [*(axis.name for axis in grid.axes), *COLUMNS[args.subject], "exit_code", "error"]
+    table = SweepTable(args.out, columns + ["seconds"] * args.timing)
+    first, step = args.shard
+    mine = range(first, len(points) + 1, step)
+    with table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)]):
+        missing = {number: points[number - 1] for number in mine if number not in table}
+        if len(missing) < len(mine):
+            screen.note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
+        try:
+            _measure(screen, workers, table, missing, values)
+        except (KeyboardInterrupt, WorkerLost):
+            if args.out != STANDARD_STREAM:
+                screen.note(f"the finished points are in {args.out}; the same command goes on from there")
+            raise
+    failed, names = table.failed(mine), [axis.name for axis in grid.axes]
+    if screen.format != "text":
+        return _report(args, names, table, len(points), failed)
+    table.print()
+    if screen.html is not None:
+        screen.write_page(_report(args, names, table, len(points), failed))
+    if failed:
+        screen.note(f"note: {number(failed)} of {counted(len(mine), 'point')} failed; see the column error")
+    return 1 if failed else 0
+
+
+def _report(args: argparse.Namespace, axes: Sequence[str], table: SweepTable, points: int, failed: int) -> Report:
+    """Return the rows of the table as a report; fails where a point did."""
+    columns, rows = table.rows()
+    named = [dict(zip(columns, row, strict=True)) for row in rows]
+    return Report(
+        f"pixelflow sweep {args.subject}",
+        (args.source, counted(points, "point")),
+        [Table([Column(name, fixed=name in axes) for name in columns], rows)],
+        schema="pixelflow.sweep/1",
+        data={"points": points, "failed": failed, "rows": named},
+        figures=curves_of(named, axes),
+        failure=f"{number(failed)} of {counted(points, 'point')} failed; see the column error" if failed else None,
+    )
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.subject == "run" and args.timing_only and any(text.startswith("engine=") for text in args.axes):
+        raise UsageError("--set engine", "a run without PE data has none", "leave out --timing-only")
+    if args.source == STANDARD_STREAM:
+        raise UsageError(STANDARD_STREAM, "a sweep reads its source more than once", "name a file")
+    check_table_name(args.out)
+
+
+def _measure(
+    screen: Screen,
+    workers: WorkerPool,
+    table: SweepTable,
+    points: Mapping[int, Point],
+    values: list[dict[str, Value]],
+) -> None:
+    """Measure points into the table."""
+    rows = contextlib.closing(measured(points, workers))
+    with Progress(screen, len(points)) as progress, rows as finished:
+        progress.doing("measuring points")
+        for number, row, seconds in finished:
+            table.add(number, {**values[number - 1], **row, "seconds": round(seconds, 3)})
+            progress.step()
+
+
+def _shard(text: str) -> tuple[int, int]:
+    index, slash, total = text.partition("/")
+    if not slash or not 1 <= count(index) <= count(total):
+        raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, found {text[:40]!r}")
+    return count(index), count(total)
+
+
+# Sweeps from Python: the command's grid and points, with the table as what comes back.
+
+
+_FEW_ROWS = 100
+"""Rows that a notebook shows; `table` has all."""
+
+
+class Sweep(Shown):
+    """The rows of a grid: what each point was and what it measured, in the order of the grid."""
+
+    def __init__(self, kind: str, source: str, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
+        self.kind, self.source, self.rows = kind, source, tuple(rows)
+        self.axes = tuple(axis.name for axis in axes)
+        self.columns = (*self.axes, *COLUMNS[kind], "exit_code", "error")
+
+    def __repr__(self) -> str:
+        failed = f", {number(len(self.failed))} failed" if self.failed else ""
+        return f"Sweep({self.kind} {self.source}, {counted(len(self), 'point')} over {', '.join(self.axes)}{failed})"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        """The rows of points that failed."""
+        return tuple(row for row in self.rows if row["exit_code"])
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the whole table, as the command writes it."""
+        return {"points": self._table(self.columns, self.rows)}
+
+    def report(self) -> Report:
+        """Return the first points, with what differs between them."""
+        shown = [name for name in self.columns if name in self.axes or len({row.get(name) for row in self.rows}) > 1]
+        first = self.rows[:_FEW_ROWS]
+        left = len(self) - len(first)
+        more = [f"and {counted(left, 'point')} more"] if left else []
+        failed = f", {number(len(self.failed))} failed" if self.failed else ""
+        title = f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}{failed}"
+        return Report(title, parts=[self._table(shown, first), *more], figures=curves_of(self.rows, self.axes))
+
+    def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
+        """Return a figure of one column against an axis, a line for each combination of the others.
+
+        Raises InputError for a column that is not there, MissingPackageError without matplotlib.
+        """
+        x = self.axes[0] if x is None else x
+        for name in (x, y):
+            if name not in self.columns:
+                close = nearest(name, self.columns)
+                hint = f"did you mean {close}?" if close else f"columns: {', '.join(self.columns)}"
+                raise InputError(Fault(f"there is no column {name!r}", hint=hint))
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingPackageError("a plot needs matplotlib, which is not installed", "plot") from None
+        lines = lines_of(self.rows, self.axes, x, y)
+        figure = Figure(figsize=(5, 3), layout="constrained")
+        axes = figure.subplots()
+        for label, points in lines.items():
+            axes.plot(*zip(*points, strict=True), marker="o", label=label or None)
+        axes.set(xlabel=x, ylabel=y)
+        if len(self.axes) > 1:
+            axes.legend()
+        return figure
+
+    def _table(self, names: Sequence[str], rows: Sequence[Row]) -> Table:
+        kinds = [number if all(isinstance(row.get(name), int | None) for row in rows) else str for name in names]
+        columns = [Column(name, kind, name) for name, kind in zip(names, kinds, strict=True)]
+        return Table(columns, [[row.get(name) for name in names] for row in rows], key="points")
+
+
+def sweep(
+    kind: str,
+    source: str | Path,
+    axes: Mapping[str, Value | Iterable[Value]],
+    *,
+    options: Iterable[str] = (),
+    jobs: int = 1,
+) -> Sweep:
+    """Measure a grid of points, as `pixelflow sweep` does, and return its table.
+
+    ``kind`` is ``run`` (``source`` is the file of a program, or an example's name) or ``tessellate`` (that of a model).
+    ``axes`` gives each name of the grid a value or several, in any iterable: ``{"samples": (4, 8, 16),
+    "extra.multiply_step": range(2)}``. ``options`` are further words of the command line, ``jobs`` the processes. A
+    point that fails is a row with its exit code, and counted in the result's repr; InputError where all points fail,
+    with the first one's error.
+    """
+    if not isinstance(axes, Mapping) or not axes:
+        raise InputError(Fault("a sweep needs axes", hint='example: {"samples": (4, 8, 16)}'))
+    if kind not in COLUMNS:
+        raise InputError(Fault(f"{kind!r} cannot be swept", hint=f"allowed: {', '.join(COLUMNS)}"))
+    what = "a program" if kind == "run" else "a model"
+    must_be(source, (str, Path), f"the name of {what}'s file", "points are made anew of it, so it must lie in a file")
+    if isinstance(options, str):
+        raise InputError(Fault("options are a list of words", hint=f"options={options.split()!r}"))
+    words = [str(kind), str(source), *map(str, options)]
+    for name, values in axes.items():
+        words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
+    parser = Parser(prog="sweep")
+    add_arguments(parser)
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(told):
+            subject = Subject(parser.parse_args(words))
+            grid = subject.grid()
+            subject.check(grid)
+    except UsageError as error:
+        raise InputError(error.faults) from None
+    except SystemExit:  # what the parser of the command line has written
+        message = told.getvalue().partition("\n")[0].rpartition("error: ")[2]
+        raise InputError(Fault(message or "these are no words of a sweep", Place(" ".join(words)[:200]))) from None
+    values = list(grid.points())
+    must_be(jobs, int, "a number of processes")
+    points = {at: subject.point(grid.words(each)) for at, each in enumerate(values)}
+    with contextlib.closing(measured(points, WorkerPool(jobs))) as finished:
+        rows = {at: {**values[at], **row} for at, row, _ in finished}
+    found = Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
+    if len(found.failed) == len(found):
+        message = f"all points failed, {number(len(found))} of them: {found.rows[0]['error']}"
+        raise InputError(Fault(message, hint="the first point's error; the others may have failed otherwise"))
+    return found
+
+
+def _several(name: str, values: Value | Iterable[Value]) -> list[Value]:
+    """Return the values of an axis; raises InputError for what is no number, word or truth value."""
+    values = np.atleast_1d(values).tolist() if isinstance(values, np.ndarray) else values
+    several: list[object] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    plain = [each.item() if isinstance(each, np.generic) else each for each in several]
+    wrong = [each for each in plain if not isinstance(each, bool | int | float | str)]
+    if wrong or not plain:
+        found = f"found {type(wrong[0]).__name__}" if wrong else "found none"
+        raise InputError(Fault(f"the axis {name} takes numbers, words or True and False; {found}"))
+    return [each for each in plain if isinstance(each, bool | int | float | str)]

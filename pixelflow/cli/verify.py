@@ -1,0 +1,273 @@
+"""Reproduce the thesis's tables: published, formula, measured, deviation, standing, and what becomes of a difference.
+
+TABLE is the number of a table, or a name such as table7, figure13, section5, 4.1.4 or appendix-b; without one all are
+verified. What is measured is executed at that moment. A figure that is not as published must be the one that the
+machine's parameters predict, or the print contradicts itself or can be read in another way, or a note says that it is
+unexplained; else the exit code is 1. A prediction takes a float routine for what it takes alone, other instructions for
+what they are declared to take, and SDRAM accesses from the times of the devices; wires take a cycle each, and
+instruction words are there at once. With --strict all of these fail. The programs' results are computed too, and wrong
+ones make the exit code 1; --timing-only leaves them out.
+
+Claims can be shared out: --jobs processes, or the workers of a Dask cluster, give the same report.
+
+With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path, PurePath
+from pkgutil import resolve_name
+from secrets import token_hex
+
+from pixelflow.cli.machine_values import PIXELFLOW, examples_for
+from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_drawing, check_writable, output_file
+from pixelflow.cli.watching import Watching, add_observer_options
+from pixelflow.cli.workers import WorkerPool, add_worker_options, workers_of
+from pixelflow.config import load_effective
+from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
+from pixelflow.evidence.verification import markdown, svg
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.machine import commands_of_machines, machine_named, machine_names
+from pixelflow.simd.report import Column, Report, Table, counted
+from pixelflow.simd.workers import unseen
+
+EXAMPLES = (
+    "pixelflow verify 6",
+    "pixelflow verify --strict 3 table4",
+    "pixelflow verify appendix-b 2.2.4 --json",
+    "pixelflow verify --list",
+    *examples_for("verify", PIXELFLOW),
+)
+
+_SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
+_WATCHED = ("stats", "trace", "live", "frame")
+_KINDS = ("table", "figure", "section", "appendix")
+_LETTERS = "".join(each.letter for each in ClaimClass)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add tables and outputs."""
+    add = parser.add_argument
+    add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
+    add("--machine", metavar="NAME", help="whose paper (default: pixelflow)")
+    add("--data", metavar="FOLDER", help="judge recorded runs instead, of a machine that has a form for them")
+    add("--strict", action="store_true", help="let every figure fail that is not as published")
+    add("--list", action="store_true", help="list what can be verified; execute nothing")
+    add("--timing-only", action="store_true", help="count cycles and compute no results")
+    add_choice(parser)
+    add_observer_options(parser, record=False)
+    group = parser.add_argument_group("outputs")
+    add = group.add_argument
+    add("--markdown", metavar="FILE.md", help="write the report as Markdown")
+    add("--svg", metavar="FILE.svg", help="write a picture of the report")
+    add("--figure", metavar="FILE", help="draw the curves, .png or .svg (needs matplotlib: extra plot)")
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses among claims in words, and by their time."""
+    help_class = "R reproducible, M mechanical, P by proxy, N not reproducible; several letters: RM"
+    parser.add_argument("--class", dest="classes", default=_LETTERS, metavar="LETTERS", help=help_class)
+    parser.add_argument("--quick", action="store_true", help="leave measures out that take seconds")
+    add_worker_options(parser, "claims")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Verify, write the files, report; fails where a row does."""
+    named = [] if args.machine is not None else [name for name in args.tables[:1] if name in machine_names()]
+    machine, names = args.machine or (*named, PIXELFLOW)[0], _joined(args.tables[len(named) :])
+    if args.data is not None:
+        return _recorded(machine, names, args, screen)
+    paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
+    if args.timing_only and not paper.computes:
+        raise UsageError("--timing-only", "the measures of this paper are not of two kinds")
+    everything = " ".join(["pixelflow verify", *own, "--list"])
+    _check_outputs(args, paper)
+    if args.list:
+        claims = _chosen(paper, names, args.classes, "TABLE", everything)
+        columns = (Column("name", fixed=True), Column("section", fixed=True), Column("title"))
+        table = Table(columns, [(each.name, each.place, each.title) for each in claims])
+        return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in claims]})
+    return verify(machine, names, args, screen, option="TABLE", everything=everything)
+
+
+def _recorded(machine: str, names: Sequence[str], args: argparse.Namespace, screen: Screen) -> Report:
+    """Judge a folder of records; raises UsageError for a machine without, and for claims beside it."""
+    commands = commands_of_machines().get(machine)
+    if commands is None or not commands.records:
+        raise UsageError("--data", f"there is no form of records of {machine} here")
+    if names:
+        raise UsageError("--data", f"judges records, and {names[0]} is a claim", "leave out one of the two")
+    if args.scheduler is not None:
+        raise UsageError("--scheduler", "the records lie in a folder of this machine", "use --jobs")
+    with Progress(screen) as progress:
+        tell = progress.part if progress.shown else unseen
+        return resolve_name(commands.records)(Path(args.data), workers_of(args), tell)
+
+
+def paper_named(machine: str) -> AnyPaper:
+    """Return the paper of a machine; raises UsageError where it has none."""
+    paper = paper_of(machine_named(machine))
+    if paper is None:
+        raise UsageError("TABLE", f"there is no paper on {machine} here")
+    return paper
+
+
+def verify(
+    machine: str, names: Sequence[str], args: argparse.Namespace, screen: Screen, *, option: str, everything: str
+) -> Report:
+    """Measure the claims of those names of a machine's paper, write the files, report.
+
+    ``option`` is what the names were given to, and ``everything`` the command that shows all there are.
+    """
+    paper, workers = paper_named(machine), workers_of(args)
+    claims = _chosen(paper, names, args.classes, option, everything)
+    watched = paper.preset and any(getattr(args, name) for name in _WATCHED)
+    if watched and not workers.alone(len(claims)):
+        raise UsageError("--jobs, --scheduler", "what is watched must run in this process", "leave out one of the two")
+    if args.figure and paper.curves.isdisjoint(claim.name for claim in claims):
+        there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
+        raise UsageError("--figure", f"nothing to draw; {there}")
+    with ExitStack() as stack:
+        attach = _unwatched
+        if paper.preset:
+            effective = load_effective(None, [], paper.preset)
+            attach = stack.enter_context(Watching(args, screen, effective, source="")).attach
+            # A bar on the terminal would fight with the dashboard there.
+            screen = replace(screen, progress=screen.progress and not args.live)
+        bench = paper.bench(attach)
+        bench.timing_only = args.timing_only
+        verified = _verified(screen, machine, claims, bench, workers, quick=args.quick)
+    for path, document in ((args.markdown, markdown), (args.svg, svg)):
+        if path:
+            with output_file(path) as stream:
+                stream.write(document(verified))
+    if args.figure and paper.draw:
+        with output_file(args.figure, binary=True) as stream:
+            rows = {found.claim.name: found.rows for found in verified.findings}
+            paper.draw(stream, PurePath(args.figure).suffix.lower()[1:], rows, bench)
+    return evidence_report(verified, screen.width, quiet=screen.quiet, strict=args.strict)
+
+
+def _unwatched(machine: object) -> None:
+    """Listen to nothing."""
+
+
+def _verified(
+    screen: Screen, machine: str, claims: Sequence[Claim], bench: Bench, workers: WorkerPool, *, quick: bool
+) -> Verified:
+    """Measure claims on the bench, or on those of other processes, whose executions it is then told of."""
+    paper = paper_named(machine)
+    found: dict[int, CheckedClaim] = {}
+    here = workers.alone(len(claims))
+    with Progress(screen, sum(map(paper.effort, claims))) as progress:
+        bench.progress = progress.doing
+
+        def measure_here(name: str) -> _Found:
+            claim = claims[[each.name for each in claims].index(name)]
+            if paper.in_words and paper.effort(claim) > 1 and not quick and not progress.shown:
+                screen.note(f"measuring {claim.name} ({claim.place}), which takes seconds")
+            progress.doing(claim.name)
+            return paper.find(claim, bench, quick=quick), bench.executed
+
+        elsewhere = partial(_measure_elsewhere, _Asked(machine, token_hex(8), bench.timing_only, quick))
+        if not here:
+            progress.doing(counted(len(claims), "claim"))
+        finished = workers.finished(measure_here if here else elsewhere, [claim.name for claim in claims])
+        with closing(finished):
+            for place, (found[place], executed) in finished:
+                bench.executed |= executed
+                progress.step(paper.effort(claims[place]))
+    return Verified(paper, tuple(found[place] for place in range(len(claims))), bench.remarks())
+
+
+_Found = tuple[CheckedClaim, Mapping[Hashable, object]]
+"""A claim as it was found, and what the bench had executed then."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a command asks of the processes that measure for it."""
+
+    machine: str
+    command: str
+    """What tells this command from all others: a bench serves one, however long its process lives."""
+    timing_only: bool
+    quick: bool
+
+
+def _measure_elsewhere(asked: _Asked, name: str) -> _Found:
+    """Measure a claim in whatever process this is."""
+    paper, bench = paper_named(asked.machine), _bench_of(asked)
+    claim = next(each for each in paper.claims if each.name == name)
+    return paper.find(claim, bench, quick=asked.quick), bench.executed
+
+
+@lru_cache(maxsize=1)
+def _bench_of(asked: _Asked) -> Bench:
+    """Return the bench of a command in this process."""
+    bench: Bench = paper_named(asked.machine).bench(_unwatched)
+    bench.timing_only = asked.timing_only
+    return bench
+
+
+def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:
+    """Raise UsageError or InputError for output files that could not be written; changes nothing."""
+    for name in _WATCHED:
+        if getattr(args, name) and not paper.preset:
+            raise UsageError(f"--{name}", "there is nothing to watch: no run of a node is part of these measures")
+    for option, suffixes in _SUFFIXES.items():
+        path = getattr(args, option)
+        if path is None:
+            continue
+        if path == STANDARD_STREAM:
+            raise UsageError(f"--{option} -", "standard output has the report", f"name a {suffixes[0]} file")
+        if PurePath(path).suffix.lower() not in suffixes:
+            raise UsageError(f"--{option}", f"{path!r} is no {' or '.join(suffixes)} file")
+        check_writable(path)
+    if args.figure:
+        check_drawing()
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Return names of which each may be two words: table 3, appendix b."""
+    names: list[str] = []
+    for word in words:
+        if names and names[-1].lower() in _KINDS:
+            names[-1] += f" {word}"
+        else:
+            names.append(word)
+    return names
+
+
+def _chosen(paper: AnyPaper, names: Iterable[str], letters: str, option: str, everything: str) -> list[Claim]:
+    """Return the claims of those names and classes in their own order, all for none.
+
+    Raises UsageError for what is unknown or prints no figure, and where nothing is left.
+    """
+    wanted = {found for given in names for found in _called(paper, given, option, everything)}
+    claims = [claim for claim in paper.claims if not wanted or claim.name in wanted]
+    if not letters or not set(letters.upper()) <= set(_LETTERS):
+        raise UsageError("--class", f"{letters[:60]!r} are not classes", f"letters of {_LETTERS}")
+    if letters == _LETTERS:
+        return claims
+    claims = [claim for claim in claims if {each.letter for each in claim.classes} & set(letters.upper())]
+    if not claims:
+        raise UsageError("--class", f"none of the claims of {option} is of class {letters[:60]}")
+    return claims
+
+
+def _called(paper: AnyPaper, given: str, option: str, everything: str) -> Sequence[str]:
+    """Return the names of the claims that are called so; raises UsageError where none is."""
+    found, plain = paper.called(given), paper.plain(given)
+    if not found and plain in paper.without:
+        raise UsageError(option, f"{plain} has no figures to verify: {paper.without[plain]}")
+    if not found:
+        near = paper.nearest(given)
+        hint = f"did you mean {near}?" if near else f"all of them: {everything}"
+        raise UsageError(option, f"{given[:60]!r} is no {paper.kinds}", hint)
+    return found

@@ -1,1 +1,0 @@
-"""Options that say from where something is seen, for commands that draw and those that tessellate."""

@@ -1,1 +1,0 @@
-"""Watching runs: the options and the files."""

@@ -1,0 +1,433 @@
+"""The options that watch runs, the trace files that they ask for, and what subscribes to events for them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING
+
+from pixelflow import __version__
+from pixelflow.cli.arguments import count
+from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_clashes, refuse_overwrite
+from pixelflow.config import NodeConfig
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node import Node
+from pixelflow.observe import Bus
+from pixelflow.observe.node_tracer import NodeTracer
+from pixelflow.simd.configuration import Effective
+from pixelflow.simd.errors import (
+    Fault,
+    InputError,
+    MissingPackageError,
+    Place,
+    SimulatorError,
+    UsageError,
+    format_error,
+    nearest,
+)
+from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
+from pixelflow.simd.trace.formats import FORMATS, Format, format_of
+from pixelflow.simd.trace.trace_model import STREAMS
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pixelflow.cli.live import FinalFrame, LiveDisplay
+    from pixelflow.cli.recording import MemoryChecks, Recording
+    from pixelflow.cli.stats import StatsFiles
+    from pixelflow.node import EnergyMeter
+    from pixelflow.simd.report import Report
+
+# Trace files: which ones ``--trace`` asks for, collecting them, and writing them.
+
+
+_ZIPPED = ".gz"
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    format: Format
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSubject:
+    """What a trace is of, as far as it is known before anything runs."""
+
+    clock_mhz: int
+    header: dict[str, str]
+    """What the head of a file says of the configuration."""
+    known: Sequence[Track]
+    """The tracks that a run may have, wires left out."""
+    hint: str
+    """Examples of tracks."""
+    tracer: Callable[[Trace, Selection], Tracer] = Tracer
+
+
+class TraceFiles:
+    """Subscribes to nodes and writes what it has received, up to where the runs came, in every format asked for."""
+
+    def __init__(self, targets: Sequence[_Target], tracer: Tracer, known: Sequence[Track], note: Callable) -> None:
+        self._targets = targets
+        self._tracer = tracer
+        self._known = known
+        self._note = note
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that will be written."""
+        return tuple(target.path for target in self._targets)
+
+    def attach(self, bus: Bus) -> None:
+        """Listen to the runs of a node, from now on; runs follow each other in the trace."""
+        self._tracer.attach(bus, self._known)
+
+    def close(self) -> None:
+        """Write the files, unless no run has begun; say on stderr which, and which of ``--only`` met nothing."""
+        if not self._tracer.runs:
+            return
+        trace = self._tracer.trace
+        for pattern in self._tracer.selection.unmet(trace.tracks):
+            self._note(f"note: --only {pattern}: nothing happened there")
+        for target in self._targets:
+            write_trace(trace, target.format, target.path)
+            self._note(f"wrote {target.path}")
+
+
+def open_traces(
+    specs: Iterable[str],
+    source: str,
+    subject: TraceSubject,
+    *,
+    window: str | None = None,
+    only: Iterable[str] = (),
+    note: Callable[[str], None],
+) -> TraceFiles:
+    """Return what collects for ``--trace FMT[:F]``; ``source`` is the program or patch file, which names the files.
+
+    ``subject`` is what is listened to.
+
+    Raises UsageError for an unknown format or track, a window that is none or a package that is not installed, and
+    InputError where a file could not be written.
+    """
+    targets = [_target(spec, source) for spec in specs]
+    try:
+        selection = Selection.of(window, only)
+    except ValueError as error:
+        raise UsageError(f"--window {window}", str(error), "example: --window 1000:2000") from None
+    for pattern in selection.only:
+        wrong = unknown_track(pattern, subject.known)
+        if wrong is not None:
+            raise UsageError(f"--only {pattern}", wrong, subject.hint)
+    header = {"tool": f"pixelflow-sim {__version__}", **subject.header}
+    if window is not None:
+        header["window"] = window
+    if selection.only:
+        header["only"] = ", ".join(selection.only)
+    tracer = subject.tracer(Trace(TraceClock(subject.clock_mhz), header), selection)
+    return TraceFiles(targets, tracer, subject.known, note)
+
+
+def write_trace(trace: Trace, format: Format, path: str) -> None:
+    """Write a trace; a name that ends in ``.gz`` is compressed, without a time stamp."""
+    with output_file(path, binary=True) as stream:
+        if not path.endswith(_ZIPPED):
+            _write_buffered(trace, format, stream)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as zipped:
+            _write_buffered(trace, format, zipped)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[tuple[Format, IO[bytes]]]:
+    """Open a trace file, compressed or not, with the format that its first bytes say; raises InputError."""
+    try:
+        with Path(path).open("rb") as stream:
+            zipped = stream.read(2) == b"\x1f\x8b"
+            stream.seek(0)
+            with io.BufferedReader(gzip.GzipFile(fileobj=stream)) if zipped else stream as content:
+                format = format_of(content.peek(16)[:16])
+                if format is None:
+                    hint = f"known formats: {', '.join(FORMATS)}"
+                    raise InputError(Fault("not a trace of a known format", Place(path), hint))
+                if format.reading_needs_package:
+                    require_package(format, path)
+                yield format, content
+    except (OSError, EOFError, gzip.zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(Fault(f"cannot be read: {reason}", Place(path))) from None
+
+
+def require_package(format: Format, option: str) -> None:
+    """Raise MissingPackageError where the package of a format is not installed."""
+    if format.missing:
+        what = f"the format {format.name} needs a package that is not installed"
+        raise MissingPackageError(what, "trace", Place(option))
+
+
+def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:
+    buffered = io.BufferedWriter(stream, 1 << 16)
+    format.write(trace, buffered)
+    buffered.detach()
+
+
+def _target(spec: str, source: str) -> _Target:
+    """Return the format and file of ``FMT``, ``FMT:FILE``, or a file name that says the format by its suffix."""
+    name, _, path = spec.partition(":")
+    format = FORMATS.get(name)
+    if format is None:
+        format, path = _format_of_name(spec), spec
+    elif not path:
+        path = ("program" if source == STANDARD_STREAM else PurePath(source).stem) + format.suffix
+    if path == STANDARD_STREAM:
+        raise UsageError(f"--trace {spec}", "standard output has the report", "name a file: --trace FMT:FILE")
+    require_package(format, f"--trace {spec}")
+    refuse_overwrite(source, path)
+    check_writable(path)
+    return _Target(format, path)
+
+
+def _format_of_name(spec: str) -> Format:
+    for format in FORMATS.values():
+        if PurePath(spec.removesuffix(_ZIPPED)).suffix == format.suffix:
+            return format
+    found = nearest(spec.partition(":")[0], FORMATS)
+    hint = f"did you mean {found}?" if found else f"formats: {', '.join(FORMATS)}; to a file: FMT:FILE"
+    raise UsageError(f"--trace {spec}", "is neither a format nor a file name with the suffix of one", hint)
+
+
+def node_subject(effective: Effective) -> TraceSubject:
+    """Return what a trace of nodes is of."""
+    config = effective.config
+    header = {"config": effective.preset, "config_sha256": config.sha256}
+    hint = "examples: eigc, 'tigc*', 'tasic[0]', 'sem *', 'wire *'"
+    return TraceSubject(config.clock_mhz, header, known_of(config), hint, NodeTracer)
+
+
+def known_of(config: NodeConfig) -> list[Track]:
+    """Return every track that a run on such a machine may have, wires left out."""
+    paths = [f"store{gp}" for gp in range(config.gni.gp_count)]
+    paths += [f"from_gni{module}" for module in range(config.array.modules)]
+    return known_tracks(STREAMS, config.array.modules, [*paths, "network_out"], SEMAPHORES)
+
+
+# The options that watch runs, and what subscribes to the events of nodes for them.
+
+
+def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True) -> None:
+    """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs.
+
+    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved; it reports no
+    energy either.
+    """
+    add = parser.add_argument_group("watch").add_argument
+    add("--stats", action="append", default=[], metavar="FILE", help="write statistics: .json or .csv (repeatable)")
+    add("--trace", action="append", default=[], metavar="FMT[:FILE]",
+        help="write a trace: perfetto, vcd, kanata or a file name that says it; .gz packs it (repeatable)")  # fmt: skip
+    add("--window", metavar="A:B", help="trace only the cycles from A up to B (either may be missing)")
+    add("--only", action="append", default=[], metavar="TRACK",
+        help="trace only this track: eigc, 'tigc*', 'tasic[0]', 'wire *' (repeatable)")  # fmt: skip
+    if record:
+        add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+        add("--check-memory", action="store_true",
+            help="exit code 1 where bytes matter that nothing has written, or writes of one round collide")  # fmt: skip
+    if passes:
+        add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
+    if record:
+        add("--energy", action="store_true",
+            help="account for energy by kind of work; prices are invented (also in --stats)")  # fmt: skip
+        add("--price", action="append", default=[], metavar="WORK=FJ",
+            help="with --energy: another price, in femtojoules (repeatable)")  # fmt: skip
+    else:
+        parser.set_defaults(record=None, check_memory=False, energy=False, price=[])
+    add("--live", action="store_true", help="show the dashboard while it runs")
+    add("--frame", action="store_true", help="show the dashboard once, at the end")
+
+
+_FILES = ("output", "preview", "markdown", "svg", "figure", "html")
+"""Options of commands that name a file to write besides those of the group ``watch``."""
+
+
+class Watching:
+    """What a command was asked to watch, as a context around everything that it runs.
+
+    Made before long work, so that a bad name is refused at once. Files are written when the context ends, also where a
+    run was stopped; nothing is written where no run has begun.
+    """
+
+    def __init__(self, args: argparse.Namespace, screen: Screen, effective: Effective, source: str) -> None:
+        """``source`` is the file that the command reads, which no output may overwrite.
+
+        Raises UsageError for options that contradict each other, InputError for files that cannot be written.
+        """
+        self._args, self._screen, self._effective, self._source = args, screen, effective, source
+        self._record_pass = getattr(args, "record_pass", None)
+        self.energy = self._open_energy()
+        """The energy of the runs, where it was asked for."""
+        self._stats = self._open_stats()
+        self._check()
+        self._traces = self._open_traces()
+        refuse_clashes(self._outputs(), self._inputs())
+        self._recording: Recording | None = None
+        self._memory: MemoryChecks | None = None
+        self._open = contextlib.ExitStack()
+        self._display: FinalFrame | LiveDisplay | None = None
+        self._display_made = False
+
+    def _check(self) -> None:
+        args, screen = self._args, self._screen
+        if args.record is not None:
+            _check_record_name(args.record)
+        elif self._record_pass is not None:
+            raise UsageError("--record-pass", "there is no --record")
+        for path in (*args.stats, *([args.record] if args.record else [])):
+            refuse_overwrite(self._source, path)
+        if args.live and args.frame:
+            raise UsageError("--frame", "--live shows the last frame already")
+        for option in ("live", "frame"):
+            if getattr(args, option) and (screen.json or screen.quiet):
+                raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
+
+    def _outputs(self) -> Iterator[tuple[str, str]]:
+        """Every file that the command will write, by option; not every command has all of these options."""
+        args = self._args
+        yield from (("--stats", path) for path in args.stats)
+        yield from (("--trace", path) for path in (self._traces.paths if self._traces is not None else ()))
+        saved = getattr(args, "save_at", None)
+        named = {"--record": args.record, "--save-at": saved[1] if saved else None}
+        named |= {f"--{name}": getattr(args, name, None) for name in _FILES}
+        yield from ((option, path) for option, path in named.items() if path is not None)
+
+    def _inputs(self) -> Iterator[tuple[str, str]]:
+        named = {f"--{name}": getattr(self._args, name, None) for name in ("load", "memory", "config")}
+        # What --load names on other commands is no file.
+        yield from ((option, path) for option, path in named.items() if path is not None and os.path.exists(path))
+
+    def _open_traces(self) -> TraceFiles | None:
+        args = self._args
+        if not args.trace:
+            if args.window is not None or args.only:
+                raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
+            return None
+
+        cut = {"window": args.window, "only": args.only}
+        return open_traces(args.trace, self._source, node_subject(self._effective), **cut, note=self._screen.note)
+
+    def _open_stats(self) -> StatsFiles | None:
+        if not self._args.stats:
+            return None
+        from pixelflow.cli.stats import StatsFiles  # 10 ms for those who want no statistics
+
+        return StatsFiles(self._args.stats, self._effective, None if self.energy is None else self.energy.values)
+
+    def _open_energy(self) -> EnergyMeter | None:
+        if not self._args.energy:
+            if self._args.price:
+                raise UsageError("--price", "there is no --energy to account for")
+            return None
+        from pixelflow.cli.stats import energy_meter
+
+        return energy_meter(self._effective.config, self._args.price)
+
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()  # the terminal first: what follows may have something to say
+        failed: list[SimulatorError] = []
+        for write in self._writers(ok=kind is None):
+            try:
+                write()
+            except SimulatorError as refused:  # the other files, and what stopped the run, are no worse for it
+                failed.append(refused)
+        first = failed.pop(0) if failed and kind is None else None
+        for refused in failed:
+            sys.stderr.write(format_error(refused) + "\n")
+        if first is not None:
+            raise first
+
+    def _writers(self, *, ok: bool) -> Iterator[Callable[[], None]]:
+        if self._stats is not None:
+            yield from self._stats.writers()
+        if self._traces is not None:
+            yield self._traces.close
+        if self._recording is not None:
+            yield partial(self._recording.close, ok=ok)
+
+    def attach(self, node: Node) -> None:
+        """Listen to a node, before its runs; the runs of several nodes follow each other in every file."""
+        if self.energy is not None:  # before the statistics, which ask for it
+            self.energy.attach(node.bus)
+        if self._stats is not None:
+            self._stats.attach(node.bus)
+        if self._traces is not None:
+            self._traces.attach(node.bus)
+        if self._args.record is not None and self._recording is None:
+            from pixelflow.cli.recording import Recording  # 20 ms for those who save no run
+
+            self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
+            self._recording.attach(node.bus)
+        if self._args.check_memory:
+            from pixelflow.cli.recording import MemoryChecks
+
+            self._memory = self._memory or MemoryChecks()
+            self._memory.attach(node)
+        self._attach_display(node)
+
+    def shown(self, name: str, rows: Iterable[int], cycle: int, lanes: Sequence[int] | None = None) -> None:
+        """Say which bytes are shown after the runs, so that ``--check-memory`` knows that they matter."""
+        if self._memory is not None:
+            self._memory.shown(name, rows, cycle, lanes)
+
+    def checked(self, report: Report) -> Report:
+        """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
+        return report if self._memory is None else self._memory.checked(report)
+
+    def completed(self, report: Report) -> Report:
+        """Return a report with energy and with what ``--check-memory`` has found."""
+        return self.checked(self.with_energy(report))
+
+    def with_energy(self, report: Report) -> Report:
+        """Return a report with the energy of all runs together, where it was asked for and there were any."""
+        if self.energy is None or not self.energy.runs:
+            return report
+        energy = self.energy.together()
+        data = {**report.data, "energy": energy.as_object()}
+        return replace(report, parts=[*report.parts, "", *energy.parts()], data=data)
+
+    def part(self, number: int, total: int) -> None:
+        """Say which of several passes begins."""
+        if self._display is not None:
+            self._display.part(number, total)
+
+    def _attach_display(self, node: Node) -> None:
+        if not self._args.live and not self._args.frame:
+            return
+        if not self._display_made:
+            from pixelflow.cli.live import FinalFrame, live_display
+
+            self._display_made = True
+            kind = live_display if self._args.live else FinalFrame
+            self._display = kind(self._screen, self._effective.preset)
+            if self._display is not None:
+                self._open.callback(self._display.close)
+        if self._display is not None:
+            self._display.follow(node)
+
+
+def _check_record_name(path: str) -> None:
+    """Raise UsageError or InputError where a run cannot be saved under this name."""
+    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
+        raise UsageError(f"--record {path}", "the name must end in .npz")
+    check_writable(path)

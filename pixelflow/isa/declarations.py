@@ -1,0 +1,205 @@
+"""The state of one PE besides its memory, and the addresses of its memory (thesis 2.2.1; details invented).
+
+Three 8-bit registers R, S, M; carry C; enable E; the latch L, which holds the enable of whoever called the routine
+that is running; a stack of saved enables, a stack of saved latches; the marks MR and MW that make a PE take part in
+a texture read or write. At all times E is a subset of L.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
+from pixelflow.simd.isa.effects import Effects, State, agree_on_memory, agree_on_state, must_agree
+from pixelflow.simd.report import counted
+
+MAIN_BYTES = 256
+COMPOSITION_START = 256
+INPUT_PORT = 320
+OUTPUT_PORT = 352
+PORT_BYTES = 32
+MEMORY_BYTES = 384
+"""256 main, 64 image composition, two local ports of 32 (thesis 2.2.1, 3.6); the order is invented."""
+
+PANEL_PES = 32
+"""PEs of a panel, the reach of PixCopy and PixSwap (thesis 2.2.8)."""
+
+WORDS = ("R", "S", "M")
+CARRIES = ("C",)
+
+ENABLE_STACK = ("E0", "E1", "E2", "E3")
+"""Saved enables, newest first (depth 4, invented)."""
+
+LATCH_STACK = ("L0", "L1", "L2", "L3")
+"""Latches of the calling routines, innermost first (depth 4, invented)."""
+
+MASKS = ("E", "L", *ENABLE_STACK, *LATCH_STACK, "MR", "MW")
+
+
+# Declarations of the node's instructions: families, units, and what they have besides those of any machine.
+
+
+ALL, BEFORE, END = "(all)", "(before)", "(end)"
+"""What reports call the time of a stream that begins no stage, the time before the first one, and the end of the last:
+no stage can have these names."""
+
+
+class Family(Enum):
+    """Groups of instructions in the cycle report and in the manual."""
+
+    STARTUP = "start-up"
+    MOVE = "move"
+    ARITHMETIC = "arithmetic"
+    LOGIC = "logic"
+    SHIFT = "shift"
+    MULTIPLY = "multiply"
+    ENABLE = "enable"
+    LEE = "linear expression"
+    PIXEL_COPY = "pixel copy"
+    PORT = "port"
+    TEXTURE = "texture"
+    CONTROL = "control"
+
+
+class Unit(Enum):
+    """Which part of the machine gives an instruction its meaning."""
+
+    PE = "processing elements"
+    LEE = "linear expression evaluator"
+    TASIC = "texture ASICs"
+    SEQUENCER = "sequencer"
+
+
+class Transfers(Enum):
+    """What a transfer does to the SDRAMs of texture memory."""
+
+    READ = "reads them"
+    WRITE = "writes them"
+    PASS = "leaves them alone"
+
+
+class LaneWork(Enum):
+    """What PEs do in the cycles of an instruction, which energy is counted by."""
+
+    READ = "memory_read"
+    WRITE = "memory_write"
+    OPERATION = "operation"
+    LINEAR = "linear"
+    HOP = "hop"
+
+
+_OPERATIONS = {"operate": 1, "fetch and operate": 1, "shift pair": 2, "evaluate, fetch and add": 1}
+"""Operations on bytes of the steps that make them."""
+
+
+def work_of(steps: tuple[Step, ...]) -> dict[LaneWork, int]:
+    """Return what steps do in one PE, as they are named: ``store``, ``hop``, ``evaluate``; other memory steps read."""
+    found: dict[LaneWork, int] = dict.fromkeys(LaneWork, 0)
+    each_once = {id(step): step for step in steps}  # most are one object many times
+    for number, times in Counter(map(id, steps)).items():
+        step = each_once[number]
+        if step.memory:
+            found[LaneWork.WRITE if "store" in step.name else LaneWork.READ] += times
+        found[LaneWork.HOP] += times * ("hop" in step.name)
+        found[LaneWork.LINEAR] += times * ("evaluate" in step.name)
+        found[LaneWork.OPERATION] += times * _OPERATIONS.get(step.name, 0)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class NodeDeclaration(Declaration):
+    """One instruction of a node."""
+
+    transfers: Transfers | None = None
+    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
+
+    @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lanes: that of the processing elements' instructions is."""
+        return self.unit is Unit.PE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_lanes:
+            must_agree(self, (_memory, _state, _units, _stacks, _family, _cost))
+
+
+_STATE = (*WORDS, *CARRIES, *MASKS)
+_ENABLES = {"E", *ENABLE_STACK}
+
+
+def _memory(instruction: Instruction, found: Effects) -> Iterator[str]:
+    work = work_of(instruction.steps)
+    return agree_on_memory(instruction, found, reads=work[LaneWork.READ], writes=work[LaneWork.WRITE])
+
+
+def _state(instruction: Instruction, found: Effects) -> Iterator[str]:
+    return agree_on_state(instruction, found, names=_STATE)
+
+
+def _units(instruction: Instruction, found: Effects) -> Iterator[str]:
+    """Bytes of linear expressions, and ways between PEs: each takes a hop at least."""
+    work = work_of(instruction.steps)
+    if work[LaneWork.LINEAR] != found.evaluated:
+        declared = f"{counted(work[LaneWork.LINEAR], 'byte')} of a linear expression (steps named `evaluate`)"
+        yield f"declares {declared}, its meaning has {found.evaluated} evaluated"
+    if work[LaneWork.HOP] < len(found.routes) or (work[LaneWork.HOP] and not found.routes):
+        declared = f"{counted(work[LaneWork.HOP], 'hop')} between PEs (steps named `hop`)"
+        yield f"declares {declared}, its meaning routes {counted(len(found.routes), 'byte')}"
+
+
+def _stacks(instruction: Instruction, found: Effects) -> Iterator[str]:
+    """The enable stack by ``pushes``, the latch and its stack by ``flow``."""
+    declared, done = instruction.declaration.pushes, _moved(found, ENABLE_STACK)
+    if done != declared:
+        words = {0: "leaves the enable stack alone", 1: "pushes an enable", -1: "pops an enable"}
+        shown = words.get(declared, f"moves the enable stack by {declared}")
+        does = "writes the stack otherwise" if done is None else words[done]
+        yield f"declares that it {shown} (pushes={declared}), its meaning {does}"
+    starts = instruction.declaration.flow is Flow.START
+    latches = _moved(found, LATCH_STACK) == 1 and "L" in found.writes
+    if starts != latches or (not starts and not {"L", *LATCH_STACK}.isdisjoint(found.writes)):
+        shown = "starts a routine" if starts else "starts no routine"
+        does = "latches the enable" if latches else "writes the latches" if not starts else "leaves the latch alone"
+        yield f"declares that it {shown} (flow), its meaning {does}"
+
+
+def _moved(found: Effects, stack: tuple[str, ...]) -> int | None:
+    """Return 1 where a stack is pushed, -1 where it is popped, 0 where it is left alone, None for anything else."""
+    if not {*stack} & found.writes.keys():
+        return 0
+    top, second = stack[:2]
+    if found.writes.get(second) == frozenset[State]((top,)):
+        return 1
+    return -1 if found.writes.get(top) == frozenset[State]((second,)) else None
+
+
+def _family(instruction: Instruction, found: Effects) -> Iterator[str]:
+    """A family that says what the meaning has to do."""
+    family, written = instruction.declaration.family, {*found.writes}
+    declared = f"declares the family {family.name} ({family.value})"
+    does: dict[Enum, tuple[bool, str]] = {
+        Family.LEE: (found.evaluated > 0, "evaluates no linear expression"),
+        Family.PIXEL_COPY: (bool(found.routes), "moves nothing between PEs"),
+        Family.ENABLE: (bool(written & _ENABLES), "writes no enable"),
+        Family.PORT: (bool(written & {"MR", "MW"}), "marks no PE"),
+        Family.STARTUP: ("L" in written, "latches nothing"),
+        Family.TEXTURE: (False, "is over the PEs"),
+        Family.CONTROL: (False, "is over the PEs"),
+    }
+    right, other = does.get(family, (bool(written), "writes nothing"))
+    if not right:
+        yield f"{declared}, its meaning {other}"
+    for each, done in ((Family.LEE, found.evaluated), (Family.PIXEL_COPY, len(found.routes))):
+        if done and family not in (Family.LEE, Family.PIXEL_COPY):
+            yield f"{declared}, its meaning is one of {each.name} ({each.value})"
+
+
+def _cost(instruction: Instruction, found: Effects) -> Iterator[str]:
+    """The cycles that the manual prints, where they are a number."""
+    text = instruction.declaration.cost_text
+    if text.isdecimal() and int(text) != len(instruction.steps):
+        yield f"declares a cost of {text} in the manual, its steps take {counted(len(instruction.steps), 'cycle')}"

@@ -1,0 +1,623 @@
+"""The account of a run: what executed and how often, its cycles, and the ledger of what went in and came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import ALL, BEFORE, END, Family, Program, SourceLine
+from pixelflow.isa.control import SIGNAL
+from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.clocked import Clocked
+from pixelflow.node.run.stream import OpenWait, Stream
+from pixelflow.node.run.supply import ProgramWords, words_of
+from pixelflow.observe import TRANSFER
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.report import Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
+
+# The ledger of a run: what went in against what came out. An imbalance is a defect of the simulator.
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFlow:
+    """The signals of one semaphore: sent by SIGNAL, of these carried to the other stream, taken by WAIT, left over."""
+
+    sent: int
+    carried: int
+    taken: int
+    left: int
+
+    @property
+    def balanced(self) -> bool:
+        return self.sent == self.taken + self.left
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFlow:
+    """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
+
+    On the local ports these are the bytes for which the rounds have slots, of EMCs without a PE left too. ``used`` are
+    the bytes that go over the pins, addresses among them, ``moved`` those of data, as the meaning of the transfers has
+    moved them.
+    """
+
+    asked: int = 0
+    carried: int = 0
+    counted: int = 0
+    used: int = 0
+    moved: int = 0
+
+    @property
+    def balanced(self) -> bool:
+        return self.asked == self.carried == self.counted >= self.used >= self.moved
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a run moved. Commands and dones count one for each module."""
+
+    signals: dict[int, SignalFlow]
+    commands: int = 0
+    dones: int = 0
+    inbound: LedgerFlow = LedgerFlow()
+    """Bytes from the EMCs to the TASICs: addresses, and data to be written."""
+    outbound: LedgerFlow = LedgerFlow()
+    """Bytes from the TASICs to the EMCs."""
+    to_gps: LedgerFlow = LedgerFlow()
+    """Bytes from the TASICs to the GNI, for GPs of this node or of others: every one of them is data that moved."""
+    from_gps: LedgerFlow = LedgerFlow()
+    """Bytes of loads from the own GPs to the GNI: every one of them is data that moved."""
+    slots: int = 0
+    """Slots of transfers with PEs: one of each EMC of a module in each round."""
+    slots_used: int = 0
+    """Those in which the EMC has a PE left. The others take their time, and nothing moves in them."""
+
+    def check(self) -> None:
+        """Raise InternalError where something was lost or appeared from nowhere."""
+        wrong = [f"semaphore {number}: {flow}" for number, flow in self.signals.items() if not flow.balanced]
+        if self.commands != self.dones:
+            wrong.append(f"{self.commands} commands, {self.dones} done")
+        wrong += [f"{name}: {flow}" for name, flow in self._flows() if not flow.balanced]
+        if self.slots_used > self.slots:
+            wrong.append(f"{self.slots} slots, {self.slots_used} used")
+        if wrong:
+            raise InternalError("the ledger of the run does not balance: " + "; ".join(wrong))
+
+    def _flows(self) -> tuple[tuple[str, LedgerFlow], ...]:
+        return (
+            ("bytes to the TASICs", self.inbound),
+            ("bytes to the EMCs", self.outbound),
+            ("bytes for GPs", self.to_gps),
+            ("bytes from GPs", self.from_gps),
+        )
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the totals as plain values, for JSON."""
+        return {
+            "signals": {
+                str(number): {"sent": f.sent, "carried": f.carried, "taken": f.taken, "left": f.left}
+                for number, f in self.signals.items()
+            },
+            "commands": self.commands,
+            "dones": self.dones,
+            "slots": self.slots,
+            "slots_used": self.slots_used,
+            "bytes": {
+                name: {each.name: getattr(flow, each.name) for each in fields(flow)}
+                for name, flow in (
+                    ("to_tasics", self.inbound),
+                    ("to_emcs", self.outbound),
+                    ("to_gps", self.to_gps),
+                    ("from_gps", self.from_gps),
+                )
+            },
+        }
+
+
+def signal_flows(streams: Iterable[Stream], carried: Counter[int] | None = None) -> dict[int, SignalFlow]:
+    """Return the flow of every semaphore that a run used, from what executed and what the counters hold."""
+    sent: Counter[int] = Counter()
+    taken: Counter[int] = Counter()
+    left: Counter[int] = Counter()
+    for stream in streams:
+        for index, use, semaphore in stream.sequencer.semaphore_uses:
+            if times := stream.executed[index]:
+                counts = sent if use is SIGNAL else taken
+                counts[semaphore] += times
+        left.update({number: count for number, count in enumerate(stream.semaphores.counts) if count})
+    carried = carried or Counter()
+    used = sorted(sent.keys() | taken.keys() | left.keys())
+    return {number: SignalFlow(sent[number], carried[number], taken[number], left[number]) for number in used}
+
+
+def ledger_of(run: Clocked) -> Ledger:
+    """Return the ledger of a run that has ended."""
+    if run.boxes is None:
+        return Ledger(signal_flows(run.streams.values()))
+    totals, boxes, gni, moved = run.counts.totals, run.boxes, run.boxes.gni.state, run.moved
+    sent = sum(box.state.sent_bytes for box in boxes.emcs)
+    received = sum(box.state.received_bytes for box in boxes.emcs)
+    for_gps = sum(box.state.sent_bytes for box in boxes.ports)
+    from_gps = sum(box.state.given_bytes for box in boxes.gps)
+    to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
+    given = (totals["inbound asked"], totals["inbound"], sent, totals["inbound used"])
+    taken = (totals["outbound asked"], totals["outbound"], received, totals["outbound used"])
+    return Ledger(
+        signal_flows(run.streams.values(), run.counts.signals),
+        totals["commands"],
+        totals["dones"],
+        LedgerFlow(*given, moved["PEs to TASICs"] + looped),
+        LedgerFlow(*taken, moved["TASICs to PEs"] + looped),
+        LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps, to_gps),
+        LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads, loads),
+        totals["slots"],
+        totals["slots used"],
+    )
+
+
+# The stages of runs in time, stream beside stream: figure 13 of the thesis as data of an executed run.
+#
+# The figure is missing from the text; section 5 says of it that all stalls are in the transfers, never in the EMCs.
+
+
+@dataclass(frozen=True, slots=True)
+class StageSpan:
+    """A stage of one stream, from cycle ``start`` up to, but not including, ``end``.
+
+    It is filled by ``busy``, the cycles of the stream's instructions, ``transfer``, those in which the texture stream
+    waited for its own transfer, and ``wait``, those in which it waited for anything else, as the other stream. The last
+    two are the waits of the account.
+    """
+
+    name: str
+    stream: str
+    start: int
+    end: int
+    busy: int
+    transfer: int
+    wait: int
+
+    @property
+    def cycles(self) -> int:
+        """The length of the span."""
+        return self.end - self.start
+
+
+class _Staged(Protocol):
+    """What an account says of one stream: its stages as (name, cycle of the MARK), its waits by stage."""
+
+    @property
+    def stream(self) -> str: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def stages(self) -> Sequence[tuple[str, int]]: ...
+    @property
+    def stage_waits(self) -> Mapping[tuple[int, str], int]: ...
+
+
+class _Account(Protocol):
+    """An account of a run: of all its streams."""
+
+    @property
+    def streams(self) -> Sequence[_Staged]: ...
+    @property
+    def total_cycles(self) -> int: ...
+
+
+def stage_marks(stages: Sequence[tuple[str, int]], cycles: int) -> list[tuple[str, int]]:
+    """Return (name, first cycle) of what a stream's time falls into: what precedes its stages, these, and its end."""
+    return [(BEFORE if stages else ALL, 0), *stages, (END, cycles)]
+
+
+def timeline(run: _Account) -> tuple[StageSpan, ...]:
+    """Return the stages of both streams that took any cycles, stream by stream, each in the order of time.
+
+    The spans of a stream follow each other without a gap from cycle 0 to its end; what precedes the first MARK is named
+    ``(before)``, and all of a stream without MARK ``(all)``.
+    """
+    return tuple(span for each in run.streams for span in _spans(each))
+
+
+def _spans(run: _Staged) -> Iterator[StageSpan]:
+    waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
+    for (stage, reason), cycles in run.stage_waits.items():
+        waits[stage][reason != TRANSFER] += cycles
+    marks = stage_marks(run.stages, run.cycles)
+    for stage, ((name, start), (_, end)) in enumerate(pairwise(marks), start=-1):
+        if end > start:
+            transfer, wait = waits[stage]
+            yield StageSpan(name, run.stream, start, end, end - start - transfer - wait, transfer, wait)
+
+
+def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
+    """Return what draws the stages of runs that follow each other; nothing where there is but one span.
+
+    A run begins when the one before has ended in both streams.
+    """
+    lanes: dict[str, list[TimeSpan]] = {}
+    begin = 0
+    for run in runs:
+        for each in timeline(run):
+            lane = lanes.setdefault(each.stream.upper(), [])
+            lane.append(TimeSpan(each.name, begin + each.start, begin + each.end, each.wait, each.transfer))
+        begin += run.total_cycles
+    if sum(map(len, lanes.values())) < 2:
+        return ()
+    several = f", {len(runs)} passes one after the other" if len(runs) > 1 else ""
+    return (Timeline(f"stages in time{several}", tuple(lanes.items()), own="its own transfer"),)
+
+
+# What a run took, from how often each instruction executed. Every count is the sum of declared steps.
+
+
+_LINES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineUse:
+    """How often a routine was called, and its cycles: its own instructions, and with the routines it called."""
+
+    name: str
+    calls: int
+    own_cycles: int
+    total_cycles: int
+
+
+class _ByLine(dict[SourceLine | None, int]):
+    """Cycles by source line; a long one shows those that took most."""
+
+    def __repr__(self) -> str:
+        most = sorted(self.items(), key=lambda item: -item[1])[:_LINES_SHOWN]
+        shown = [f"{f'{line.file}:{line.line}' if line else None}: {cycles}" for line, cycles in most]
+        left = len(self) - len(most)
+        return "{" + ", ".join([*shown, *([f"... {left} more"] if left else [])]) + "}"
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
+    """The account of one run of one stream."""
+
+    program: Program
+    engine: str
+    cycles: int
+    executed: tuple[int, ...]
+    """How often each instruction of ``program.instructions`` was executed."""
+    cycles_each: tuple[int, ...]
+    """Cycles of one execution of each instruction."""
+    stages: tuple[tuple[str, int], ...]
+    """MARKs in the order they were met: (name, cycle)."""
+    routine_cycles: dict[str, tuple[int, int]]
+    seconds_at_clock: float
+    stream: str = "eigc"
+    reason: str = "halt"
+    """Why the run ended: ``halt``, or what stopped it: see `RunEnded`."""
+    waits: dict[str, int] = field(default_factory=dict)
+    """Cycles in which the stream did nothing of its own, by reason: ``sem N``, or ``transfer`` for the TIGC."""
+    stage_waits: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
+    ledger: Ledger | None = None
+    """What the run moved between the streams and on the ports; for both streams together."""
+    beside: Run | None = None
+    """The account of the texture stream that ran beside this one."""
+    gni_cycles: dict[str, int] = field(default_factory=dict)
+    """Cycles in which paths out of the GNI were busy: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
+    tasic_cycles: tuple[int, ...] = ()
+    """For each module, cycles from the first access to the last byte of its texture transfers."""
+
+    delivered: int | None = None
+    """Words of instructions that were sent to the IGC; None where they are there at once (`igc.supply`)."""
+    repeated: bool = field(default=False, compare=False)
+    """Whether the times are those of an earlier run of the program, which did the same (`score.py`)."""
+
+    def __repr__(self) -> str:
+        name = self.program.name
+        return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"
+
+    def report(self) -> Report:
+        """Return the cycles of the streams, and where those of this one went."""
+        streams = tuple(
+            (each.stream, each.cycles, each.busy, sum(each.waits.values()), each.instructions) for each in self.streams
+        )
+        families = tuple((family.value, cycles) for family, cycles in self.by_family.items())
+        tables = (
+            plain_table(("stream", "cycles", "busy", "waiting", "instructions"), streams, key="streams"),
+            plain_table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else (), key="stages"),
+            plain_table(("family", "cycles"), families, key="families"),
+        )
+        facts = (
+            ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
+            ("engine", self.engine),
+            ("ended by", self.reason),
+            *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
+        )
+        return overview(f"run of {counted(self.total_cycles, 'cycle')}", facts, tables, figures=stage_figures((self,)))
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the tables of the report, and the cycles of every routine and source line of this stream."""
+        uses = [(use.name, use.calls, use.own_cycles, use.total_cycles) for use in self.by_routine.values()]
+        lines = [(line.file, line.line, n, line.text.strip()) for line, n in self.by_line.items() if line and n]
+        return {
+            **super().tables(),
+            "routines": plain_table(("routine", "calls", "own_cycles", "total_cycles"), uses, key="routines"),
+            "lines": plain_table(("file", "line", "cycles", "source"), lines, key="lines"),
+        }
+
+    @property
+    def streams(self) -> tuple[Run, ...]:
+        """This account and the one beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def words(self) -> ProgramWords:
+        """The words of the program's instructions."""
+        return words_of(self.program)
+
+    @property
+    def total_cycles(self) -> int:
+        """Cycles until both streams had ended."""
+        return max(self.cycles, self.beside.cycles if self.beside else 0)
+
+    @cached_property
+    def busy(self) -> int:
+        """Cycles of the instructions executed; with the waits they are all the cycles."""
+        return sum(self._spent)
+
+    @cached_property
+    def instructions(self) -> int:
+        """Instructions executed, control included."""
+        return sum(self.executed)
+
+    @cached_property
+    def microinstructions(self) -> int:
+        """Instructions executed that took at least one cycle."""
+        return sum(n for n, cycles in zip(self.executed, self.cycles_each, strict=True) if cycles)
+
+    @cached_property
+    def _spent(self) -> tuple[int, ...]:
+        return tuple(n * cycles for n, cycles in zip(self.executed, self.cycles_each, strict=True))
+
+    @cached_property
+    def by_family(self) -> dict[Family, int]:
+        """Cycles per instruction family, in the order of `Family`."""
+        totals: Counter[Family] = Counter()
+        families = self.program.by_kind.each(lambda each: each.declaration.family)
+        for family, cycles in zip(families, self._spent, strict=True):
+            totals[family] += cycles
+        return {family: totals[family] for family in Family if totals[family]}
+
+    @cached_property
+    def by_line(self) -> dict[SourceLine | None, int]:
+        """Cycles per source line, in program order; None holds what has no source line."""
+        totals: Counter[SourceLine | None] = Counter()
+        for index, cycles in enumerate(self._spent):
+            totals[self.program.line_at(index)] += cycles
+        return _ByLine(totals)
+
+    @cached_property
+    def by_routine(self) -> dict[str, RoutineUse]:
+        """Use of each routine that ran, the main program under the name ``(main)``."""
+        own: Counter[str] = Counter()
+        for address, cycles in zip(self.program.addresses, self._spent, strict=True):
+            routine = self.program.routine_at(address)
+            own[routine.name if routine else "(main)"] += cycles
+        uses = {"(main)": RoutineUse("(main)", 1, own["(main)"], self.cycles)}
+        for name, (calls, total) in self.routine_cycles.items():
+            uses[name] = RoutineUse(name, calls, own[name], total)
+        return uses
+
+    @cached_property
+    def by_stage(self) -> dict[str, int]:
+        """Cycles from each MARK to the next; a name that comes again adds up.
+
+        What precedes the first is named ``(before)``, and all cycles of a stream without MARK ``(all)``.
+        """
+        totals: dict[str, int] = {}
+        for (name, start), (_, end) in pairwise(stage_marks(self.stages, self.cycles)):
+            if name not in (ALL, BEFORE) or end > start:
+                totals[name] = totals.get(name, 0) + end - start
+        return totals
+
+    @cached_property
+    def waits_by_stage(self) -> dict[str, dict[str, int]]:
+        """Of the cycles of `by_stage`, those spent waiting, by reason; only stages that waited."""
+        totals: dict[str, dict[str, int]] = {}
+        names = [name for name, _ in stage_marks(self.stages, self.cycles)]
+        for (stage, reason), cycles in sorted(self.stage_waits.items()):
+            if cycles:
+                waits = totals.setdefault(names[stage + 1], {})
+                waits[reason] = waits.get(reason, 0) + cycles
+        return totals
+
+
+class _Staged_of_run(Protocol):
+    """A run, or what tells of one."""
+
+    @property
+    def by_stage(self) -> Mapping[str, int]:
+        """Cycles of each stage."""
+
+
+def stages_of(runs: Iterable[_Staged_of_run]) -> dict[str, int]:
+    """Return the cycles of each stage over several runs, in the order in which the stages first came."""
+    totals: Counter[str] = Counter()
+    for run in runs:
+        totals.update(run.by_stage)
+    return dict(totals)
+
+
+# What a run did in which no time was simulated: counts, and not a single cycle.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UntimedRun(Shown):
+    """The account of one stream of a function-only run. It knows no cycles."""
+
+    program: Program
+    engine: str
+    stream: str
+    executed: tuple[int, ...]
+    """How often each instruction of ``program.instructions`` was executed."""
+    stages: tuple[str, ...]
+    """MARKs in the order they were met."""
+    calls: dict[str, int]
+    """How often each routine was called."""
+    moved: dict[str, int]
+    """Bytes of data that transfers moved, by way (`texture_unit.WAYS`), for both streams together."""
+    reason: str = "halt"
+    """Why the run ended: ``halt``, or what stopped it."""
+    beside: UntimedRun | None = None
+    """The account of the texture stream that ran beside this one."""
+
+    def __repr__(self) -> str:
+        name, count = self.program.name, self.instructions
+        return f"UntimedRun({name!r}, {self.stream}, {count} instructions, no time simulated, engine {self.engine})"
+
+    def report(self) -> Report:
+        """Return what the streams executed, passed and called, and the bytes that moved."""
+        tables = (
+            plain_table(("stream", "instructions"), tuple((each.stream, each.instructions) for each in self.streams)),
+            plain_table(("stage", "times"), tuple(self.by_stage.items())),
+            plain_table(("routine", "calls"), tuple(self.calls.items())),
+            plain_table(("instruction", "times"), tuple(self.by_mnemonic.items())),
+            plain_table(("moved from, to", "bytes"), tuple((way, count) for way, count in self.moved.items() if count)),
+        )
+        facts = (
+            ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
+            ("engine", self.engine),
+            ("time", "none was simulated"),
+            *((("ended by", self.reason),) if self.reason != "halt" else ()),
+        )
+        total = sum(each.instructions for each in self.streams)
+        return overview(f"function-only run of {counted(total, 'instruction')}", facts, tables)
+
+    @property
+    def streams(self) -> tuple[UntimedRun, ...]:
+        """This account and the one beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def instructions(self) -> int:
+        """Instructions executed, control included."""
+        return sum(self.executed)
+
+    @property
+    def by_mnemonic(self) -> dict[str, int]:
+        """How often the instructions of each mnemonic were executed, the most frequent first."""
+        totals: Counter[str] = Counter()
+        for instruction, times in zip(self.program.instructions, self.executed, strict=True):
+            totals[instruction.declaration.mnemonic] += times
+        return {mnemonic: times for mnemonic, times in totals.most_common() if times}
+
+    @property
+    def by_stage(self) -> dict[str, int]:
+        """How often each stage was begun, in the order of their first MARK."""
+        return dict(Counter(self.stages))
+
+
+# From a run to its account.
+
+
+Key = TypeVar("Key")
+
+
+def account(runner: Clocked, config: NodeConfig, engine: str) -> Run:
+    """Return the account of a run that has ended; raises InternalError unless it is complete."""
+    ledger = ledger_of(runner)
+    ledger.check()
+    for stream in runner.streams.values():
+        stream.check_account()
+    return _account(runner, config, engine, ledger=ledger)
+
+
+def unfinished_account(runner: Clocked, config: NodeConfig, engine: str, reason: str) -> Run:
+    """Return the account of a run that something has stopped, as far as it came; its ledger need not balance.
+
+    A stream that waited has done so up to the cycle in which the run was stopped.
+    """
+    for stream in runner.streams.values():
+        stream.settle()
+    return _account(runner, config, engine, reason=reason, waits=runner.open_waits())
+
+
+def _account(
+    runner: Clocked,
+    config: NodeConfig,
+    engine: str,
+    *,
+    reason: str = "halt",
+    ledger: Ledger | None = None,
+    waits: Mapping[str, OpenWait] = MappingProxyType({}),
+) -> Run:
+    """Return the account of the first stream of a run, with that of the other beside it."""
+    beside: Run | None = None
+    for stream in reversed(runner.streams.values()):
+        last = waits.get(stream.name, OpenWait("", 0))
+        cycles = stream.cycle + last.cycles
+        stage = (len(stream.stages) - 1, last.reason)
+        beside = Run(
+            program=stream.program,
+            engine=engine,
+            cycles=cycles,
+            executed=tuple(stream.executed),
+            cycles_each=tuple(stream.sequencer.cycles),
+            stages=tuple(stream.stages),
+            routine_cycles=dict(stream.routine_cycles),
+            seconds_at_clock=config.seconds(cycles),
+            stream=stream.name,
+            reason=reason,
+            waits=_with(stream.waits, last.reason, last.cycles),
+            stage_waits=_with(stream.stage_waits, stage, last.cycles),
+            beside=beside,
+            delivered=None if stream.supply is None else stream.supply.delivered,
+        )
+    return replace(beside, ledger=ledger, tasic_cycles=runner.tasic_cycles, gni_cycles=runner.gni_cycles)
+
+
+def _with(waits: Mapping[Key, int], reason: Key, cycles: int) -> dict[Key, int]:
+    """Return waits with some more cycles for a reason."""
+    return {**waits, reason: waits.get(reason, 0) + cycles} if cycles else dict(waits)
+
+
+def untimed_account(runner: AsSoonAsPossible, engine: str, reason: str = "halt") -> UntimedRun:
+    """Return the account of a run without time, but for the bytes moved; raises InternalError unless it is complete.
+
+    One that something has stopped (any other ``reason``) is taken as far as it came, and need not balance.
+    """
+    for stream in runner.streams:
+        if reason == "halt":
+            stream.check_account()
+        else:
+            stream.settle()
+    if reason == "halt":
+        Ledger(signal_flows(runner.streams)).check()
+    beside: UntimedRun | None = None
+    for stream in reversed(runner.streams):
+        beside = UntimedRun(
+            program=runner.program,
+            engine=engine,
+            stream=stream.name,
+            executed=tuple(stream.executed),
+            stages=tuple(name for name, _ in stream.stages),
+            calls={name: calls for name, (calls, _) in stream.routine_cycles.items()},
+            moved={},
+            reason=reason,
+            beside=beside,
+        )
+    return beside
+
+
+AnyRun = TypeVar("AnyRun", Run, UntimedRun)
+
+
+def with_program(run: AnyRun, program: Program | None) -> AnyRun:
+    """Return an account with tables of its own, of this program; a score keeps one that keeps no program alive."""
+    beside = None if run.beside is None else with_program(run.beside, program)
+    own = {each.name: dict(value) for each in fields(run) if isinstance(value := getattr(run, each.name), dict)}
+    return replace(run, program=program, beside=beside, **own)

@@ -1,1 +1,0 @@
-"""Watching: accounts of runs and their ledger."""

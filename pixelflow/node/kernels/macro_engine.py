@@ -1,0 +1,472 @@
+"""The routines that are known: which digest is which kernel.
+
+A digest stands here once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
+the library and compare the digests. A routine that has changed by one bit is not found here, and its microcode is
+carried out. Nothing but its instruction words counts, wherever its scratch memory lies: not its name, nor the names of
+its parameters. Two routines with equal digests do the same to the operands that they are called with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.isa import EncodingError, Program, Routine, Unit
+from pixelflow.isa.control import RET, START
+from pixelflow.node.kernels.folding import folded
+from pixelflow.node.kernels.fusing import FusedItem, fused, pieces
+from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
+from pixelflow.node.kernels.repeats import (
+    Kept,
+    MacroRepeats,
+    Motion,
+    Tiles,
+    comparing,
+    keep_all,
+    keep_folded,
+    keep_shared,
+    keep_some,
+)
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.isa.operands import Mem
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.form import COORDINATES, FormStep, Op, Part, form_of
+from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, CompiledEngine, Foreign
+from pixelflow.simd.lanes.native.dispatch import ELSEWHERE, GO, GUARD
+from pixelflow.simd.lanes.native.lowering import block_of, masks_read
+
+# Operation, bytes of mantissa, the digests of its routines: that of the plain library before that of the tuned one.
+_KNOWN = """
+from_integer 3 20b01682f7613aa4bac93a96 a2f8b45d71b85ee7b69fcb4e
+add 3 6c758aacc2fa89e1f4680a33 3cb5be366ca037e013c89148
+add_finite 3 aaf181bc39271cd2c7380034
+subtract 3 5cab8110f0d90f193e86578c 81e8deff7adddfa05374635f
+subtract_finite 3 7a6143a7aaefc496e00e78c8
+multiply 3 b4d5569d9df6dc68e43d4700 fd12c612c26c8247318a6b1e
+multiply_finite 3 cc752df210ab918b0d89c05b
+divide 3 26c211a557fd5744c7ac28c0 2f5f1d1fa4ea21e08164297c
+divide_finite 3 63d435e7c4596e981bf872a2
+square_root 3 98f4e83a2b57f9f37067c346 94f98884e5bf6cb45ee571fb
+square_root_finite 3 e51edc4e8d5e1bd6b6339037
+negate 3 2eda113ddf6c5b91ee450f46
+absolute 3 9e31607eeb6ad8336f43c5cc
+less 3 f837f083dcbff235cf9543de
+equal 3 04ec0621755f82558e46447a
+to_integer 3 898c471b935995735c3beedf
+from_integer 4 c272844a9b3dd1e76abc92ac 3ec9a9488a4ec891257a417f
+add 4 a52fc20d547447a7d6689cf5 0f304f58059944951a2e9df2
+add_finite 4 16942954eb440e7080b1567b
+subtract 4 a624e680f1115cdc503ce641 1a89d059c30c3785205fcc25
+subtract_finite 4 47c126a3988acb01431cf76c
+multiply 4 3858e311dcda90f40eb84062 f4683c675af697010e52beb2
+multiply_finite 4 6c5faa64b157d51ef1069855
+divide 4 487f2c6d6b1c8b9e9bbeab4d 954d6b38c7587c592ce635e4
+divide_finite 4 19f511cb97f271ef47364305
+square_root 4 f18e36420c8f6b2e622b71b9 1c482f53f1e77ad8e628e609
+square_root_finite 4 bba6a163d2ee1da18a02faac
+negate 4 051d8d7747cee5442bc37cd5
+absolute 4 8569fcda2cf3b9911b68f7a1
+less 4 4a5d366621ff76c22af6c733
+equal 4 81ec855202a6d7d99a455c00
+to_integer 4 4f3ddee9360bab3ffcd9a87f
+from_integer 5 a35ba7a295479d9560ca9a31 b6a23870d22b1ed70080c7bb
+add 5 fd4b1220660632a6c358444c 0e08311eac97fd2cdf85634d
+add_finite 5 dabe7658de20dcf3f8556963
+subtract 5 a56aebf046cef817664580df 18e54bd054a5c43c453010ae
+subtract_finite 5 a0d5b15c71e0945031601f2d
+multiply 5 24174e00bc16b3b43bde3217 caa6e13669a532434acbf60a
+multiply_finite 5 b65bbdfb8553ba7f56a3e4ac
+divide 5 bdab70e905bde8bc8634433d fc3899f4131f9bd4ef5466b9
+divide_finite 5 c844e2d8acf4b7c900afcfd5
+square_root 5 53a25e088c3275952df2ac3e dfd3854828ff7c2541e854f8
+square_root_finite 5 baf2f50df699035ebbc286f2
+negate 5 e66f4d70bcfac2a6ea32c89d
+absolute 5 00038fe1c6ae769350ccd631
+less 5 28eec56578eb00ab412a8f16
+equal 5 7f0560e6ea310e5b87dbfc9f
+to_integer 5 5524a1b36726670e1bca8b64
+from_integer 6 458e242573afdb6f4001125b 0e267c2b631beee1d997451d
+add 6 fc6561fe0dd62747ce3d7468 577959e2f14b74835f2c0283
+add_finite 6 b72f396f46bd77a3649c1dc9
+subtract 6 1de2a90bb840348c850b1ff0 f8c7b9d5eadd30e8fc000720
+subtract_finite 6 17c827b60ba9b1beeb0154f8
+multiply 6 5ae65929f2e1f91f0cfeeacc 94393fdda7e20dea4890c49f
+multiply_finite 6 f5ac1c036d8274fc3ff405a0
+divide 6 08fe7d7f34cfa5302f2491ca 7c0a294edb1d579efd6db353
+divide_finite 6 7320096998ebd6e9ea2f556a
+square_root 6 1d4c75ca17273386a1a512cf f86d17b2315ac809c7c37ce8
+square_root_finite 6 2646e61c39c5639d1142ee3b
+negate 6 b98766573df7497e430fbd89
+absolute 6 358a943dab023d7958fb0837
+less 6 30b6e4c1999df5988711cc10
+equal 6 7540c21980d106cb6d1b9412
+to_integer 6 520d38b2b5214680adb87a04
+"""
+
+_FINITE = "_finite"
+
+
+@cache
+def known() -> dict[str, Kernel]:
+    """Return the kernel of each digest."""
+    found = {}
+    for line in _KNOWN.split("\n")[1:-1]:
+        name, size, *digests = line.split()
+        operation = KernelOperation(name.removesuffix(_FINITE))
+        found |= dict.fromkeys(digests, Kernel(operation, int(size), name.endswith(_FINITE)))
+    return found
+
+
+def kernel_of(program: Program, routine: Routine) -> Kernel | None:
+    """Return the kernel that does what a routine does; None where there is none."""
+    return known().get(digest(program, routine) or "")
+
+
+def digest(program: Program, routine: Routine) -> str | None:
+    """Return a hash of a routine's instructions, with addresses in its scratch memory counted from where that begins.
+
+    None for what cannot have a kernel: a routine that is not one piece of straight code from START to RET, or that
+    touches memory besides its operands and one range of scratch.
+    """
+    instructions = program.by_kind
+    first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(instructions))
+    start, *body, last = [instructions[index] for index in range(first, end)]
+    if start.declaration is not START or last.declaration is not RET or len(routine.scratch) > 1:
+        return None
+    at, size = routine.scratch[0] if routine.scratch else (0, 0)
+    seen = hashlib.sha256()
+    for instruction in body:
+        if instruction.declaration.unit is not Unit.PE:
+            return None
+        moved = []
+        for operand in instruction.operands:
+            if isinstance(operand, Mem) and operand.base is None:
+                operand = Mem(operand.offset - at)
+                if not 0 <= operand.offset < size:
+                    return None
+            moved.append(operand)
+        try:
+            words = replace(instruction, operands=tuple(moved)).encode()
+        except EncodingError:  # words that the assembler never makes
+            return None
+        for word in words:
+            seen.update(word.to_bytes(4, "little"))
+    return seen.hexdigest()[:24]
+
+
+# The macro engine: the compiled engine, which carries out whole float routines by kernels besides.
+#
+# Checked, it also carries out the microcode of every routine, from the same state, and compares; and it fills what the
+# routine may leave with anything, so that a program that relies on that shows.
+
+
+FILLING = 0xA5
+"""What scratch memory and registers hold after a checked kernel, in the PEs that the caller enabled."""
+
+_ASSUMED = ("E", "L")
+"""Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
+
+_MOVE = form_of((FormStep(Op.LOAD, 8), FormStep(Op.STORE, 8, (0,), 1)))
+"""The form of a move from row to row."""
+
+_LOOK = form_of((FormStep(Op.LOAD, 8),))
+"""The form of a look at a row."""
+
+_WEIGHT = 25
+"""Parts of a program that take about as long as a kernel."""
+
+
+@dataclass(eq=False, slots=True)
+class KernelAction(CompiledAction):
+    """The action of a kernel; ``microcode`` gives the actions of the routine's own instructions."""
+
+    call: Call | None = None
+    microcode: Callable[[], Sequence[CompiledAction]] = tuple
+
+
+@dataclass(eq=False, slots=True)
+class ChainWithCalls(CompiledAction):
+    """A chain with calls in it."""
+
+    actions: tuple[CompiledAction, ...] = ()
+    weight: int = 0
+    """Of all of them (`_weight`)."""
+
+
+class MacroEngine(CompiledEngine):
+    """The compiled engine with kernels; ``checked`` compares each with the microcode."""
+
+    name = "macro"
+
+    def __init__(self, shape: Shape, *, threads: int | None = None, checked: bool = False) -> None:
+        self.known: dict[int, NDArray[np.uint8]] = {}
+        """What places hold in all runs: the coordinates."""
+        self._folded: WeakSet[CompiledAction] = WeakSet()
+        """Chains whose code follows from that."""
+        super().__init__(shape, threads=threads)
+        self._assumed = [self._place[name] for name in _ASSUMED]
+        self.checked = checked
+        self.kernels = self
+        if checked:
+            self.name = "macro-checked"
+        else:
+            self.repeats = MacroRepeats(self)
+
+    def kernel(self, call: Call, microcode: Callable[[], Sequence[CompiledAction]]) -> KernelAction | None:
+        """Return the action that carries out a call; None where no kernel can be made here.
+
+        ``microcode`` is called where the kernel is checked, and where native code is lost later.
+        """
+        function = call.kernel.function
+        try:
+            # By itself, so that what is kept on disk serves every program.
+            self._native.compile([function])
+        except RuntimeError:
+            return None
+        rows = [self._place[call.mask], call.result, *call.operands]
+        code = array("q", [self._native.number(function), self._stride, *(row * self._stride for row in rows)])
+        return KernelAction([], code.tobytes(), call=call, microcode=microcode)
+
+    def _parts(self, action: CompiledAction) -> Sequence[Part]:
+        if isinstance(action, KernelAction):
+            return [part for each in action.microcode() for part in each.parts]
+        if isinstance(action, ChainWithCalls):
+            return [part for each in action.actions for part in self._parts(each)]
+        return super()._parts(action)
+
+    # --- bytes that are kept --------------------------------------------------------------------------------
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Where registers, flags and coordinates lie, by name."""
+        return self._place
+
+    @property
+    def _tiles(self) -> Tiles:
+        return Tiles(self._address, self._memory.strides[0], self._tile, self._stride)
+
+    def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> CompiledAction | None:
+        """Return the action that gives rows from ``first`` on these bytes, in the lanes that are served.
+
+        ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
+        """
+        if not self._is_whole or (kept := keep_some(first, rows, served, self._tiles)) is None:
+            return None
+        return self._motion(kept.placing, kept)
+
+    def placing_shared(self, first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64]) -> Motion | None:
+        """Return the action that gives every lane the bytes of a block, uint8[block, row], from row ``first`` on.
+
+        ``source`` names the block of each lane, -1 for lanes that get none. None as for `placing`.
+        """
+        if not self._is_whole or (kept := keep_shared(first, blocks, source, self._tiles)) is None:
+            return None
+        return self._motion(kept.placing, kept)
+
+    def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> CompiledAction | None:
+        """Return the action that sets ``differs[0]`` to 1 where rows from ``first`` on, or a flag, are not these.
+
+        ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
+        """
+        if not self._is_whole:
+            return None
+        kept = keep_all(self._place[first] if isinstance(first, str) else first, rows, self._tiles)
+        return self._motion(comparing(), kept, differs)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether there is native code, and no tile has lanes that are none."""
+        return self._is_native and len(self._memory) * self._tile == self.shape.lanes
+
+    def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> CompiledAction | None:
+        try:
+            self._native.compile([function])
+        except RuntimeError:
+            return None
+        operands = kept.operands(self._tiles) + ([] if differs is None else [differs.ctypes.data])
+        code = array("q", [self._native.number(function), *operands])
+        return Motion([], code.tobytes(), kept=kept, differs=differs)
+
+    def _carry_out(self, action: CompiledAction) -> None:
+        if isinstance(action, Motion):
+            rows = slice(action.kept.first, action.kept.first + action.kept.values.shape[1])
+            action.kept.carry_out(self._memory[:, rows, : self._tile], action.differs)
+        else:
+            super()._carry_out(action)
+
+    # --- chains with calls ----------------------------------------------------------------------------------
+
+    def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
+        flat: list[CompiledAction] = []
+        for action in actions:
+            flat += action.actions if isinstance(action, ChainWithCalls) else [action]
+        if not any(isinstance(action, KernelAction) for action in flat):
+            chain = super().chain(flat)
+        elif self.checked:
+            raise InternalError("kernels that are checked are carried out one by one")
+        else:
+            self._counts = True
+            code, holds = b"".join(action.code for action in flat), [action.holds for action in flat if action.holds]
+            chain = ChainWithCalls([], code, 0, holds, tuple(flat), sum(map(_weight, flat)))
+        if any(action in self._folded for action in flat):
+            self._folded.add(chain)
+        return chain
+
+    def _fused_code(self, action: CompiledAction) -> tuple[array[int], *tuple[object, ...]]:
+        items = list(self.items(action))
+        holds: list[object] = []
+        head = self._head(items, holds)
+        if head is None:
+            return (self._fused_items(items, holds), *holds)
+        self._folded.add(action)
+        code, masks, count = head
+        code.extend(self._fused_items(items[count:], holds))
+        return (self._guarded(masks, items, code, holds) if masks else code, *holds)
+
+    def _head(self, items: Sequence[FusedItem], holds: list[object]) -> tuple[array[int], Sequence[int], int] | None:
+        """Return code for what the first of these items leave, the masks that must be full, and how many they are.
+
+        None where they leave what nobody can know, or where too few do not.
+        """
+        first = next((at for at, item in enumerate(items) if item.part is None), len(items))
+        masks = [self._place[name] for name in _ASSUMED]
+        worth = first and self.known
+        head = folded([item.part for item in items[:first]], self.known, masks, moves=True) if worth else None
+        kept = None if head is None or not self._is_whole else keep_folded(head.rows, self._tiles)
+        if kept is None:
+            return None
+        # Compiled at once, so that it need not wait for what else the chain wants.
+        self._native.compile([each.placing for each in kept])
+        code = array("q")
+        for target, source in head.moves:
+            code.extend(self._code(*block_of([Part(_MOVE, [source, target])], self._stride, frozenset())))
+        for each in kept:
+            code.extend([*self._code(each.placing, each.operands(self._tiles))])
+        holds += kept
+        return code, head.masks, head.count
+
+    def _fused_items(self, items: Sequence[FusedItem], holds: list[object]) -> array[int]:
+        if all(item.part is not None for item in items):
+            return self._lines([item.part for item in items])
+        if not all(item.fits for item in items):
+            return array("q", [ELSEWHERE, _program(items, holds)])
+        masks = masks_read([item.part or Part(_LOOK, [item.mask]) for item in items], self._assumed)
+        code = array("q")
+        for some, before in pieces(items, frozenset(masks)):
+            code.extend(self._code(*fused(some, before, self._stride, self._native.tools.vectors)))
+            code.append(_program(some, holds))
+        return self._guarded(masks, items, code, holds)
+
+    def _guarded(
+        self, masks: Sequence[int], items: Sequence[FusedItem], code: array[int], holds: list[object]
+    ) -> array[int]:
+        """Return code for where masks are full, after a guard that has the items carried out one by one elsewhere."""
+        if not masks:
+            return code
+        plain = array("q", [ELSEWHERE, _program(items, holds), GO, len(code)])
+        places = [masks[0] * self._stride, masks[-1] * self._stride]
+        return array("q", [GUARD, *places, len(plain)]) + plain + code
+
+    def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+        super().set_coordinates(x, y)
+        names = range(self._place[COORDINATES[0]], self._place[COORDINATES[-1]] + 1)
+        known = {place: self.get_rows(place, 1)[0] for place in names}
+        if any(not np.array_equal(known[place], self.known.get(place)) for place in names):
+            for action in self._folded:
+                action.code = b"".join(item.code for item in self.items(action))
+                action.uses, action.holds = 0, ()
+            self._folded.clear()
+            self.known = known  # last: after an interrupt, this is done again
+
+    def items(self, action: CompiledAction) -> Iterator[FusedItem]:
+        """Yield the parts and calls of an action."""
+        for each in action.actions if isinstance(action, ChainWithCalls) else (action,):
+            if isinstance(each, KernelAction):
+                yield FusedItem(each.code, call=each.call, mask=self._place[each.call.mask])
+            else:
+                for part in each.parts:
+                    yield FusedItem(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
+
+    def run(self, actions: Iterable[CompiledAction]) -> None:
+        actions = tuple(actions)
+        if not self.checked:
+            super().run(actions)
+            return
+        before: list[CompiledAction] = []
+        for action in actions:
+            if not isinstance(action, KernelAction):
+                before.append(action)
+                continue
+            super().run(before)
+            before.clear()
+            self._check(action)
+        super().run(before)
+
+    @staticmethod
+    def _is_long(actions: Sequence[CompiledAction]) -> bool:
+        total = 0
+        for action in actions:
+            total += _weight(action)
+            if total >= 1000:
+                return True
+        return False
+
+    # --- checking -------------------------------------------------------------------------------------------
+
+    def _check(self, action: KernelAction) -> None:
+        """Carry out a call by microcode and by its kernel; raises InternalError where the results differ.
+
+        The state after the call is that of the kernel, with what the routine leaves with anything filled.
+        """
+        call, before = action.call, self.snapshot()
+        super().run(action.microcode())
+        expected = self.snapshot()
+        self.restore(before)
+        super().run([action])
+        enabled = before[call.mask]
+        first, count = call.scratch
+        rows, wanted = self.get_rows(0, self.shape.rows), expected["rows"]
+        other = np.ones(self.shape.rows, bool)
+        other[first : first + count] = False
+        wrong = np.flatnonzero((rows[other] != wanted[other]).any(axis=0))
+        if len(wrong):
+            lane = int(wrong[0])
+            operands = ", ".join(
+                _pattern(before["rows"][at : at + call.kernel.operand_bytes, lane]) for at in call.operands
+            )
+            size = slice(call.result, call.result + call.kernel.result_bytes)
+            raise InternalError(
+                f"kernel {call.kernel.operation.value} of {operands} gives {_pattern(rows[size, lane])}, "
+                f"its microcode {_pattern(wanted[size, lane])} (lane {lane}; {len(wrong)} lanes differ)"
+            )
+        rows[first : first + count, enabled] = FILLING
+        self.set_rows(0, rows)
+        for name in call.left:
+            if name in self.shape.words:
+                self.set_word(name, np.where(enabled, np.uint8(FILLING), self.get_word(name)))
+            else:
+                self.set_bit(name, np.where(enabled, True, self.get_bit(name)))
+
+
+def _program(items: Sequence[FusedItem], holds: list[object]) -> int:
+    """Return the address of a program of items, which is held."""
+    program = array("q", b"".join(item.code for item in items) + bytes(8))
+    holds.append(program)
+    return program.buffer_info()[0]
+
+
+def _weight(action: CompiledAction) -> int:
+    if isinstance(action, ChainWithCalls):
+        return action.weight
+    return _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
+
+
+def _pattern(row: np.ndarray) -> str:
+    return row[::-1].tobytes().hex()

@@ -1,1 +1,0 @@
-"""Meaning: the PE array and the linear expression evaluator."""

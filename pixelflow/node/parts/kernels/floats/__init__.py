@@ -1,1 +1,0 @@
-"""Float operations of the kernels as expressions over vectors of lanes."""

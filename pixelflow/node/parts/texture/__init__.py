@@ -1,1 +1,0 @@
-"""Meaning: what texture instructions do to bytes: TASICs, texture memory, addresses, GP memory."""

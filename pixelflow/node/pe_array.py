@@ -1,0 +1,261 @@
+"""The PE array of a node: lanes, LEE, and what instructions do to them. It knows no time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
+from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
+from pixelflow.isa.emc import unlatch
+from pixelflow.node.kernels import make_engine
+from pixelflow.node.lee import LinearExpressionEvaluator
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.isa.effects import effects
+from pixelflow.simd.isa.kinds import ByKind
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import Action, Engine, Meaning, Repeats, Template
+from pixelflow.simd.report import Report, Shown, counted, overview
+from pixelflow.simd.units import Snapshot
+
+# Influence: what the registers and flags that an instruction writes are made from. MEMORY stands for any row.
+
+
+MEMORY = "memory"
+
+Names = frozenset[str]
+
+
+def influences(instruction: Instruction) -> dict[str, Names]:
+    """Return, for every register and flag that a PE instruction writes, the names of what its new value is made from.
+
+    Which parameters an operand refers to does not matter; all of them are taken as 0.
+    """
+    if instruction.bases:
+        instruction = instruction.resolve([0] * (max(instruction.bases) + 1))
+    return influences_of(instruction.apply)
+
+
+def influences_of(meaning: Meaning) -> dict[str, Names]:
+    """Return the same for any meaning."""
+    return {
+        name: frozenset(MEMORY if isinstance(source, int) else source for source in sources)
+        for name, sources in effects(meaning).writes.items()
+        if isinstance(name, str)
+    }
+
+
+# Which programs' data a node's memory has had, as a state holds it: a run loads those of its program once.
+
+
+_BYTES = 32
+"""Of the hash of a program."""
+
+
+def loaded_rows(hashes: Iterable[str]) -> NDArray[np.uint8]:
+    """Return the hashes of programs as a state holds them: uint8[programs, 32], in their order."""
+    return np.frombuffer(bytes.fromhex("".join(sorted(hashes))), np.uint8).reshape(-1, _BYTES)
+
+
+def hashes_of(rows: NDArray[np.uint8]) -> set[str]:
+    """Return the hashes of the programs that a state holds as uint8[programs, 32]."""
+    return {row.tobytes().hex() for row in rows}
+
+
+def with_loaded(state: Snapshot, hashes: Iterable[str]) -> Snapshot:
+    """Return a state with the hashes of these programs where it has none, being of a file of before."""
+    return {"loaded": loaded_rows(hashes)} | state
+
+
+_KEPT_ACTIONS = 20_000
+_KEPT_WORDS = 1 << 18
+"""Words of straight code whose actions are kept for other programs."""
+
+_COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
+
+
+class PeArray(Shown):
+    """All PEs of a node on one lane engine."""
+
+    def __init__(self, config: NodeConfig, engine: str) -> None:
+        array = config.array
+        shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS)
+        self.engine: Engine = make_engine(engine, shape)
+        self.lee = LinearExpressionEvaluator(config)
+        self._config = array
+        self._modules = array.modules
+        self._actions: dict[tuple[object, ...], Action] = {}
+        """By the instruction, and the parameters that it refers to."""
+        self._straight: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Action, ...]] = {}
+        """Of straight code, by its words and the parameters that they refer to."""
+        self._straight_words = 0
+        self._templates: dict[Instruction, Template] = {}
+        """By an instruction whose coefficients are 0."""
+        self._coordinates_of: int | None = None
+        self.exact = False
+        """Whether whole states matter, scratch memory included: no routine is carried out by a kernel then."""
+        self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """What is prepared of programs, for as long as they are there (`prepared.py`)."""
+        self.unlatch = self.engine.prepare(unlatch)
+        self.reset()
+
+    def __repr__(self) -> str:
+        enabled = int(self.engine.get_bit("E").sum())
+        return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
+
+    def report(self) -> Report:
+        """Return how many PEs are enabled and marked."""
+        counts = ((text, counted(int(self.engine.get_bit(name).sum()), "PE")) for name, text in _COUNTED.items())
+        facts = (("engine", self.engine.name), *counts)
+        return overview(f"array of {self.engine.shape.lanes:,} PEs", facts)
+
+    def reset(self) -> None:
+        """Clear memory, registers and marks; enable all PEs, outside any routine."""
+        state = self.engine.snapshot()
+        for values in state.values():
+            values[...] = 0
+        for name in ("E", "L"):
+            state[name][:] = True
+        self.engine.restore(state)
+        self._place_lanes()
+
+    def _place_lanes(self) -> None:
+        if self._coordinates_of != self.lee.version:
+            self.engine.set_coordinates(*self.lee.coordinates())
+            self._coordinates_of = self.lee.version
+
+    def action(self, instruction: Instruction, parameters: Sequence[int] = ()) -> Action:
+        """Return what the engine must do for a PE instruction; raises MachineFault for memory outside the PE."""
+        bases = instruction.bases
+        if bases and max(bases) >= len(parameters):
+            raise MachineFault(f"{instruction.text()}: parameter P{max(bases)} was not passed")
+        key = instruction, *[parameters[base] for base in bases]
+        found = self._actions.get(key)
+        if found is None:
+            instruction = instruction.resolve(parameters) if bases else instruction
+            self._check(instruction)
+            if len(self._actions) >= _KEPT_ACTIONS:
+                # Long runs of broadcast constants never come again; start over rather than grow.
+                self._actions.clear()
+            found = self._actions[key] = self.engine.prepare(instruction.apply)
+        return found
+
+    def straight_actions(
+        self, words: tuple[int, ...], parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
+    ) -> tuple[Action, ...]:
+        """Return what the engine must do for straight code; ``make`` gives it where no program had its words."""
+        found = self._straight.get((words, parameters))
+        if found is None:
+            found = tuple(make())
+            self._straight_words += len(words)
+            if self._straight_words > _KEPT_WORDS:
+                self._straight.clear()
+                self._straight_words = len(words)
+            self._straight[words, parameters] = found
+        return found
+
+    def joint_action(self, instructions: ByKind, first: int, end: int) -> Action:
+        """Return what the engine must do for PE instructions ``first`` to ``end - 1``, as one action.
+
+        None of them refers to a parameter; those of other units among them are left out. Each kind is looked at once.
+        """
+        kind_of = instructions.kind_of[first:end]
+        numbers: dict[int, int] = {}
+        templates: list[Template] = []
+        for kind in dict.fromkeys(instructions.kind_list[first:end]):
+            if instructions.kinds[kind].declaration.unit is Unit.PE:
+                numbers[kind] = len(templates)
+                templates.append(self._template(instructions.kinds[kind]))
+        which = np.full(len(instructions.kinds), -1)
+        which[list(numbers)] = list(numbers.values())
+        on_lanes = np.flatnonzero(which[kind_of] >= 0)
+        coefficients = instructions.coefficients(first, end)[on_lanes]
+        return self.engine.prepare_all(templates, which[kind_of[on_lanes]], coefficients)
+
+    def _template(self, kind: Instruction) -> Template:
+        """Return what the engine must do for instructions of a kind, without a parameter."""
+        found = self._templates.get(kind)
+        if found is None:
+            self._check(kind)
+            found = self._templates[kind] = self.engine.template(
+                lambda coefficients: kind.with_coefficients(coefficients).apply,
+                kind.declaration.layout.coefficients,
+            )
+        return found
+
+    @property
+    def repeats(self) -> Repeats | None:
+        """How the engine makes runs quickly that come again; None where it has no way, or whole states matter."""
+        return None if self.exact else self.engine.repeats
+
+    def kernel(
+        self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
+    ) -> Action | None:
+        """Return what the engine must do for a call of the routine at a word address, where it has a kernel for it.
+
+        ``microcode`` gives the actions of the routine's own instructions, for an engine that checks.
+        """
+        kernels = self.engine.kernels
+        if kernels is None or self.exact:
+            return None
+
+        from pixelflow.node.kernels.kernel import Call
+        from pixelflow.node.kernels.macro_engine import kernel_of
+
+        known = program.analyses.setdefault("kernels", {})
+        if entry not in known:
+            routine = program.routine_at(entry)
+            known[entry] = None if routine is None or routine.entry != entry else (kernel_of(program, routine), routine)
+        kernel, routine = known[entry] or (None, None)
+        if kernel is None or len(parameters) <= kernel.operands:
+            return None
+        result, *operands = parameters[: 1 + kernel.operands]
+        scratch = routine.scratch[0] if routine.scratch else (0, 0)
+        call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
+        inside = all(self._config.holds(first, size) for first, size in call.places)
+        return kernels.kernel(call, microcode) if inside and call.possible else None
+
+    def _check(self, instruction: Instruction) -> None:
+        for first, size in instruction.touches:
+            if not self._config.holds(first.offset, size):
+                touched = f"bytes {first.offset}..{first.offset + size - 1}"
+                raise MachineFault(f"{instruction.text()}: {touched} are outside the PE ({self._config.memory_text})")
+
+    def configure(self, instruction: Instruction) -> None:
+        """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
+        if instruction.declaration.unit is not Unit.LEE:
+            raise InternalError(f"{instruction.text()}: not an instruction of the LEE")
+        instruction.declaration.meaning(self.lee, *instruction.operands)
+
+    def enabled_by_module(self) -> tuple[int, ...]:
+        """Return how many PEs of each module are enabled."""
+        enabled = self.engine.get_bit("E").reshape(self._modules, -1)
+        return tuple(int(count) for count in enabled.sum(axis=1))
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""
+        lee = {f"lee.{name}": values.copy() for name, values in self.lee.registers.items()}
+        return self.engine.snapshot() | lee
+
+    def restore(self, state: dict[str, NDArray]) -> None:
+        """Set the whole state to what :meth:`snapshot` returned, on this or any other engine."""
+        self.engine.restore(state)
+        for name, values in self.lee.registers.items():
+            values[...] = state[f"lee.{name}"]
+        self.lee.version += 1
+        self._place_lanes()
+
+    def settle(self) -> None:
+        """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
+        if self.engine.background is not None:
+            self.engine.background.settle()
+
+    def run(self, actions: Sequence[Action]) -> None:
+        """Carry out actions in order."""
+        self._place_lanes()
+        self.engine.run(actions)

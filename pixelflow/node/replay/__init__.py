@@ -1,1 +1,0 @@
-"""Watching: a run taken to any cycle, and the file that holds one."""

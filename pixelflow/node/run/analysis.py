@@ -1,0 +1,285 @@
+"""What is known of a program before it runs: found once, kept with the program, shared by all its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import ref
+
+from pixelflow.config import ExtraConfig, IgcConfig, NodeConfig
+from pixelflow.isa import Family, Instruction, Mem, Program, Unit
+from pixelflow.isa.control import RET, SIGNAL, START, WAIT, takes_control
+from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
+from pixelflow.node.pe_array import influences
+from pixelflow.node.run.semaphores import remote_semaphores
+from pixelflow.node.run.straight_code import (
+    CallFrame,
+    PortUse,
+    RoutineBody,
+    StraightCode,
+    StraightCodes,
+    meets_ports,
+    sharing,
+)
+from pixelflow.node.run.supply import cycles_of, loops_of
+from pixelflow.simd.configuration import Value
+from pixelflow.simd.errors import Fault, InputError, InternalError, nearest
+
+# What an instruction stream needs to know of a program before it runs: control instructions, cycles, loops.
+
+
+_USES = (SIGNAL, WAIT)
+
+
+class Sequencer:
+    """What a stream needs to know of a program: decoded once, shared by all runs of it."""
+
+    def __init__(self, program: Program, config: IgcConfig, extra: ExtraConfig) -> None:
+        # Not held: the program holds what is known of it, and a cycle of both would stay until somebody looks for one.
+        self._program = ref(program)
+        self.config = config
+        by_kind = program.by_kind
+        self.control = by_kind.each(lambda i: i if i.declaration.unit is Unit.SEQUENCER else None)
+        takes = cycles_of(by_kind.kinds, [each.cycles for each in by_kind.kinds], extra)
+        control = [takes_control(each.declaration) for each in by_kind.kinds]
+        cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
+        self.cycles = by_kind.spread(cycles)
+        # Instructions that change the depth of a stack are rare; the stream looks only at these.
+        self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
+        self.loop_end = loops_of(program)
+        self._names: dict[int, str] = {}
+        self.semaphore_uses = [
+            (index, declaration, by_kind[index].operands[0]) for index, declaration in by_kind.places_of(*_USES)
+        ]
+        """Position, SIGNAL or WAIT, and the semaphore."""
+
+    @property
+    def program(self) -> Program:
+        """The program, which whoever walks it holds."""
+        found = self._program()
+        if found is None:
+            raise InternalError("a program has gone before those who walk it")
+        return found
+
+    def routine_name(self, target: int) -> str:
+        """Return the name of the routine that holds a word address."""
+        name = self._names.get(target)
+        if name is None:
+            routine = self.program.routine_at(target)
+            name = self._names[target] = routine.name if routine else f"word {target}"
+        return name
+
+
+# Calls of routines of straight code, skipped as a whole: from CALL to after RET.
+#
+# Such a routine takes the same cycles whenever it is called, waits for nothing and is seen by nobody, where its
+# operands
+# lie outside the ports. Its cycles are the sum of its instructions' own; that sum is found once.
+
+
+@dataclass(slots=True)
+class WholeCall(StraightCode):
+    """A call, the routine's instructions and its return. `relative` is empty: addresses are looked up by call."""
+
+    arguments: tuple = ()
+    sequencer: Sequencer = None  # type: ignore[assignment]
+    parameters: tuple[int, ...] = ()
+    """Those of the pass that is being made."""
+    _unseen: dict[tuple[int, ...], bool] = field(default_factory=dict)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        return ((self.first, self.end), (self.body.first, self.body.end + 1))
+
+    @property
+    def length(self) -> int:
+        return self.body.end - self.body.first
+
+    def fits(self, frames: Sequence[CallFrame]) -> bool:
+        """Return whether the call can be made unseen: no instruction faults, none of them meets a port.
+
+        ``parameters`` are then those of this pass.
+        """
+        if not self._has_room(frames):
+            return False
+        parameters = self._evaluated(frames[-1].parameters)
+        if parameters is None or not self._is_unseen(parameters):
+            return False
+        self.parameters = parameters
+        return True
+
+    def _has_room(self, frames: Sequence[CallFrame]) -> bool:
+        """Return whether the stacks of calls, latches and enables have room; where not, the fault comes of itself."""
+        if len(frames) > self.sequencer.config.call_depth:
+            return False
+        body = self.body
+        if body.started and sum(frame.started for frame in frames) >= len(LATCH_STACK):
+            return False
+        return not body.saves or sum(frame.saved_enables for frame in frames) + body.saves <= len(ENABLE_STACK)
+
+    def _evaluated(self, callers: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the parameters of the call; None where one of the caller's is missing."""
+        found = []
+        for value, base in self.arguments:
+            if base is not None:
+                if base >= len(callers):
+                    return None
+                value += callers[base]
+            found.append(value)
+        return tuple(found)
+
+    def _is_unseen(self, parameters: tuple[int, ...]) -> bool:
+        known = self._unseen.get(parameters)
+        if known is None:
+            known = self._unseen[parameters] = all(
+                base < len(parameters) and not meets_ports(parameters[base] + low, high - low)
+                for base, low, high in self.body.reach
+            )
+        return known
+
+
+class WholeCalls:
+    """The calls of a program that can be skipped."""
+
+    def __init__(self, sequencer: Sequencer) -> None:
+        self._sequencer = sequencer
+        self._bodies: dict[int, RoutineBody | None] = {}
+
+    def at(self, index: int) -> WholeCall | None:
+        """Return the call at an instruction that is one; None where the routine is no straight code."""
+        sequencer = self._sequencer
+        target, arguments = sequencer.program.by_kind[index].operands
+        if target not in self._bodies:
+            self._bodies[target] = self._look(target)
+        body = self._bodies[target]
+        if body is None:
+            return None
+        cycles = sequencer.cycles[index] + body.cycles
+        values = tuple((each.offset if isinstance(each, Mem) else each.value, each.base) for each in arguments)
+        return WholeCall(index, index + 1, cycles, (), body=body, arguments=values, sequencer=sequencer)
+
+    def _look(self, target: int) -> RoutineBody | None:
+        """Return the routine at a word address, None where it is no straight code or is seen for certain."""
+        sequencer = self._sequencer
+        instructions = sequencer.program.by_kind
+        first = instructions.position(target)
+        if first is None:
+            return None
+        end, depth, saves = first, 0, 0
+        reach: dict[int, tuple[int, int]] = {}
+        while end < len(instructions) and instructions[end].declaration is not RET:
+            instruction = instructions[end]
+            declaration = instruction.declaration
+            if declaration.unit is not Unit.PE or sharing(instruction) is True:
+                return None
+            if declaration is START and end > first:
+                return None
+            depth += declaration.pushes
+            saves = max(saves, depth)
+            if depth < 0:
+                return None
+            for memory, size in instruction.touches:
+                if memory.base is not None:
+                    low, high = reach.get(memory.base, (memory.offset, memory.offset))
+                    reach[memory.base] = (min(low, memory.offset), max(high, memory.offset + size))
+            end += 1
+        if end == len(instructions) or depth or end == first:
+            return None
+        return RoutineBody(
+            first,
+            end,
+            target,
+            sequencer.routine_name(target),
+            sum(sequencer.cycles[first : end + 1]),
+            instructions[first].declaration is START,
+            saves,
+            tuple((base, *ends) for base, ends in reach.items()),
+        )
+
+
+class Analysis:
+    """The tables of one program for sequencers of one kind. Some fill when a run first comes to an instruction."""
+
+    def __init__(self, program: Program, config: NodeConfig) -> None:
+        """Raises MachineFault for a program that no sequencer can walk."""
+        self.sequencer = Sequencer(program, config.igc, config.extra)
+        self.port_use = PortUse(program.by_kind)
+        self._calls = WholeCalls(self.sequencer)
+        self._straight_codes: dict[bool, dict[int, StraightCode | None]] = {False: {}, True: {}}
+
+    @property
+    def program(self) -> Program:
+        """The program, which whoever runs it holds: it holds this."""
+        return self.sequencer.program
+
+    def straight_codes(self, *, timed: bool = False, stages: bool = False) -> StraightCodes:
+        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words.
+
+        With ``stages`` they may begin in it, where nothing waits for words either.
+        """
+        sequencer = self.sequencer
+        return StraightCodes(
+            self.program.by_kind,
+            sequencer.cycles,
+            sequencer.watched,
+            self.port_use,
+            names=len(self.program.names) if stages else 0,
+            known=self._straight_codes[stages],
+            timed=timed,
+            call=self._calls.at,
+        )
+
+    @cached_property
+    def remote_semaphores(self) -> dict[str, frozenset[int]]:
+        """For each stream the semaphores that the other waits for; raises MachineFault where both wait for one."""
+        return remote_semaphores(self.program)
+
+    @cached_property
+    def enabling(self) -> frozenset[int]:
+        """The instructions that write enables, or the latch: whoever is told of enables may look at both."""
+        writes = self.program.by_kind.each(_writes_enables)
+        return frozenset(index for index, each in enumerate(writes) if each)
+
+
+def analysis_of(program: Program, config: NodeConfig) -> Analysis:
+    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone.
+
+    Every run asks for it, so here a configuration is refused that lacks what the program needs: raises InputError.
+    """
+    if program.needs:
+        _must_have(program, config)
+    key = (config.igc, config.extra)
+    found = program.analyses.get(key)
+    if found is None:
+        found = program.analyses[key] = Analysis(program, config)
+    return found
+
+
+def _writes_enables(instruction: Instruction) -> bool:
+    return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))
+
+
+def _must_have(program: Program, config: NodeConfig) -> None:
+    """Raise InputError where a configuration lacks what a program needs, with a fault for each value."""
+    faults = list(_unmet(program, config))
+    if faults:
+        raise InputError(faults)
+
+
+def _unmet(program: Program, config: NodeConfig) -> Iterator[Fault]:
+    values, name = config.values, program.name or "the program"
+    for need in program.needs:
+        if need.key not in values:
+            near = nearest(need.key, values)
+            hint = f"did you mean {near}?" if near else "pixelflow config show lists all"
+            yield Fault(f"{name} needs {need.key} = {need.value}, which no configuration has", hint=hint)
+        elif values[need.key] != need.value:
+            has, why = values[need.key], f": {need.why}" if need.why else ""
+            wanted = bool(need.value) if isinstance(has, bool) and need.value in (0, 1) else need.value
+            message = f"{name} needs {need.key} = {_shown(wanted)}{why}; the configuration has {_shown(has)}"
+            yield Fault(message, hint=f"-D {need.key}={_shown(wanted)}, or a program for this machine")
+
+
+def _shown(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

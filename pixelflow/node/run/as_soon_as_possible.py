@@ -1,0 +1,117 @@
+"""Order without time: every stream goes as far as it can, and a transfer begins and ends at once.
+
+The texture stream goes as far as it can at the beginning, after every signal of the EMC stream that it could wait for,
+and whenever the EMC stream waits.
+
+Each semaphore is taken by one stream alone, so how far the streams come does not depend on who goes first (G. Kahn,
+The semantics of a simple language for parallel programming, 1974). Where they touch the same data only when a semaphore
+says that they may, the state is bit for bit that of a full run. Where the result depends on how long things take it
+need not be: two accesses that no semaphore keeps apart may come in another order, and an access to a port while a
+transfer uses it, which a full run refuses as a port conflict, is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.run.analysis import analysis_of
+from pixelflow.node.run.perform import Performance
+from pixelflow.node.run.semaphores import STREAMS, Semaphores
+from pixelflow.node.run.stream import Issue, IssueKind, Stream, deadlock
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
+
+
+class _UntimedStream(Stream):
+    """A stream whose cycles are its own alone, without waits: they end endless loops, and say nothing about time."""
+
+    def why_waiting(self) -> str:
+        semaphore = f"sem {self.waiting} (count {self.semaphores.count(self.waiting)})"
+        return f"{self.name.upper()}  {self._here()}   waits {semaphore}"
+
+    def _limit(self, how: str) -> CycleLimitError:
+        return super()._limit(f", its own cycles without waits{how}")
+
+    def _fault(self, message: str) -> None:
+        where = self.program.where(max(0, self.index - 1)) if self.index is not None else self.name
+        raise MachineFault(f"{where}: {message}")
+
+
+class AsSoonAsPossible:
+    """A run of one stream, or of both, in which no time passes."""
+
+    def __init__(
+        self,
+        program: Program,
+        config: NodeConfig,
+        performance: Performance,
+        *,
+        entry: str | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """``entry`` and the limit as in `Node.run`; raises MachineFault where no sequencer can run the program."""
+        analysis = analysis_of(program, config)
+        both = entry is None and len(program.entries) > 1
+        self.program = program
+        self.performance = performance
+        self.streams = [
+            _UntimedStream(
+                *(analysis.sequencer, name, Semaphores(SEMAPHORES), max_cycles),
+                remote_semaphores=analysis.remote_semaphores[name] if both else frozenset(),
+            )
+            for name in (STREAMS if both else (entry or STREAMS[0],))
+        ]
+        self._emc, self._beside = self.streams[0], self.streams[1] if both else None
+        performance.join(self._emc)
+        self._commands: Iterator[Issue] = self._beside.issues() if both else iter(())
+
+    def run(self) -> None:
+        """Run to the end; raises MachineFault, DeadlockError or CycleLimitError.
+
+        PE state is then as the instructions of the EMC stream before left it.
+        """
+        stream = self._emc
+        try:
+            self._go_on_beside()
+            for issue in stream.issues():
+                if issue.kind is IssueKind.SIGNALLED:
+                    if stream.signalled in stream.remote_semaphores:
+                        self._beside.semaphores.signal(stream.signalled)
+                        self._go_on_beside()
+                elif issue.kind is IssueKind.BLOCKED:
+                    self._go_on_beside()
+                    if not stream.semaphores.count(stream.waiting):
+                        raise self._standstill()
+                else:
+                    self.performance.issue(stream, issue)
+            self._go_on_beside()
+            if self._beside is not None and not self._beside.halted:
+                raise self._standstill()
+        finally:
+            self.performance.flush()
+        for each in self.streams:
+            each.settle()
+
+    def _standstill(self) -> DeadlockError:
+        for each in self.streams:
+            each.settle()
+        return deadlock(self.program, self.streams, None)
+
+    def _go_on_beside(self) -> None:
+        """Take the texture stream to its end, or to a wait that is not over."""
+        stream = self._beside
+        if stream is None or (stream.waiting is not None and not stream.semaphores.count(stream.waiting)):
+            return
+        for issue in self._commands:
+            if issue.kind is IssueKind.BLOCKED:
+                return
+            if issue.kind is IssueKind.SIGNALLED:
+                if stream.signalled in stream.remote_semaphores:
+                    self._emc.semaphores.signal(stream.signalled)
+            elif issue.index is not None:
+                transfer = self.performance.tell(issue.index)
+                if transfer is not None:
+                    self.performance.begin(transfer)
+                    self.performance.end()

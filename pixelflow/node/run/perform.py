@@ -1,0 +1,468 @@
+"""Performance of a run (meaning): what carries its steps out, on the lanes, on marks alone, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa.emc import unlatch
+from pixelflow.node.pe_array import PeArray, influences_of
+from pixelflow.node.run.analysis import Analysis, WholeCall
+from pixelflow.node.run.marks import MarkTracker, TimedTextureUnit
+from pixelflow.node.run.score import Direct, Repeated, SideEffects
+from pixelflow.node.run.straight_code import StraightCode
+from pixelflow.node.run.stream import Issue, Stream
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.transfer import WAYS, BlockAccess, Transfer, TransferCommand
+from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed, TransferBegan
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
+
+# Performance of a run: what carries its steps out, on the lanes, on marks alone, or not at all.
+#
+# Whoever decides when something happens (the `order`) asks a performance one question only: which commands a transfer
+# gives. All that PE data, texture memory and GP memory are lies on this side; no clock does.
+
+
+class Performance(Protocol):
+    """Carries out what streams issue."""
+
+    def join(self, stream: Stream) -> None:
+        """Let the EMC stream skip straight code, as far as nobody needs the single instructions."""
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Carry out an issue of the EMC stream, at the latest with the next `flush`; raises MachineFault."""
+
+    def flush(self) -> None:
+        """Carry out what still waits."""
+
+    def tell(self, index: int) -> Transfer | None:
+        """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
+
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+        """Begin a transfer; return what the TASICs of each module are told."""
+
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer that has begun accesses in texture memory, where that is known."""
+
+    def end(self) -> None:
+        """End the transfer that has begun."""
+
+    @property
+    def moved(self) -> Mapping[str, int]:
+        """Bytes of data that went each way (`WAYS`), since the node was made."""
+
+
+class OnNothing:
+    """The performance of one stream of which only the time is wanted: no transfer, so nobody asks for anything."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.moved = dict.fromkeys(WAYS, 0)
+        self.accessed: BlockAccess | None = None
+
+    def join(self, stream: Stream) -> None:
+        """Let the stream skip all straight code, unless somebody subscribed to single instructions."""
+        if not stream.bus.wants(Executed):
+            stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Nothing is carried out."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def tell(self, index: int) -> Transfer | None:
+        """No instruction asks for a transfer."""
+
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+        """Nobody is told anything."""
+        return ()
+
+    def end(self) -> None:
+        """Nothing has begun."""
+
+
+def texture_instruction(program: Program, index: int) -> Instruction:
+    """Return an instruction of the texture stream; raises MachineFault where it is none of the TASICs'."""
+    instruction = program.by_kind[index]
+    if instruction.declaration.unit is not Unit.TASIC:
+        raise MachineFault(f"{program.where(index)}: {instruction.text()}: not an instruction of the TASICs")
+    return instruction
+
+
+# Actions of one program on one array, prepared when they are first needed and kept for all runs of it.
+
+
+Key = tuple[int, ...]
+"""The first instruction of straight code, and the parameters that it uses."""
+
+_KEPT_STRETCHES = 20_000
+
+
+class _Token:
+    """Lives as long as a program does, and stands for it where the program must not be kept alive."""
+
+
+class Prepared:
+    """What an array does for each instruction, piece of straight code and call of a program."""
+
+    def __init__(self, array: PeArray, program: Program) -> None:
+        self.instructions = program.by_kind
+        self._kind_of = self.instructions.kind_list
+        self._is_on_lanes = [each.declaration.unit is Unit.PE for each in self.instructions.kinds]
+        self._bases_of = [each.bases for each in self.instructions.kinds]
+        self.scores: dict[Hashable, Repeated] = {}
+        """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
+        self._array = array
+        self._absolute: list[Action | None] = [None] * len(self.instructions)
+        self._by_parameter: dict[tuple[int, object], Action] = {}
+        self._fixed: dict[int, tuple[int, list[Action | None], list[tuple[int, int]]]] = {}
+        """For the first instruction of straight code its end, its actions but for those that depend on parameters, and
+        which do: position among them, and instruction."""
+        self._actions_of: dict[Key, tuple[Action, ...]] = {}
+        self._chain: dict[Key, Action] = {}
+        self._once: set[Key] = set()
+        self._used_by: dict[int, tuple[int, ...]] = {}
+
+    def is_on_lanes(self, index: int) -> bool:
+        """Return whether an instruction is one of the PEs."""
+        return self._is_on_lanes[self._kind_of[index]]
+
+    def action(self, index: int, parameters: Sequence[int]) -> Action:
+        """Return the action of an instruction; raises MachineFault where it cannot be carried out."""
+        bases = self._bases_of[self._kind_of[index]]
+        if not bases:
+            action = self._absolute[index]
+            if action is None:
+                action = self._absolute[index] = self._array.action(self.instructions[index])
+            return action
+        used = parameters[bases[0]] if len(bases) == 1 and bases[0] < len(parameters) else tuple(parameters)
+        action = self._by_parameter.get((index, used))
+        if action is None:
+            action = self._by_parameter[index, used] = self._array.action(self.instructions[index], parameters)
+        return action
+
+    def _actions(self, first: int, end: int, parameters: Sequence[int], used: Sequence[int]) -> Sequence[Action]:
+        """Return the actions of instructions ``first`` to ``end - 1``, which refer to no parameters but ``used``.
+
+        Much code stands in many programs; only that which was made for one has coefficients.
+        """
+        if self._is_joint(first, end):
+            return (self._array.joint_action(self.instructions, first, end),)
+        words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
+        return self._array.straight_actions(words, tuple(used), make)
+
+    def _is_joint(self, first: int, end: int) -> bool:
+        """Whether some of these instructions have coefficients, and none refers to a parameter."""
+        kinds = {kind for kind in set(self._kind_of[first:end]) if self._is_on_lanes[kind]}
+        return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
+
+    def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
+        """Return the actions of instructions one by one: only some of them depend on parameters."""
+        known = self._fixed.get(first)
+        if known is None or known[0] != end:
+            known = self._fixed[first] = end, *self._known_ahead(first, end)
+        found = known[1].copy()
+        by_parameter, passed = self._by_parameter, len(parameters)
+        for at, index in known[2]:
+            bases = self._bases_of[self._kind_of[index]]
+            action = None
+            if len(bases) == 1 and bases[0] < passed:
+                action = by_parameter.get((index, parameters[bases[0]]))
+            found[at] = self.action(index, parameters) if action is None else action
+        return found
+
+    def _known_ahead(self, first: int, end: int) -> tuple[list[Action | None], list[tuple[int, int]]]:
+        """Return the actions that depend on no parameter, None for each that does, and where those are."""
+        places = [index for index in range(first, end) if self.is_on_lanes(index)]
+        varying = [(at, index) for at, index in enumerate(places) if self._bases_of[self._kind_of[index]]]
+        depends = {index for _, index in varying}
+        return [None if index in depends else self.action(index, ()) for index in places], varying
+
+    # --- straight code -----------------------------------------------------------------------------------------
+
+    def key(self, code: StraightCode, parameters: Sequence[int]) -> Key | None:
+        """Return what the actions of straight code depend on; None where a parameter was not passed."""
+        if isinstance(code, WholeCall):
+            return (code.first, *code.parameters)
+        used = self._used_by.get(code.first)
+        if used is None:
+            kinds = set(self._kind_of[code.first : code.end])
+            bases = {base for kind in kinds for base in self._bases_of[kind]}
+            used = self._used_by[code.first] = tuple(sorted(bases))
+        if used and used[-1] >= len(parameters):
+            return None
+        return (code.first, *(parameters[base] for base in used))
+
+    def can(self, program: Program, code: StraightCode, parameters: Sequence[int]) -> Key | None:
+        """Return the key of straight code that can be carried out as a whole; None where an instruction faults."""
+        key = self.key(code, parameters)
+        if key is not None and key not in self._actions_of:
+            if len(self._actions_of) >= _KEPT_STRETCHES:
+                for kept in (self._actions_of, self._chain, self._once):
+                    kept.clear()
+            try:
+                self._prepare(program, key, code, parameters)
+            except MachineFault:
+                return None
+        return key
+
+    def _prepare(self, program: Program, key: Key, code: StraightCode, parameters: Sequence[int]) -> None:
+        if not isinstance(code, WholeCall):
+            self._actions_of[key] = tuple(self._actions(code.first, code.end, parameters, key[1:]))
+            return
+        body, parameters = code.body, code.parameters
+
+        def microcode() -> list[Action]:
+            found = self._actions(body.first, body.end, parameters, parameters)
+            return [*found, self._array.unlatch] if body.started else found
+
+        kernel = self._array.kernel(program, body.entry, parameters, microcode)
+        if kernel is None:
+            self._actions_of[key] = tuple(microcode())
+        else:
+            self._actions_of[key], self._chain[key] = (kernel,), kernel
+
+    def actions_for(self, key: Key) -> tuple[Action, ...]:
+        """Return the actions of straight code for one pass: as one chain, from its second pass on."""
+        chain = self._chain.get(key)
+        if chain is not None:
+            return (chain,)
+        if key not in self._once:
+            # Much straight code comes only once; a chain would not pay for them.
+            self._once.add(key)
+            return self._actions_of[key]
+        chain = self._chain[key] = self._array.engine.chain(self._actions_of[key])
+        return (chain,)
+
+
+def prepared(array: PeArray, program: Program) -> Prepared:
+    """Return what an array has prepared of a program."""
+    token = program.analyses.setdefault(Prepared, _Token())
+    by_kind = array.prepared.setdefault(token, {})
+    if array.exact not in by_kind:
+        by_kind[array.exact] = Prepared(array, program)
+    return by_kind[array.exact]
+
+
+# Performance on the lanes: instructions looked up once as actions of the engine, and handed over in batches.
+
+
+_BATCH = 512
+"""Single instructions that are handed over together."""
+
+_LARGE_BATCH = 8192
+"""Instructions of straight code and single ones that are handed over together: enough work for several threads."""
+
+
+class OnLanes:
+    """Carries out the instructions of a program on an array and its texture unit.
+
+    ``effects`` take what is to be done; without, it is done at once.
+    """
+
+    def __init__(
+        self, analysis: Analysis, array: PeArray, texture: TextureUnit, bus: Bus, effects: SideEffects | None = None
+    ) -> None:
+        self._analysis = analysis
+        self._program = analysis.program
+        self._array = array
+        self._texture = texture
+        self._bus = bus
+        texture.watched = bus.wants(TransferBegan)
+        self._effects: SideEffects = Direct(array, texture) if effects is None else effects
+        self._enables = _EnableCounts(analysis.enabling, array, bus) if bus.wants(EnablesChanged) else None
+        self._prepared = prepared(array, self._program)
+        self._key: Key | None = None
+        """The straight code that the stream is skipping."""
+        self._pending: list[Action] = []
+        self._skipped = 0
+        """Instructions of straight code that wait."""
+
+    def join(self, stream: Stream) -> None:
+        """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
+        if self._enables is None and not stream.bus.wants(Executed):
+            stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
+            stream.may_skip, stream.on_skip = self._may_skip, self._on_skip
+
+    # --- the EMC stream ----------------------------------------------------------------------------------------
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
+        index = issue.index
+        if self._enables is not None:
+            self._enables.tell_first(stream.begins(issue))
+        if index is None:
+            self._pending.append(self._array.unlatch)
+        elif self._prepared.is_on_lanes(index):
+            try:
+                self._pending.append(self._prepared.action(index, stream.parameters))
+            except MachineFault as error:
+                raise self._placed(index, error) from None
+        else:
+            self._configure(index)
+        if self._enables is not None and self._enables.may_change(index):
+            self.flush()
+            self._enables.tell(stream.cycle)
+        elif len(self._pending) >= _BATCH:
+            self.flush()
+            self._bus.emit(Progressed, stream.cycle)
+
+    def _may_skip(self, stream: Stream, code: StraightCode) -> bool:
+        """Return whether straight code can be carried out as a whole; not where one of its instructions faults."""
+        if code.settings:
+            return True
+        self._key = self._prepared.can(self._program, code, stream.parameters)
+        return self._key is not None
+
+    def _on_skip(self, stream: Stream, code: StraightCode) -> None:
+        """Carry out straight code, at the latest with the next `flush`."""
+        if code.settings:
+            for index in range(code.first, code.end):
+                self._configure(index)
+            return
+        self._pending += self._prepared.actions_for(self._key)
+        self._skipped += code.length
+        if self._skipped >= _LARGE_BATCH:
+            self.flush()
+            self._bus.emit(Progressed, stream.cycle)
+
+    def _configure(self, index: int) -> None:
+        instruction = self._prepared.instructions[index]
+        if instruction.declaration.unit is not Unit.LEE:
+            raise MachineFault(f"{self._program.where(index)}: {instruction.text()}: not an instruction of the EMCs")
+        self.flush()
+        try:
+            self._effects.configure(instruction)
+        except MachineFault as error:
+            raise self._placed(index, error) from None
+
+    def _placed(self, index: int, error: MachineFault) -> MachineFault:
+        """Return a fault with the place of its instruction in the program."""
+        return MachineFault(f"{self._program.where(index)}: {error}")
+
+    def flush(self) -> None:
+        """Carry out what still waits, in order."""
+        pending, self._pending, self._skipped = self._pending, [], 0
+        if pending:
+            self._effects.lanes(pending)
+
+    # --- the texture stream, which sees the PEs: what the EMCs have put off is carried out before --------------------
+
+    @property
+    def moved(self) -> Mapping[str, int]:
+        """Bytes of data that went each way, since the node was made."""
+        return self._texture.moved
+
+    def tell(self, index: int) -> Transfer | None:
+        """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
+        instruction = texture_instruction(self._program, index)
+        self.flush()
+        return self._effects.tell(instruction, index)
+
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+        """Begin a transfer; return what the TASICs of each module are told."""
+        self.flush()
+        return self._effects.begin(transfer)
+
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer accesses that has begun."""
+        return self._texture.accessed
+
+    def end(self) -> None:
+        """End the transfer."""
+        self.flush()
+        self._effects.end()
+
+
+class _EnableCounts:
+    """Emits how many PEs of each module are enabled, whenever that has changed."""
+
+    def __init__(self, enabling: frozenset[int], array: PeArray, bus: Bus) -> None:
+        self._array = array
+        self._bus = bus
+        self._writes = enabling
+        self._unlatch_writes = "E" in influences_of(unlatch)
+        self._told: tuple[int, ...] | None = None
+
+    def may_change(self, index: int | None) -> bool:
+        """Whether an instruction, or None for the return of a started routine, writes enables."""
+        return self._unlatch_writes if index is None else index in self._writes
+
+    def tell_first(self, cycle: int) -> None:
+        """Emit how many there are before the first instruction, which begins in ``cycle``."""
+        if self._told is None:
+            self.tell(cycle)
+
+    def tell(self, cycle: int) -> None:
+        """Emit how many there are, where that is news."""
+        counts = self._array.enabled_by_module()
+        if counts != self._told:
+            self._told = counts
+            self._bus.emit(EnablesChanged, cycle, counts)
+
+
+# Performance of a run in which only time passes: marks are followed, and no byte moves.
+
+
+class OnMarks:
+    """Follows the marks from the state that a node is in; its PEs and its texture unit are left alone."""
+
+    def __init__(self, config: NodeConfig, analysis: Analysis, array: PeArray, texture: TextureUnit) -> None:
+        self._analysis = analysis
+        self._program = analysis.program
+        self._tracker = MarkTracker(analysis.program, array)
+        # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
+        self._texture = TimedTextureUnit(config, texture, self._tracker)
+
+    @property
+    def moved(self) -> Mapping[str, int]:
+        """As if bytes had moved."""
+        return self._texture.moved
+
+    def join(self, stream: Stream) -> None:
+        """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
+        if not stream.bus.wants(Executed):
+            stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
+            stream.on_skip = self._on_skip
+
+    def _on_skip(self, stream: Stream, code: StraightCode) -> None:
+        self._tracker.skip(code)
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Follow an issue of the EMC stream."""
+        if issue.index is None:
+            self._tracker.unlatch()
+        elif issue.code is None:
+            self._tracker.execute(issue.index)
+        else:
+            self._tracker.skip(issue.code)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def tell(self, index: int) -> Transfer | None:
+        """Carry out a texture instruction on registers; return the transfer that it asks for."""
+        instruction = texture_instruction(self._program, index)
+        self._tracker.asked_by = index
+        return self._texture.tell(instruction)
+
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+        """Begin a transfer; raises InputError where its time depends on PE data."""
+        self._texture.begin(transfer)
+        return self._texture.commands(transfer)
+
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer accesses that has begun."""
+        return self._texture.accessed
+
+    def end(self) -> None:
+        """End the transfer."""
+        self._texture.end()

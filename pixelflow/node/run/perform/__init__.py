@@ -1,1 +1,0 @@
-"""Meaning: what carries out the steps of a run, and the record of them."""

@@ -1,0 +1,96 @@
+"""Counting semaphores, which the two streams of a node share (thesis 1, 2.2.1), and which stream uses each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pixelflow.isa import Program, Unit
+from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
+from pixelflow.simd.errors import MachineFault
+
+STREAMS = ("eigc", "tigc")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamUse:
+    """For each semaphore, the instructions that the code of one stream can reach and that wait for it or signal it."""
+
+    waits: dict[int, tuple[int, ...]]
+    signals: dict[int, tuple[int, ...]]
+
+
+def use_of(program: Program, entry: str) -> StreamUse:
+    """Follow the code from a stream's entry, and return what it does with semaphores."""
+    instructions = program.by_kind
+    seen: set[int] = set()
+    found: list[int] = []
+    ahead = [program.index_of.get(program.entries[entry], len(instructions))]
+    while ahead:
+        index = ahead.pop()
+        while index < len(instructions) and index not in seen:
+            seen.add(index)
+            instruction = instructions[index]
+            declaration = instruction.declaration
+            index += 1
+            if declaration.unit is not Unit.SEQUENCER:
+                continue
+            if declaration is CALL or declaration is JMP:
+                target = program.index_of.get(instruction.operands[0])
+                if target is not None:
+                    ahead.append(target)
+            elif declaration is WAIT or declaration is SIGNAL:
+                found.append(index - 1)
+            if declaration is JMP or declaration is RET or declaration is HALT:
+                break
+    waits: dict[int, tuple[int, ...]] = {}
+    signals: dict[int, tuple[int, ...]] = {}
+    for index in sorted(found):
+        instruction = instructions[index]
+        uses = waits if instruction.declaration is WAIT else signals
+        semaphore = instruction.operands[0]
+        uses[semaphore] = (*uses.get(semaphore, ()), index)
+    return StreamUse(waits, signals)
+
+
+def remote_semaphores(program: Program) -> dict[str, frozenset[int]]:
+    """Return for each stream the semaphores that the other one waits for.
+
+    Raises MachineFault where both streams wait for one semaphore: a signal could not know which of them it is for.
+    """
+    waits = {entry: use_of(program, entry).waits for entry in STREAMS}
+    for semaphore in sorted(waits["eigc"].keys() & waits["tigc"].keys()):
+        places = ", ".join(f"{entry.upper()} {program.where(waits[entry][semaphore][0])}" for entry in STREAMS)
+        raise MachineFault(f"both streams wait for semaphore {semaphore} ({places}); only one may")
+    return {"eigc": frozenset(waits["tigc"]), "tigc": frozenset(waits["eigc"])}
+
+
+class Semaphores:
+    """A bank of counters; all start at zero."""
+
+    def __init__(self, count: int) -> None:
+        self._counts = [0] * count
+
+    @property
+    def counts(self) -> list[int]:
+        """A copy of all counters."""
+        return list(self._counts)
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """Set all counters."""
+        self._counts[:] = counts
+
+    def count(self, semaphore: int) -> int:
+        """Return how often the semaphore can be taken now."""
+        return self._counts[semaphore]
+
+    def signal(self, semaphore: int) -> None:
+        """Add one."""
+        self._counts[semaphore] += 1
+
+    def take(self, semaphore: int) -> bool:
+        """Take one if there is one; returns whether there was."""
+        if self._counts[semaphore] == 0:
+            return False
+        self._counts[semaphore] -= 1
+        return True

@@ -1,0 +1,287 @@
+"""Straight code: instructions that a run skips as a whole, which take the sum of their cycles.
+
+It holds instructions of the PEs only: no control, nothing that watches the depth of a stack. A plain one holds
+nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
+each time. Where no words are waited for it may hold beginnings of stages (MARK), which take no time. One of settings
+writes registers of the LEE. A shared one, for runs in which only time passes, begins and ends with an instruction that
+uses a port: the watch over the ports (`PortTimes`) must look at what lies between when a transfer comes. It sets no
+mark. The call of a routine of straight code is one as well (`calls.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
+from pixelflow.isa.control import CALL, MARK
+from pixelflow.simd.isa.kinds import ByKind
+
+# Which instructions of the EMC stream the texture side can see: those that touch a local port or set a mark.
+
+
+_PORTS = range(INPUT_PORT, OUTPUT_PORT + PORT_BYTES)
+
+
+def meets_ports(start: int, size: int) -> bool:
+    """Return whether ``size`` bytes from ``start`` on of PE memory reach into a local port."""
+    return start < _PORTS.stop and start + size > _PORTS.start
+
+
+def sharing(instruction: Instruction) -> bool | None:
+    """Return whether an instruction is seen by the texture side; None where that depends on parameters."""
+    if instruction.declaration.family is Family.PORT:
+        return True
+    found: bool | None = False
+    for first, size in instruction.touches:
+        if first.base is not None:
+            found = None
+        elif meets_ports(first.offset, size):
+            return True
+    return found
+
+
+class PortUse:
+    """The same for all instructions of a program, with the parameters that a frame has."""
+
+    def __init__(self, instructions: ByKind) -> None:
+        self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        # Found when an instruction of a kind is first executed, as most of a library never is.
+        self._known: dict[int, bool | tuple[tuple[int, int, int], ...]] = {}
+
+    def certain(self, index: int) -> bool | None:
+        """Return what `sharing` says of an instruction."""
+        known = self._of(self._kind_of[index])
+        return known if isinstance(known, bool) else None
+
+    def relative(self, kind: int) -> tuple[tuple[int, int, int], ...]:
+        """Return what instructions of a kind of which nothing is certain touch: (parameter, offset, bytes) each."""
+        known = self._of(kind)
+        return () if isinstance(known, bool) else known
+
+    def shared(self, index: int, parameters: Sequence[int]) -> bool:
+        """Return whether an instruction touches a local port or sets a mark."""
+        known = self._of(self._kind_of[index])
+        if known is True or known is False:
+            return known
+        return any(
+            base < len(parameters) and meets_ports(parameters[base] + offset, size) for base, offset, size in known
+        )
+
+    def _of(self, kind: int) -> bool | tuple[tuple[int, int, int], ...]:
+        known = self._known.get(kind)
+        if known is None:
+            known = self._known[kind] = self._look(self._kinds[kind])
+        return known
+
+    def _look(self, instruction: Instruction) -> bool | tuple[tuple[int, int, int], ...]:
+        known = sharing(instruction)
+        if known is not None:
+            return known
+        return tuple((m.base, m.offset, size) for m, size in instruction.touches if m.base is not None)
+
+
+@dataclass(slots=True)
+class CallFrame:
+    """What a call keeps: where to return to, the parameters, the open loops as [body start, rounds left]."""
+
+    return_to: int
+    parameters: list[int]
+    loops: list[list[int]] = field(default_factory=list)
+    started: bool = False
+    saved_enables: int = 0
+    name: str = ""
+    entered_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineBody:
+    """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
+
+    first: int
+    end: int
+    entry: int
+    """Its word address."""
+    name: str
+    cycles: int
+    """Of the instructions and of RET."""
+    started: bool
+    saves: int
+    """Enables that are on the stack at the same time, at most."""
+    reach: tuple[tuple[int, int, int], ...]
+    """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+
+
+@dataclass(slots=True)
+class StraightCode:
+    """Instructions ``first`` to ``end - 1``, executed one after the other."""
+
+    first: int
+    end: int
+    cycles: int
+    relative: tuple[tuple[int, int, int], ...]
+    """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+    shared: bool = False
+    settings: bool = False
+    body: RoutineBody | None = None
+    """The routine that is called, where this is a call (`calls.py`)."""
+    stages: tuple[tuple[int, int, int], ...] = ()
+    """Stages that begin in it: (instruction, cycles before it, number of the name) each."""
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Which instructions are executed: (first, one past the last) each."""
+        return ((self.first, self.end),)
+
+    @property
+    def length(self) -> int:
+        """Instructions that are executed."""
+        return self.end - self.first
+
+    def fits(self, frames: Sequence[CallFrame]) -> bool:
+        """Return whether all of it can be executed unseen in the innermost frame: no address meets a port."""
+        parameters = frames[-1].parameters
+        for base, low, high in self.relative:
+            if base >= len(parameters) or meets_ports(parameters[base] + low, high - low):
+                return False
+        return True
+
+
+class StraightCodes:
+    """The straight code from each instruction of a program on, for one run; shared code only where it is ``timed``.
+
+    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls. Stages
+    of the first ``names`` names may begin in it.
+    """
+
+    def __init__(
+        self,
+        instructions: ByKind,
+        cycles: Sequence[int],
+        watched: Sequence[object],
+        ports: PortUse,
+        *,
+        names: int = 0,
+        known: dict[int, StraightCode | None] | None = None,
+        timed: bool = False,
+        call: Callable[[int], StraightCode | None] | None = None,
+    ) -> None:
+        self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        self._size = len(instructions)
+        self._names = names
+        self._cycles = cycles
+        self._watched = watched
+        self._ports = ports
+        self._known = {} if known is None else known
+        self._timed = timed
+        self._call = call
+        self._plain: set[int] = set()
+        self._staged: set[int] = set()
+        """Kinds that have been looked at: plain ones, and beginnings of stages that have names."""
+        self._found: dict[int, StraightCode | None] = {}
+        self._skips: dict[int, int] = {}
+        """How often this run has skipped the straight code that begins with an instruction."""
+
+    def at(self, first: int) -> StraightCode | None:
+        """Return the longest straight code from an instruction on; None for a single one that is no call."""
+        if first not in self._found and not self._timed and self._begins_shared(first):
+            self._found[first] = None  # looking for its end would be in vain
+        if first not in self._found:
+            if first not in self._known:
+                self._known[first] = self._make(first)
+            found = self._known[first]
+            there = found is not None and (self._timed or not found.shared)
+            self._found[first] = found if there else None
+        return self._found[first]
+
+    def _make(self, first: int) -> StraightCode | None:
+        end = first
+        if first < self._size:
+            if self._at(first).declaration is CALL:
+                return self._call(first) if self._call is not None else None
+            if self._sharing(first) is True:
+                return self._make_shared(first)
+            while end < self._size and self._at(end).declaration.unit is Unit.LEE:
+                end += 1
+            if end > first:
+                return self._code(first, end, settings=True)
+        kind_of, plain, staged = self._kind_of, self._plain, self._staged
+        stages: list[int] = []
+        for end in range(first, self._size):
+            kind = kind_of[end]
+            if kind in plain:
+                continue
+            if kind in staged or self._is_stage(end):
+                staged.add(kind)
+                stages.append(end)
+            elif self._is_plain(end):
+                plain.add(kind)
+            else:
+                break
+        else:
+            end = self._size
+        return self._code(first, end, stages=stages)
+
+    def _at(self, index: int) -> Instruction:
+        """Return an instruction, without its coefficients."""
+        return self._kinds[self._kind_of[index]]
+
+    def _is_stage(self, index: int) -> bool:
+        """Return whether a stage that has a name begins here."""
+        instruction = self._at(index)
+        return instruction.declaration is MARK and instruction.operands[0] < self._names
+
+    def _begins_shared(self, first: int) -> bool:
+        return first < self._size and self._sharing(first) is True
+
+    def _make_shared(self, first: int) -> StraightCode | None:
+        end = index = first
+        while index < self._size and self._is_straight(index) and not self._sets_mark(index):
+            index += 1
+            if self._sharing(index - 1) is True:
+                end = index
+        return self._code(first, end, shared=True)
+
+    def _sets_mark(self, index: int) -> bool:
+        return self._at(index).declaration.family is Family.PORT
+
+    def _code(
+        self, first: int, end: int, *, shared: bool = False, settings: bool = False, stages: Sequence[int] = ()
+    ) -> StraightCode | None:
+        if end - first - len(stages) < 2:
+            return None
+        reach: dict[int, tuple[int, int]] = {}
+        for kind in dict.fromkeys(self._kind_of[first:end]):
+            for base, offset, size in self._ports.relative(kind):
+                low, high = reach.get(base, (offset, offset))
+                reach[base] = (min(low, offset), max(high, offset + size))
+        relative = tuple((base, *ends) for base, ends in reach.items())
+        before = list(accumulate(self._cycles[first:end], initial=0))
+        kinds, kind_of = self._kinds, self._kind_of
+        names = {kind: kinds[kind].operands[0] for kind in {kind_of[index] for index in stages}}
+        marks = tuple([(index, before[index - first], names[kind_of[index]]) for index in stages])
+        return StraightCode(first, end, before[-1], relative, shared, settings, stages=marks)
+
+    def _is_straight(self, index: int) -> bool:
+        return self._at(index).declaration.unit is Unit.PE and not self._watched[index]
+
+    def _is_plain(self, index: int) -> bool:
+        return self._is_straight(index) and self._sharing(index) is not True
+
+    def _sharing(self, index: int) -> bool | None:
+        return self._ports.certain(index)
+
+    def note(self, code: StraightCode) -> None:
+        """Note that the run has skipped straight code."""
+        self._skips[code.first] = self._skips.get(code.first, 0) + 1
+
+    def settle(self, executed: list[int]) -> None:
+        """Add to ``executed`` how often the instructions of straight code were executed, and forget it."""
+        totals: dict[tuple[int, int], int] = {}
+        for first, times in self._skips.items():
+            for span in self._found[first].spans:
+                totals[span] = totals.get(span, 0) + times
+        self._skips.clear()
+        for (first, end), times in totals.items():
+            executed[first:end] = [count + times for count in executed[first:end]]

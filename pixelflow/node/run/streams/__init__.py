@@ -1,1 +1,0 @@
-"""Time: the instruction streams of a program, walked without PE data and without a clock."""

@@ -1,0 +1,468 @@
+"""The TASICs of one module as a box: how long transfers with texture memory take (thesis 2.2.7, table 6).
+
+In a round of a read, the TASICs access the SDRAMs once for each EMC of the module, one after the other, then send each
+EMC its data, all EMCs side by side, a byte a cycle. Addresses of the next round come in meanwhile. In a round of a
+write, data and addresses of the next round come in while the SDRAMs are written. One bulk item on a wire stands for
+all bytes that go over it in a transfer; the bursts of the rounds are not single events.
+
+Equal slots are counted; where times depend on addresses or on refresh, or where the command checker is on, every
+access is scheduled (:mod:`pixelflow.node.sdram`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pixelflow.config import NodeConfig, SdramConfig
+from pixelflow.isa import Program
+from pixelflow.isa.declarations import PORT_BYTES
+from pixelflow.node.run.straight_code import PortUse, sharing
+from pixelflow.node.sdram import SdramUse, access_pattern, equal_slot, needs_schedule, settle_cycles
+from pixelflow.node.transfer import Direction, Load, RoundAddresses, Transfer, TransferCommand
+from pixelflow.observe import Accessed
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.units import Cycle, Snapshot
+
+# What travels between TASICs, GNI, GPs and the geometry network.
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """The bytes that the EMCs of a module send in one round, on their way to a GP."""
+
+    source: int
+    """The node that they come from."""
+    module: int
+    index: int
+    node: int
+    gp: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"parcel {self.index} of module {self.module}, node {self.source} ({self.size} bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The GNI takes a parcel from cycle ``at`` on."""
+
+    at: int
+    parcel: Parcel
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """A module asks the GNI for blocks out of the memory of a GP."""
+
+    load: Load
+    gp: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPart:
+    """Some of the blocks of a load, from the block numbered ``first`` on."""
+
+    modules: int
+    gp: int
+    first: int
+    blocks: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.blocks * PORT_BYTES
+
+
+# The local ports of the EMCs: the pins of one module as a box, and the times in which ports are in use.
+
+
+@dataclass(frozen=True, slots=True)
+class EmcPortsSpec:
+    """Sizes of the paths between one module's EMCs and its TASICs."""
+
+    emcs: int
+    port_bytes_per_cycle: int
+
+    @classmethod
+    def of(cls, config: NodeConfig) -> EmcPortsSpec:
+        return cls(config.array.emcs_per_module, config.tasic.port_bytes_per_cycle)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A request for addresses and data of texture accesses: so many bytes from each EMC."""
+
+    bytes_each: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """A request for bytes that go to GP memory: so many from each EMC that has a PE left, and in all."""
+
+    bytes_each: int
+    total: int
+
+
+@dataclass(slots=True)
+class EmcPortsState:
+    """When the pins are free, what still waits for them, and bytes that went through."""
+
+    pins_free: int = 0
+    waiting: list[tuple[int, str, object, int]] = field(default_factory=list)
+    """(cycle, output, item, bytes), in order of time."""
+    sent_bytes: int = 0
+    collected_bytes: int = 0
+    received_bytes: int = 0
+
+
+class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
+    """They send what they are asked for, one request after the other over the same pins, and take what comes."""
+
+    inputs = ("fetch", "collect", "outbound")
+    outputs = ("inbound", "collected")
+
+    def __init__(self, module: int, spec: EmcPortsSpec) -> None:
+        super().__init__(f"emcs[{module}]", spec, EmcPortsState())
+
+    def next_event(self) -> Cycle | None:
+        return Cycle(self.state.waiting[0][0]) if self.state.waiting else None
+
+    def tick(self, cycle: Cycle) -> None:
+        state = self.state
+        for fetch in self.wires["fetch"].take_all(cycle):
+            total = fetch.bytes_each * self.spec.emcs
+            self._queue(cycle, "inbound", fetch, fetch.bytes_each, total)
+            state.sent_bytes += total
+        for collect in self.wires["collect"].take_all(cycle):
+            self._queue(cycle, "collected", collect, collect.bytes_each, collect.total)
+            state.collected_bytes += collect.total
+        for command in self.wires["outbound"].take_all(cycle):
+            state.received_bytes += command.outbound_bytes * self.spec.emcs
+        while state.waiting and state.waiting[0][0] == cycle:
+            _, port, item, total = state.waiting.pop(0)
+            self.wires[port].send_bulk(cycle, item, total)
+
+    def _queue(self, cycle: int, port: str, item: object, each: int, total: int) -> None:
+        """Give a request its place on the pins: every EMC sends a byte a cycle, those without a PE nothing."""
+        state, rate = self.state, self.spec.port_bytes_per_cycle
+        end = max(cycle, state.pins_free) + -(-each // rate)
+        state.pins_free = end
+        # Where EMCs have nothing to send, the wire's width is not filled; what counts is when the last byte is there.
+        state.waiting.append((end - -(-total // (rate * self.spec.emcs)), port, item, total))
+
+
+@dataclass
+class PortState:
+    """Which transfer uses the ports, and when PEs last did."""
+
+    transfer: Transfer | None = None
+    since: int = 0
+    until: int = -1
+    touched_from: int = 0
+    touched_until: int = -1
+    touched_by: int = -1
+    """The instruction that began in ``touched_from``; others may have followed it at once (`StraightCode.shared`)."""
+    next_touch: int | None = None
+    """When PEs will use a port again, where a transfer has begun between two instructions that do."""
+    next_by: int = -1
+
+
+class PortTimes:
+    """Sees to it that transfers and PE instructions of a program do not use the local ports at the same time."""
+
+    def __init__(self, program: Program, use: PortUse) -> None:
+        self._program = program
+        self.use = use
+        self.state = PortState()
+
+    def touch(self, index: int, cycle: int, end: int) -> None:
+        """PE instructions use a port or set a mark from ``cycle`` on and before ``end``.
+
+        Raises MachineFault where a transfer is using the ports.
+        """
+        state = self.state
+        state.touched_from, state.touched_until, state.touched_by = cycle, end - 1, index
+        if state.transfer is not None or cycle <= state.until:
+            raise self._conflict(index, f"in use from cycle {state.since}", cycle)
+
+    def begin(self, transfer: Transfer, cycle: int) -> None:
+        """A transfer uses the ports from ``cycle`` on; raises MachineFault where a PE instruction does."""
+        state, cycles = self.state, self._program.cycles
+        state.transfer, state.since = transfer, cycle
+        if cycle > state.touched_until:
+            return
+        index, begins = state.touched_by, state.touched_from
+        while begins + cycles[index] <= cycle:
+            begins, index = begins + cycles[index], index + 1
+        if self._touches(index):
+            raise self._conflict(index, "taken in this cycle", cycle)
+        while not self._touches(index):
+            begins, index = begins + cycles[index], index + 1
+        state.next_touch, state.next_by = begins, index
+
+    def _touches(self, index: int) -> bool:
+        """Whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
+
+        Where that depends on parameters, the first did, and those that followed it at once do not.
+        """
+        return index == self.state.touched_by or sharing(self._program.by_kind[index]) is True
+
+    def end(self, cycle: int) -> None:
+        """The transfer has ended; raises MachineFault where a PE instruction has used the ports meanwhile."""
+        state = self.state
+        if state.next_touch is not None and state.next_touch <= cycle:
+            raise self._conflict(state.next_by, f"in use from cycle {state.since}", state.next_touch)
+        state.transfer, state.until, state.next_touch = None, cycle, None
+
+    def _conflict(self, index: int, how: str, cycle: int) -> MachineFault:
+        who = f"{self._program.instructions[index].text()} at {self._program.where(index)}"
+        return MachineFault(f"port conflict in cycle {cycle}: {who}, while the ports are {how} by a texture transfer")
+
+
+@dataclass(frozen=True, slots=True)
+class TasicSpec:
+    """Sizes and times of one module's texture path."""
+
+    emcs: int
+    read_overhead_cycles: int
+    port_bytes_per_cycle: int
+    sdram: SdramConfig
+
+    @classmethod
+    def of(cls, config: NodeConfig) -> TasicSpec:
+        return cls(
+            config.array.emcs_per_module,
+            config.tasic.read_overhead_cycles,
+            config.tasic.port_bytes_per_cycle,
+            config.sdram,
+        )
+
+
+def access_cycles(spec: TasicSpec, transfer: Transfer) -> int:
+    """Return the cycles of one access to the SDRAMs of a module: an equal slot, and what a read takes beyond it."""
+    if transfer.direction is Direction.LOOP_BACK:
+        return 0
+    write = transfer.direction is not Direction.READ
+    pattern = access_pattern(alternate=transfer.alternate)
+    spacing = 0 if write else spec.read_overhead_cycles
+    return equal_slot(spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing).cycles
+
+
+def run_cycles(spec: TasicSpec, command: TransferCommand) -> int:
+    """Return the cycles from the first access to the last byte sent or written, once the first round has come in."""
+    transfer, rounds = command.transfer, command.rounds
+    own = spec.emcs * access_cycles(spec, transfer) + _port_cycles(spec, transfer.outbound_bytes)
+    if not transfer.group:  # all rounds are alike
+        return own + max(rounds - 1, 0) * max(own, _port_cycles(spec, transfer.inbound_bytes(0)))
+    return own + sum(max(own, _port_cycles(spec, transfer.inbound_bytes(index))) for index in range(1, rounds))
+
+
+def _port_cycles(spec: TasicSpec, size: int) -> int:
+    return -(-size // spec.port_bytes_per_cycle)
+
+
+@dataclass(slots=True)
+class TasicState:
+    """What the TASICs of a module are doing."""
+
+    command: TransferCommand | None = None
+    parts: int = 0
+    """What is still to be finished: accesses, bytes for a GP, a load."""
+    filling: bool = False
+    outbound_at: int | None = None
+    end_at: int | None = None
+    still_inbound: bool = False
+    free_at: int = 0
+    """The first cycle in which the SDRAMs can take an access of any kind."""
+    blocks_left: int = 0
+    loads: list[tuple[int, LoadPart]] = field(default_factory=list)
+    """Parts of a load that are being written, by the cycle after the last write."""
+    busy_cycles: int = 0
+    """Cycles from first access to last byte, over all transfers."""
+    loaded_bytes: int = 0
+
+
+class TasicBox(Box[TasicSpec, TasicState]):
+    """All TASICs of one module."""
+
+    inputs = ("command", "inbound", "gp_done", "from_gni")
+    outputs = ("done", "fetch", "outbound", "gp_command", "load_request", "loaded")
+
+    def __init__(self, module: int, spec: TasicSpec) -> None:
+        super().__init__(f"tasic[{module}]", spec, TasicState())
+        self.module = module
+        self.sdrams = SdramUse(f"tasic[{module}]", spec.sdram) if needs_schedule(spec.sdram) else None
+        """The schedule of every access, where there is one."""
+
+    def snapshot(self) -> Snapshot:
+        """Return the state, and that of the schedule of every access where there is one."""
+        return super().snapshot() | {"sdrams": self.sdrams and self.sdrams.snapshot()}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Put the box into the state of a snapshot."""
+        super().restore({name: value for name, value in snapshot.items() if name != "sdrams"})
+        if self.sdrams is not None:
+            self.sdrams.restore(snapshot["sdrams"])
+
+    def next_event(self) -> Cycle | None:
+        state = self.state
+        times = [at for at in (state.outbound_at, state.end_at) if at is not None]
+        times += [at for at, _ in state.loads[:1]]
+        return Cycle(min(times)) if times else None
+
+    def tick(self, cycle: Cycle) -> None:
+        state = self.state
+        for command in self.wires["command"].take_all(cycle):
+            self._begin(command, cycle)
+        for _ in self.wires["inbound"].take_all(cycle):
+            if state.filling:
+                self._run(cycle)
+            else:
+                state.still_inbound = False
+                self._finish_run(cycle)
+        for part in self.wires["from_gni"].take_all(cycle):
+            self._write_part(part, cycle)
+        if state.outbound_at == cycle:
+            state.outbound_at = None
+            self._send_outbound(cycle)
+        if state.end_at == cycle:
+            state.end_at = None
+            self._finish_run(cycle)
+        while state.loads and state.loads[0][0] == cycle:
+            self._finish_load(cycle)
+        for _ in self.wires["gp_done"].take_all(cycle):
+            self._finish(cycle)
+
+    def _begin(self, command: TransferCommand, cycle: Cycle) -> None:
+        state, load = self.state, command.transfer.load
+        state.command = command
+        state.parts = bool(command.parcels) + bool(command.rounds)
+        if command.parcels:
+            self.wires["gp_command"].send(cycle, command)
+        if load is not None and load.includes(self.module):
+            state.parts += 1
+            state.blocks_left = load.blocks
+            if not load.modules & ((1 << self.module) - 1):
+                self.wires["load_request"].send(cycle, LoadRequest(load, command.destination.gp))
+        if not state.parts:
+            state.command = None
+            self.wires["done"].send(cycle, "nothing to transfer")
+            return
+        if not command.rounds:
+            return
+        first = command.transfer.inbound_bytes(0)
+        if not first:
+            self._run(cycle)
+            return
+        state.filling = True
+        self.wires["fetch"].send(cycle, Fetch(first))
+
+    def _finish(self, cycle: Cycle) -> None:
+        self.state.parts -= 1
+        if not self.state.parts:
+            self.state.command = None
+            self.wires["done"].send(cycle, "transfer done")
+
+    # --- accesses for PEs ----------------------------------------------------------------------------------------
+
+    def _run(self, cycle: Cycle) -> None:
+        """The first round has come in: from here on accesses and ports keep each other busy."""
+        state, command = self.state, self.state.command
+        state.filling = False
+        begin = max(cycle, state.free_at)
+        end = begin + run_cycles(self.spec, command)
+        if self.sdrams is not None and command.transfer.accesses:
+            end = self._schedule(begin, end)
+        state.busy_cycles += end - begin
+        self._tell(begin, end, command.transfer, command.rounds, command.used, self.spec.emcs * command.rounds)
+        state.end_at = end
+        if command.transfer.accesses:
+            self._leave(command.transfer, end - _port_cycles(self.spec, command.transfer.outbound_bytes))
+        rest = command.inbound_bytes - command.transfer.inbound_bytes(0)
+        if rest:
+            state.still_inbound = True
+            self.wires["fetch"].send(cycle, Fetch(rest))
+        if command.outbound_bytes:
+            # The last byte leaves in the last cycle of the transfer.
+            state.outbound_at = end - _port_cycles(self.spec, command.outbound_bytes)
+            if state.outbound_at == cycle:
+                state.outbound_at = None
+                self._send_outbound(cycle)
+
+    def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int, slots: int) -> None:
+        if transfer.direction is Direction.LOOP_BACK:
+            accesses = slots = 0
+        all_devices = self.spec.sdram.devices_per_module
+        devices = all_devices if transfer.half is None else all_devices // 2
+        what = transfer.direction.value
+        self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size, slots)
+
+    def _leave(self, transfer: Transfer, end: int) -> None:
+        """Note when another kind of access may follow the last one, which has its slot before ``end``."""
+        pattern = access_pattern(alternate=transfer.alternate)
+        write = transfer.direction is not Direction.READ
+        spacing = 0 if write else self.spec.read_overhead_cycles
+        settled = settle_cycles(self.spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing)
+        self.state.free_at = max(end, end - access_cycles(self.spec, transfer) + settled)
+
+    def _schedule(self, begin: int, expected: int) -> int:
+        """Give every access of the transfer its place; return the cycle after the last byte."""
+        spec, command = self.spec, self.state.command
+        transfer = command.transfer
+        start = end = begin
+        for index in range(command.rounds):
+            if index:
+                start = max(end, start + _port_cycles(spec, transfer.inbound_bytes(index)))
+            end = self._round(start, self._addresses(command, index), transfer)
+            end += _port_cycles(spec, transfer.outbound_bytes)
+        if spec.sdram.equal_slots and not spec.sdram.refresh and end != expected:
+            raise InternalError(f"{self.name}: equal slots end in cycle {expected}, the schedule of accesses in {end}")
+        return end
+
+    def _addresses(self, command: TransferCommand, index: int) -> RoundAddresses:
+        """Return the addresses of a round; where PE data would give them and there are none, any will do."""
+        if command.addresses is not None:
+            return command.addresses[index]
+        return self.sdrams.turns(self.spec.emcs)
+
+    def _round(self, start: int, addresses: RoundAddresses, transfer: Transfer) -> int:
+        write = transfer.direction is not Direction.READ
+        overhead = 0 if write else self.spec.read_overhead_cycles
+        pattern = access_pattern(alternate=transfer.alternate)
+        return self.sdrams.round(start, addresses, transfer.size, write=write, pattern=pattern, overhead=overhead)
+
+    def _send_outbound(self, cycle: Cycle) -> None:
+        command = self.state.command
+        self.wires["outbound"].send_bulk(cycle, command, command.outbound_bytes * self.spec.emcs)
+
+    def _finish_run(self, cycle: Cycle) -> None:
+        """The accesses are done when the last has its bytes and all that the EMCs had to send has come."""
+        if self.state.end_at is None and not self.state.still_inbound:
+            self._finish(cycle)
+
+    # --- loads from GP memory ------------------------------------------------------------------------------------
+
+    def _write_part(self, part: LoadPart, cycle: Cycle) -> None:
+        """Write what has come from a GP, block after block."""
+        state = self.state
+        transfer = state.command.transfer
+        begin = max(cycle, state.free_at)
+        end = begin + part.blocks * access_cycles(self.spec, transfer)
+        if self.sdrams is not None:
+            first = transfer.load.address + 4 * part.first
+            addresses = tuple((first + 4 * index,) for index in range(part.blocks))
+            end = self._round(begin, addresses, transfer)
+        self._leave(transfer, end)
+        state.busy_cycles += end - begin
+        self._tell(begin, end, transfer, 1, part.blocks, part.blocks)
+        state.loaded_bytes += part.size
+        state.loads.append((end, part))
+
+    def _finish_load(self, cycle: Cycle) -> None:
+        state = self.state
+        _, part = state.loads.pop(0)
+        self.wires["loaded"].send(cycle, part)
+        state.blocks_left -= part.blocks
+        if not state.blocks_left:
+            self._finish(cycle)

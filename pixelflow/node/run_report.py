@@ -1,0 +1,185 @@
+"""The report of a run: cycles, stages, profile by family, routine and source line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pixelflow.config import NodeConfig
+from pixelflow.node.account import RoutineUse, Run, UntimedRun
+from pixelflow.node.assumptions import guesses, guesses_without_time
+from pixelflow.simd.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
+
+_MOST_LINES = 20
+
+
+# --- a run with its time ---------------------------------------------------------------------------------------------
+
+
+def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Part]:
+    """Yield what a run took: of one stream, or of both side by side; with ``profile`` also where the cycles went."""
+    total, streams = account.total_cycles, account.streams
+    instructions = sum(each.instructions for each in streams)
+    time = f"{counted(total, 'cycle')}, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz"
+    time = f"{_ended(account)}{time}"
+    if len(streams) == 1:
+        yield f"{time}, {counted(instructions, 'instruction')}"
+    else:
+        yield f"{time}, {counted(instructions, 'instruction')} in 2 streams"
+        yield from ("", *_streams(account))
+    for each in streams:
+        name = f" of {each.stream.upper()}" if len(streams) > 1 else ""
+        if each.stages:
+            yield from ("", shares(_stage_rows(each), "cycles", f"stage{name}", total=each.cycles))
+        if profile:
+            yield from _profile(each, name)
+
+
+def _ended(account: Run | UntimedRun) -> str:
+    """Return what stands before the counts of a run that did not come to its end."""
+    if account.reason == "halt":
+        return ""
+    return "interrupted after " if account.reason == "interrupted" else f"stopped by {account.reason} after "
+
+
+def _streams(account: Run) -> Iterator[Part]:
+    """Yield the two streams beside each other, what the TASICs were busy, and what was moved."""
+    streams = account.streams
+    reasons = dict.fromkeys(reason for each in streams for reason in each.waits)
+    rows = [
+        ("busy", *(each.busy for each in streams)),
+        *((f"wait {reason}", *(each.waits.get(reason, 0) for each in streams)) for reason in reasons),
+        ("total", *(each.cycles for each in streams)),
+    ]
+    yield Table([Column("cycles", fixed=True), *(Column(each.stream.upper(), number) for each in streams)], rows)
+    yield f"TASICs busy: {', '.join(number(cycles) for cycles in account.tasic_cycles)} cycles (each module)"
+    moved = account.ledger
+    if moved is not None and moved.commands:
+        into, out, idle = moved.outbound.used, moved.inbound.used, moved.slots - moved.slots_used
+        slots = f"; {counted(moved.slots, 'slot')}, {number(idle)} of them idle"
+        yield f"on the local ports: {number(out)} bytes out of PEs, {number(into)} into PEs{slots}"
+
+
+def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:
+    """Yield a line for the work of each stage and one for each reason why it waited."""
+    for name, cycles in account.by_stage.items():
+        waits = account.waits_by_stage.get(name, {})
+        yield name, cycles - sum(waits.values())
+        yield from ((f"{name}: wait {reason}", waited) for reason, waited in waits.items())
+
+
+def _profile(account: Run, whose: str) -> Iterator[Part]:
+    families = [(family.value, cycles) for family, cycles in account.by_family.items()]
+    families += [(f"(wait {reason})", cycles) for reason, cycles in account.waits.items()]
+    yield from ("", shares(families, "cycles", f"family{whose}", total=account.cycles))
+    columns = (
+        Column("own", number), Column("with calls", number), Column("calls", number), Column("a call", number),
+        Column(f"routine{whose}"),
+    )  # fmt: skip
+    uses = sorted(account.by_routine.values(), key=lambda use: -use.own_cycles)
+    yield from ("", Table(columns, [(u.own_cycles, u.total_cycles, u.calls, _a_call(u), u.name) for u in uses]))
+    yield from _lines(account, whose)
+
+
+def _a_call(use: RoutineUse) -> int | str:
+    return use.total_cycles // use.calls if use.total_cycles % use.calls == 0 else "varies"
+
+
+def _lines(account: Run, whose: str) -> Iterator[Part]:
+    spent = sorted(((line, n) for line, n in account.by_line.items() if n), key=lambda item: -item[1])
+    if not spent:
+        return
+    columns = (Column("cycles", number), Column("share", number), Column(f"line{whose}"), Column("source"))
+    rows = [
+        (
+            n,
+            share(n, account.cycles),
+            f"{line.file}:{line.line}" if line else "(no source)",
+            line.text.strip() if line else "",
+        )
+        for line, n in spent[:_MOST_LINES]
+    ]
+    yield from ("", Table(columns, rows))
+    if len(spent) > _MOST_LINES:
+        yield f"and {counted(len(spent) - _MOST_LINES, 'more line')}; all of them: --json --profile"
+
+
+def run_object(account: Run, config: NodeConfig, *, profile: bool) -> dict[str, Json]:
+    """Return what a run took for JSON; ``profile`` adds every source line."""
+    return {
+        "result": {
+            "cycles": account.total_cycles,
+            "seconds_at_clock": config.seconds(account.total_cycles),
+            "instructions": sum(each.instructions for each in account.streams),
+            "reason": account.reason,
+        },
+        "streams": {
+            each.stream: {
+                "cycles": each.cycles,
+                "busy_cycles": each.busy,
+                "wait_cycles": each.waits,
+                "stage_wait_cycles": each.waits_by_stage,
+                "instructions": each.instructions,
+                "profile": _profile_object(each, lines=profile),
+            }
+            for each in account.streams
+        },
+        "tasic_busy_cycles": list(account.tasic_cycles),
+        "ledger": None if account.ledger is None else account.ledger.as_object(),
+        "profile": _profile_object(account, lines=profile),
+        "guesses": guesses([account], config).as_object(),
+    }
+
+
+def _profile_object(account: Run, *, lines: bool) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "families": {family.value: cycles for family, cycles in account.by_family.items()},
+        "stages": account.by_stage,
+        "routines": {
+            use.name: {"calls": use.calls, "own_cycles": use.own_cycles, "total_cycles": use.total_cycles}
+            for use in account.by_routine.values()
+        },
+    }
+    if lines:
+        found["lines"] = [
+            {"file": line.file, "line": line.line, "cycles": cycles}
+            for line, cycles in account.by_line.items()
+            if line is not None and cycles
+        ]
+    return found
+
+
+# --- a run without time ----------------------------------------------------------------------------------------------
+
+
+def untimed_parts(account: UntimedRun) -> Iterator[Part]:
+    """Yield what a run did, and that its time is unknown."""
+    streams = account.streams
+    total = sum(each.instructions for each in streams)
+    where = f" in {len(streams)} streams" if len(streams) > 1 else ""
+    yield f"{_ended(account)}{counted(total, 'instruction')}{where}; no time was simulated"
+    tables = []
+    for each in streams:
+        whose = f" of {each.stream.upper()}" if len(streams) > 1 else ""
+        tables += [(f"stage{whose}", "times", each.by_stage), (f"routine{whose}", "calls", each.calls)]
+    tables.append(("data moved", "bytes", {way: count for way, count in account.moved.items() if count}))
+    for what, unit, counts in tables:
+        if counts:
+            yield from ("", Table([Column(unit, number), Column(what)], [(n, name) for name, n in counts.items()]))
+
+
+def untimed_object(account: UntimedRun) -> dict[str, Json]:
+    """Return what a run did for JSON: for each stream instructions, stages and calls; bytes moved by way."""
+    return {
+        "result": {"instructions": sum(each.instructions for each in account.streams), "reason": account.reason},
+        "streams": {
+            each.stream: {
+                "instructions": each.instructions,
+                "mnemonics": each.by_mnemonic,
+                "stages": each.by_stage,
+                "calls": each.calls,
+            }
+            for each in account.streams
+        },
+        "moved_bytes": account.moved,
+        "guesses": guesses_without_time([account]).as_object(),
+    }

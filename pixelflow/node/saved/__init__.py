@@ -1,1 +1,0 @@
-"""Saved states: files, the values in them and their stable names."""

@@ -1,0 +1,470 @@
+"""Saved states: checkpoints as files, the values in them, and their stable names."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
+from pixelflow.isa.tas import Addressing
+from pixelflow.node.pe_array import with_loaded
+from pixelflow.node.run.clocked import IgcState
+from pixelflow.node.run.semaphores import STREAMS
+from pixelflow.node.run.stream import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
+from pixelflow.node.run.tasic_box import Collect, Fetch, Grant, LoadPart, LoadRequest, Parcel, PortState
+from pixelflow.node.texture_unit import AddressGenerator, Moving, TextureState
+from pixelflow.node.transfer import Destination, Direction, Load, Return, Transfer, TransferCommand
+from pixelflow.simd.arrays import parse_arrays
+from pixelflow.simd.boxes import Sent
+from pixelflow.simd.configuration import shorten
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.files import ARRAYS, OBJECT, read_bytes, replacing
+from pixelflow.simd.units import Snapshot
+
+# Names of the classes in saved files: declared once, whatever the Python files are called and wherever they are.
+
+
+CLASS_OF: Mapping[str, type] = {
+    "stream.Issue": Issue,
+    "stream.IssueKind": IssueKind,
+    "texture.Addressing": Addressing,
+    "texture.AddressGenerator": AddressGenerator,
+    "texture.Moving": Moving,
+    "texture.State": TextureState,
+    "transfer.Command": TransferCommand,
+    "transfer.Destination": Destination,
+    "transfer.Direction": Direction,
+    "transfer.Load": Load,
+    "transfer.Return": Return,
+    "transfer.Transfer": Transfer,
+    "ports.Collect": Collect,
+    "ports.Fetch": Fetch,
+    "gni.Grant": Grant,
+    "gni.LoadPart": LoadPart,
+    "gni.LoadRequest": LoadRequest,
+    "gni.Parcel": Parcel,
+    "wire.Sent": Sent,
+}
+"""Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never given anew."""
+
+ADDED: Mapping[str, Mapping[str, int]] = {"transfer.Command": {"used": 0, "given": 0, "taken": 0}}
+"""Fields that files of before do not have, and what they are then: no run goes another way by them."""
+
+NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}
+
+
+# Kinds of saved values: what a class declares of its fields, and what a node's own state looks like.
+
+
+def has_fields(kind: type, values: Mapping[str, object]) -> bool:
+    """Return whether values are those of all fields of a dataclass, each of the type that it declares."""
+    hints = _hints(kind)
+    return hints.keys() == values.keys() and all(_is(values[name], hint) for name, hint in hints.items())
+
+
+@cache
+def _hints(kind: type) -> Mapping[str, object]:
+    """Return the types of a dataclass's fields."""
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind)}
+
+
+def _is(value: object, hint: object) -> bool:
+    """Return whether a value is of a declared type; a truth value is no number."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint is None or hint is type(None):
+        return value is None
+    if origin in (Union, UnionType):
+        return any(_is(value, each) for each in inside)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and value.dtype == get_args(inside[1])[0]
+    if origin is list:
+        return isinstance(value, list) and all(_is(each, inside[0]) for each in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_is(k, inside[0]) and _is(v, inside[1]) for k, v in value.items())
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if inside[-1] is Ellipsis:
+            return all(_is(each, inside[0]) for each in value)
+        return len(value) == len(inside) and all(map(_is, value, inside))
+    if getattr(hint, "__supertype__", None) is int:
+        hint = int
+    if isinstance(hint, type) and issubclass(hint, int) and hint is not bool:
+        known = not issubclass(hint, Enum) or value in {each.value for each in hint}
+        return known and isinstance(value, int) and not isinstance(value, bool)
+    anything = not isinstance(hint, type) or hint.__module__ == "typing"
+    return anything or isinstance(value, hint)
+
+
+def is_like(found: object, like: object) -> bool:
+    """Return whether a value has the form of another: types, members, lengths, and the elements of arrays.
+
+    An array may be longer or shorter along its first axis where the other one is empty there.
+    """
+    if isinstance(like, np.ndarray):
+        same = isinstance(found, np.ndarray) and found.dtype == like.dtype and found.ndim == like.ndim
+        return same and (found.shape == like.shape or (not len(like) and found.shape[1:] == like.shape[1:]))
+    if isinstance(like, dict):
+        same = isinstance(found, dict) and found.keys() == like.keys()
+        return same and all(is_like(found[key], value) for key, value in like.items())
+    if isinstance(like, list | tuple):
+        return type(found) is type(like) and len(found) == len(like) and all(map(is_like, found, like))
+    if is_dataclass(like):
+        # What its fields may hold is checked where it is made; what has a size here has that size always.
+        return type(found) is type(like) and all(
+            is_like(getattr(found, each.name), value)
+            for each in fields(like)
+            if isinstance(value := getattr(like, each.name), list | np.ndarray)
+        )
+    return True
+
+
+# State as JSON and arrays: what a checkpoint holds besides plain numbers, and how it becomes text and comes back.
+
+
+_BITS = 64
+"""Of the longest whole number that a state holds."""
+
+
+def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
+    """Return a value as JSON can hold it; arrays are appended to ``arrays`` and referred to by position.
+
+    Tuples, lists, dicts, enums and dataclasses of the node and of its boxes come back as what they were.
+    """
+    match value:
+        case None | bool() | str():
+            return value
+        case Enum():
+            return {"enum": _name_of(type(value)), "name": value.name}
+        case int() | np.integer():
+            return int(value)
+        case np.ndarray():
+            arrays.append(value)
+            return {"array": len(arrays) - 1}
+        case list():
+            return {"list": [pack(each, arrays) for each in value]}
+        case tuple():
+            return {"tuple": [pack(each, arrays) for each in value]}
+        case Counter():
+            return {"counter": [[pack(key, arrays), count] for key, count in value.items()]}
+        case dict():
+            return {"dict": [[pack(key, arrays), pack(each, arrays)] for key, each in value.items()]}
+    if is_dataclass(value) and not isinstance(value, type):
+        values = {each.name: pack(getattr(value, each.name), arrays) for each in fields(value)}
+        return {"class": _name_of(type(value)), "fields": values}
+    raise InternalError(f"a {type(value).__name__} cannot be saved: {value!r}")
+
+
+def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping[str, type] = CLASS_OF) -> Any:
+    """Return the value that :func:`pack` was given; raises KeyError, TypeError or ValueError for anything else.
+
+    ``names`` are those that stand for classes; no other one is looked up.
+    """
+    if not isinstance(packed, dict):
+        if isinstance(packed, list | float) or (isinstance(packed, int) and abs(packed) >> _BITS):
+            raise ValueError("a state has no such numbers")
+        return packed
+    match packed:
+        case {"array": int(position)}:
+            return arrays[position]
+        case {"list": list(items)}:
+            return [unpack(each, arrays, names) for each in items]
+        case {"tuple": list(items)}:
+            return tuple(unpack(each, arrays, names) for each in items)
+        case {"dict": list(items)}:
+            return {unpack(key, arrays, names): unpack(each, arrays, names) for key, each in items}
+        case {"counter": list(items)}:
+            return Counter({unpack(key, arrays, names): int(count) for key, count in items})
+        case {"enum": str(name), "name": str(member)}:
+            return names[name][member]
+        case {"class": str(name), "fields": dict(values)}:
+            found = {**ADDED.get(name, {}), **{key: unpack(each, arrays, names) for key, each in values.items()}}
+            if names is CLASS_OF and not has_fields(names[name], found):
+                raise ValueError(f"no {name}")
+            return names[name](**found)
+    raise ValueError(f"no saved value: {sorted(packed)}")
+
+
+def _name_of(kind: type) -> str:
+    name = NAME_OF.get(kind)
+    if name is None:
+        raise InternalError(f"a {kind.__module__}.{kind.__name__} cannot be saved")
+    return name
+
+
+# Saved files of the first form, whose values have the names of Python files and of private attributes: still read.
+
+
+_FIRST_NAMES = {
+    "isa.tas:Addressing": "texture.Addressing",
+    "node.address_generator:AddressGenerator": "texture.AddressGenerator",
+    "node.texture_unit:_Moving": "texture.Moving",
+    "node.transfer:Command": "transfer.Command",
+    "node.transfer:Destination": "transfer.Destination",
+    "node.transfer:Direction": "transfer.Direction",
+    "node.transfer:Load": "transfer.Load",
+    "node.transfer:Return": "transfer.Return",
+    "node.transfer:Transfer": "transfer.Transfer",
+    "node.emc_ports_box:Collect": "ports.Collect",
+    "node.emc_ports_box:Fetch": "ports.Fetch",
+    "node.gni_items:Grant": "gni.Grant",
+    "node.gni_items:LoadPart": "gni.LoadPart",
+    "node.gni_items:LoadRequest": "gni.LoadRequest",
+    "node.gni_items:Parcel": "gni.Parcel",
+    "sim.wire:Transfer": "wire.Sent",
+}
+"""What files of the first form call a class, without the package, and its stable name."""
+
+CLASS_OF_FIRST = {f"pixelflow.{first}": CLASS_OF[name] for first, name in _FIRST_NAMES.items()}
+"""The class that a file of the first form means by a name."""
+
+_SPECIAL = {-1: UNLATCH, -2: BLOCKED, -3: SIGNALLED}
+
+
+def first_form(schema: str) -> str:
+    """Return the schema that files of the first form have in place of another one."""
+    return f"{schema.partition('/')[0]}/1"
+
+
+def renewed(state: Snapshot, entry: str | None) -> Snapshot:
+    """Return the state that a file of the first form holds as it is held now; raises KeyError for any other."""
+    first = state["texture"]
+    texture = TextureState(
+        destinations=first["destinations"],
+        act=first["_held_addresses"],
+        dct=first["_held_data"],
+        generator=first["generator"],
+        panel_minor=first["panel_minor"],
+        alternate=first["alternate"],
+        transfer=first["transfer"],
+        moving=first["_moving"],
+        moved=first["moved"],
+    )
+    if "run" not in state:
+        return state | {"texture": texture}
+    run = state["run"]
+    run = _with_one_box(run["stream"], entry or STREAMS[0], texture.moved) if "stream" in run else _with_issues(run)
+    return state | {"texture": texture, "run": run}
+
+
+def _with_one_box(stream: Snapshot, name: str, moved: dict[str, int]) -> Snapshot:
+    """Return the state of a run of one stream, which had no boxes: a wait that it has begun is begun again."""
+    box = asdict(IgcState(resume_at=None if stream["halted"] else stream["cycle"]))
+    return {
+        "streams": {name: stream},
+        "clock": {"cycle": -1, "boxes": {name: box}, "wires": {}},
+        "ports": asdict(PortState()),
+        "counts": {"totals": {}, "signals": {}},
+        "moved_before": moved,
+    }
+
+
+def _with_issues(run: Snapshot) -> Snapshot:
+    """Return the state of a run of both streams; what a stream had issued was a number."""
+    boxes = dict(run["clock"]["boxes"])
+    for name in STREAMS:
+        pending = boxes[name]["pending"]
+        if pending is not None:
+            issue = _SPECIAL.get(pending) or Issue(IssueKind.EXECUTE, pending)
+            boxes[name] = boxes[name] | {"pending": issue}
+    return run | {"clock": run["clock"] | {"boxes": boxes}}
+
+
+# A file of saved state: a numpy `.npz` archive of plain arrays, without pickle, in which no damage goes unseen.
+#
+# The archive holds `header` (JSON text: schema, what the file is about, and the state itself with its arrays referred
+# to by position) and the arrays. Its zip comment is a hash of every byte before it.
+
+
+DAMAGED = "is damaged: a part of it is missing or of the wrong kind"
+
+_UNREADABLE = (*(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError),)
+"""What comes of contents that no run has written."""
+
+_BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of a run that goes on from values to which no run comes."""
+
+HEADER_BYTES = OBJECT.limit
+"""The longest header: the program of a saved run is a part of it."""
+
+_OWN_HEADER = 1 << 10
+"""Bytes at most that an archive holds of an array beside its own."""
+
+_MARK = b"pixelflow sha256 "
+_HASH = 64
+
+
+def write_archive(schema: str, about: Mapping[str, object], state: object) -> bytes:
+    """Return a file's contents: ``about`` is plain JSON, ``state`` whatever `pack` takes. Equal input, equal bytes."""
+    arrays: list[NDArray[np.generic]] = []
+    header = {"schema": schema, **about, "state": pack(state, arrays)}
+    text = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), np.uint8)
+    if text.nbytes > HEADER_BYTES or sum(each.nbytes + _OWN_HEADER for each in (text, *arrays)) > ARRAYS.limit:
+        raise InputError(f"the state is too large to be saved: a file holds up to {ARRAYS.shown_limit}")
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, header=text, **{f"array{at}": array for at, array in enumerate(arrays)})
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.comment = _MARK + bytes(_HASH)
+    before = buffer.getvalue()[:-_HASH]
+    return before + hashlib.sha256(before).hexdigest().encode()
+
+
+def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], InputError]) -> tuple[dict, Any]:
+    """Return (header, state) of a file's contents; ``what`` names the kind of file.
+
+    Raises what ``refuse`` makes of the reason where the file is damaged, of another kind or of another version.
+    """
+    before, stated = data[:-_HASH], data[-_HASH:]
+    if not before.endswith(_MARK):
+        raise refuse(f"is not a {what}, or its end is missing")
+    if hashlib.sha256(before).hexdigest().encode() != stated:
+        raise refuse("is damaged: its contents do not match its checksum")
+    try:
+        held = parse_arrays(data, refuse)
+        if held["header"].nbytes > HEADER_BYTES:
+            raise refuse(DAMAGED)
+        header = json.loads(held["header"].tobytes())
+        found = header["schema"]
+        if found not in (schema, first_form(schema)):
+            raise refuse(f"is of another version: schema {found!r}, expected {schema!r}")
+        arrays = [held[f"array{at}"] for at in range(len(held) - 1)]
+        if found == schema:
+            return header, unpack(header["state"], arrays)
+        return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST), header["entry"])
+    except _UNREADABLE:
+        raise refuse(DAMAGED) from None
+
+
+@contextmanager
+def trusted(file: str) -> Iterator[None]:
+    """Take errors that no state of a run leads to for what they show: that the file holds no such state.
+
+    Values that no run comes to, in a file whose checksum was made for them, break the run at any later time.
+    """
+    try:
+        yield
+    except _BROKEN as error:
+        hint = (
+            f"going on from it ends in {type(error).__name__}; where a file that was saved again does the same, "
+            "it is a defect of the simulator"
+        )
+        raise InputError(Fault("holds a state that no run comes to", Place(file), hint)) from error
+
+
+def has_kinds(found: object, kinds: Mapping[str, type | UnionType]) -> bool:
+    """Return whether an object of JSON has these members, each of its kind; a truth value is no number."""
+    return isinstance(found, dict) and all(
+        key in found and isinstance(found[key], kind) and not isinstance(found[key], bool)
+        for key, kind in kinds.items()
+    )
+
+
+# The state of a run between two cycles, and the file that holds it (see `archive`).
+
+
+SCHEMA = "pixelflow.checkpoint/2"
+
+
+def _refusal(message: str, file: str) -> InputError:
+    return InputError(Fault(message, Place(file), "save it again: pixelflow run PROG --save-at CYCLE FILE"))
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A run as it is when everything that begins before ``cycle`` is done, and nothing else."""
+
+    program_sha256: str
+    config_sha256: str
+    cycle: int
+    entry: str | None
+    """The stream that runs alone, None where both run."""
+    state: Snapshot
+    file: str = field(default="the checkpoint", compare=False)
+    """Where it was read from, for messages."""
+    config: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """The values of the configuration by key, for messages; empty in files of before."""
+
+    def check(self, program: Program, config: NodeConfig) -> None:
+        """Raise InputError with every reason why this is no state of a run of ``program`` on ``config``."""
+        faults = []
+        for what, found, wanted in (
+            ("program", self.program_sha256, program.sha256),
+            ("configuration", self.config_sha256, config.sha256),
+        ):
+            if found != wanted:
+                hint = self._difference(config) if what == "configuration" else None
+                message = f"was saved with another {what}: {found[:12]}, this one is {wanted[:12]}"
+                faults.append(Fault(message, Place(self.file), hint))
+        if faults:
+            raise InputError(faults)
+
+    def _difference(self, config: NodeConfig) -> str | None:
+        """Return the first key whose value is another one in ``config``, None where the file does not say."""
+        here = config.values
+        other = [key for key, value in self.config.items() if key in here and here[key] != value]
+        if not other:
+            return None
+        first = other[0]
+        more = f", and {len(other) - 1} more" if len(other) > 1 else ""
+        return f"{first} is {shorten(self.config[first])} there, {shorten(here[first])} here{more}"
+
+    def check_state(self, node: Snapshot, run: Snapshot) -> None:
+        """Raise InputError where the state has not the form of a node's and of a run's that has not begun."""
+        found = self.state.get("run")
+        held = {key: value for key, value in self.state.items() if key != "run"}
+        if not is_like(held, node) or not isinstance(found, dict) or found.keys() != run.keys():
+            raise _refusal(DAMAGED, self.file)
+
+    def to_bytes(self) -> bytes:
+        """Return the file's contents; the same state gives the same bytes."""
+        about = {
+            "program_sha256": self.program_sha256,
+            "config_sha256": self.config_sha256,
+            "cycle": self.cycle,
+            "entry": self.entry,
+            "config": dict(self.config),
+        }
+        return write_archive(SCHEMA, about, self.state)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, file: str = "the checkpoint") -> Checkpoint:
+        """Return the checkpoint of a file's contents; raises InputError for a damaged one or one of another version."""
+
+        def refuse(message: str) -> InputError:
+            return _refusal(message, file)
+
+        header, state = read_archive(data, SCHEMA, "checkpoint", refuse)
+        kinds = {"program_sha256": str, "config_sha256": str, "cycle": int, "entry": str | None}
+        if not isinstance(state, dict) or not has_kinds(header, kinds) or header["entry"] not in (None, *STREAMS):
+            raise refuse(DAMAGED)
+        config = header.get("config")
+        known = config if isinstance(config, dict) else {}
+        of = header["program_sha256"], header["config_sha256"]
+        return cls(*of, header["cycle"], header["entry"], with_loaded(state, ()), file, known)
+
+    def save(self, path: str | Path) -> None:
+        """Write the file: beside its place first, so that no half of it ever has its name."""
+        data = self.to_bytes()
+        with replacing(path) as stream:
+            stream.write(data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Checkpoint:
+        """Read a file; raises InputError where it cannot be read or is not a checkpoint of this version."""
+        return cls.from_bytes(read_bytes(path, ARRAYS), str(path))

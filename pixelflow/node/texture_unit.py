@@ -1,0 +1,888 @@
+"""What texture instructions do (meaning): bytes between local ports, corner turners, SDRAMs and GPs (2.2.7)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.isa import Instruction
+from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
+from pixelflow.isa.tas import ADDRESS_BITS, COUNTER_BITS, Addressing
+from pixelflow.node.texture_addresses import AddressMap, Physical, needs_addresses
+from pixelflow.node.texture_memory import FixedWords, GpMemory, TextureMemory
+from pixelflow.node.transfer import (
+    WAYS,
+    BlockAccess,
+    Destination,
+    Direction,
+    Load,
+    Return,
+    RoundAddresses,
+    Transfer,
+    TransferCommand,
+)
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.lanes.engine import Engine
+
+# Which marked PEs of an EMC are served when, which belong together, and what a module has to do (thesis 2.2.7).
+
+
+def service_order(marks: NDArray[np.bool_], array: ArrayConfig, *, panel_minor: bool) -> NDArray[np.int64]:
+    """Return the marked lanes of each EMC in the order of service: int64[emcs, most marked], -1 where there is none.
+
+    PE minor serves panel after panel; panel minor takes one marked PE of each panel in turn (thesis 2.2.7).
+    """
+    marked = marks.reshape(array.emcs, array.panels_per_emc, array.pes_per_panel)
+    key = np.arange(array.panels_per_emc * array.pes_per_panel, dtype=np.int64).reshape(marked.shape[1:])
+    if panel_minor:
+        # The first marked PE of every panel comes before the second one of any.
+        rank = np.cumsum(marked, axis=2, dtype=np.int64) - 1
+        keys = rank * array.panels_per_emc + np.arange(array.panels_per_emc)[None, :, None]
+    else:
+        keys = np.broadcast_to(key, marked.shape)
+    flat = marked.reshape(array.emcs, -1)
+    last = np.iinfo(keys.dtype).max
+    order = np.argsort(np.where(flat, keys.reshape(array.emcs, -1), last), axis=1, kind="stable")
+    counts = flat.sum(axis=1)
+    most = int(counts.max(initial=0))
+    lanes = order[:, :most] + np.arange(array.emcs, dtype=np.int64)[:, None] * flat.shape[1]
+    return np.where(np.arange(most)[None, :] < counts[:, None], lanes, -1)
+
+
+def in_groups(lanes: NDArray[np.int64], transfer: Transfer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return who gives the address of each round, and whom it serves; -1 where there is no PE left.
+
+    From lanes in the order of service: int64[emcs, rounds] and int64[emcs, rounds, PEs of a round].
+    """
+    together, each = transfer.pes_per_group, transfer.pes_per_round
+    padded = np.pad(lanes, ((0, 0), (0, -lanes.shape[1] % together)), constant_values=-1)
+    groups = padded.reshape(len(lanes), -1, together)
+    if not transfer.group:
+        return groups[:, :, 0], groups
+    givers = np.repeat(groups[:, :, 0], transfer.group, axis=1)
+    served = groups[:, :, 1:].reshape(len(lanes), -1, each)
+    rounds = max((transfer.rounds(int(count)) for count in (lanes >= 0).sum(axis=1)), default=0)
+    return givers[:, :rounds], served[:, :rounds]
+
+
+def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[int, ...]:
+    """Return how many rounds each module needs: as many as its EMC with the most marked PEs."""
+    if not (transfer.accesses or transfer.direction is Direction.LOOP_BACK):
+        return (0,) * array.modules
+    most = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).max(axis=1)
+    return tuple(transfer.rounds(int(count)) for count in most)
+
+
+def _slots(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[tuple[int, int, int], ...]:
+    """Return for each module the slots that EMCs use, and the bytes that they give and take in these."""
+    marked = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).tolist()
+    moves = (transfer.rounds, transfer.given_bytes, transfer.taken_bytes)
+    used, given, taken = ([sum(map(of, counts)) for counts in marked] for of in moves)
+    return tuple(zip(used, given, taken, strict=True))
+
+
+def commands_of(
+    transfer: Transfer,
+    marks: Callable[[str], NDArray[np.bool_]],
+    destinations: Sequence[Destination],
+    array: ArrayConfig,
+    addresses: Sequence[tuple[RoundAddresses, ...]] | None = None,
+) -> tuple[TransferCommand, ...]:
+    """Return what the TASICs of each module are told; ``marks`` gives the marks MR or MW: bool[lanes]."""
+    rounds, slots = (0,) * array.modules, ((0, 0, 0),) * array.modules
+    if transfer.accesses or transfer.direction is Direction.LOOP_BACK:
+        rounds, slots = rounds_of(transfer, marks(transfer.mark), array), _slots(transfer, marks(transfer.mark), array)
+    parcels: list[tuple[int, ...]] = [()] * array.modules
+    if transfer.returned is not None:
+        counts = marks("MW").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
+        for module in range(array.modules):
+            if transfer.returned.includes(module):
+                served = range(int(counts[module].max()))
+                there = [int((counts[module] > index).sum()) for index in served]
+                parcels[module] = tuple(transfer.returned.size * emcs for emcs in there)
+    return tuple(
+        TransferCommand(
+            transfer,
+            rounds[module],
+            parcels[module],
+            destinations[module],
+            addresses and addresses[module],
+            *slots[module],
+        )
+        for module in range(array.modules)
+    )
+
+
+# State of the texture unit of a node: what changes while a program runs, the texture memories left out (2.2.7).
+
+
+DEVICES = PORT_BYTES // 4
+"""SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
+
+T = TypeVar("T")
+
+NO_ADDRESS = -1
+"""What an address corner turner holds before it has held one."""
+
+
+@dataclass
+class AddressGenerator:
+    """The TASICs' address generator, the same in all modules: a counter and a crossbar, in which all bits start as 0.
+
+    The crossbar picks a counter bit for each address bit (2.2.7).
+    """
+
+    counter: int = 0
+    step: int = 0
+    """What the counter grows by after each round of a transfer."""
+    crossbar: list[int | None] = field(default_factory=lambda: [None] * ADDRESS_BITS)
+    """For each address bit, the counter bit that it takes; None is 0."""
+
+    def __post_init__(self) -> None:
+        if any(source is not None and source not in range(COUNTER_BITS) for source in self.crossbar):
+            raise ValueError(f"the counter has bits 0 to {COUNTER_BITS - 1}")
+
+    def connect(self, bit: int, source: int | None) -> None:
+        """Let address bit ``bit`` take counter bit ``source``, or 0."""
+        self.crossbar[bit] = source
+
+    def advance(self, delta: int) -> None:
+        """Add to the counter, modulo 2^16."""
+        self.counter = (self.counter + delta) % (1 << COUNTER_BITS)
+
+    def address(self, rounds_ahead: int = 0) -> int:
+        """Return the address for the counter as it will be after ``rounds_ahead`` more rounds."""
+        counter = self.counter + rounds_ahead * self.step
+        return sum(1 << bit for bit, source in enumerate(self.crossbar) if source is not None and counter >> source & 1)
+
+
+@dataclass
+class Moving:
+    """What a transfer holds between its two halves: bytes for input ports, and whose; bytes for each GP memory."""
+
+    lanes: NDArray[np.int64] | None = None
+    data: NDArray[np.uint8] | None = None
+    returned: tuple[tuple[Destination, NDArray[np.uint8]], ...] = ()
+
+
+@dataclass(eq=False)
+class TextureState:
+    """Registers and corner turners of the TASICs of all modules, and the transfer under way; a checkpoint holds it."""
+
+    destinations: list[Destination]
+    """Where each module sends bytes for GPs."""
+    act: NDArray[np.int64]
+    """The address corner turners (ACT): addresses of the last round, int64[emc, device]; -1 before there are any."""
+    dct: NDArray[np.uint8] | None = None
+    """The data corner turners (DCT): data of the last round, uint8[emc, device, byte]; None before there are any."""
+    generator: AddressGenerator = field(default_factory=AddressGenerator)
+    panel_minor: bool = False
+    alternate: bool = False
+    """Whether alternate banks are promised."""
+    transfer: Transfer | None = None
+    """The transfer that the last texture instruction asked for."""
+    moving: Moving = field(default_factory=Moving)
+    moved: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WAYS, 0))
+    """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
+
+    @classmethod
+    def of(cls, config: NodeConfig) -> TextureState:
+        """Return the state in which the TASICs of a node start."""
+        held = np.full((config.array.emcs, DEVICES), NO_ADDRESS, np.int64)
+        return cls([Destination() for _ in range(config.array.modules)], held)
+
+    def snapshot(self) -> TextureState:
+        """Return a copy of the state for somebody else, who may change it."""
+        return TextureState(**{each.name: _copied(getattr(self, each.name)) for each in fields(TextureState)})
+
+    def restore(self, state: TextureState) -> None:
+        """Take over a state, as a copy."""
+        for each in fields(TextureState):
+            setattr(self, each.name, _copied(getattr(state, each.name)))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transfer has begun that has not ended."""
+        return self.moving.lanes is None and not self.moving.returned
+
+    def is_as(self, other: TextureState, *, dct: bool = True) -> bool:
+        """Return whether nothing is under way and all registers are those of another state.
+
+        What has been moved so far is not compared, and the data corner turners only where ``dct`` is true.
+        """
+        return (
+            self.is_idle
+            and other.is_idle
+            and self.registers == other.registers
+            and self.alternate == other.alternate
+            and self.transfer == other.transfer
+            and np.array_equal(self.act, other.act)
+            and (not dct or ((self.dct is None) == (other.dct is None) and np.array_equal(self.dct, other.dct)))
+        )
+
+    @property
+    def registers(self) -> tuple[object, ...]:
+        """What a read follows from besides its transfer, the PEs and texture memory; as it is now, not a copy."""
+        generator = self.generator
+        return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
+
+
+def _copied(value: T) -> T:
+    """Return a copy of a part of the state; most are cheaper to copy than `deepcopy` finds out."""
+    match value:
+        case None | bool() | Transfer():
+            return value
+        case np.ndarray() | dict() | list():
+            return value.copy()
+        case AddressGenerator():
+            return replace(value, crossbar=list(value.crossbar))
+    return copy.deepcopy(value)
+
+
+# Accesses of a transfer to the texture memories of all modules, in the order in which the TASICs make them.
+
+
+class TextureAccess:
+    """The texture memories of a node, addressed by the number of a cell inside each device (see `addresses`)."""
+
+    def __init__(self, config: NodeConfig, memories: Sequence[TextureMemory]) -> None:
+        self._array = config.array
+        self._sdram = config.sdram
+        self._map = AddressMap(config.sdram)
+        self._memories = memories
+
+    def carry_out(
+        self,
+        transfer: Transfer,
+        addresses: NDArray[np.int64],
+        valid: NDArray[np.bool_],
+        givers: NDArray[np.int64],
+        data: NDArray[np.uint8] | None = None,
+    ) -> NDArray[np.uint8]:
+        """Write ``data``, or read: uint8[emcs, rounds, devices, size], for addresses int64[emcs, rounds, devices].
+
+        ``givers`` are the PEs whose turn it is, int64[emcs, rounds], which a fault names.
+
+        Round by round, within a round EMC by EMC: the last write to an address stays. Raises MachineFault for an
+        address that no device has, or where alternate banks were promised and do not come.
+        """
+        self.check(transfer, addresses, valid, givers)
+        modules = self._array.modules
+        rounds, devices = addresses.shape[1:]
+        shape = (modules, self._array.emcs_per_module, rounds)
+        found = np.zeros((*shape, devices, transfer.size), np.uint8)
+        for module, memory in enumerate(self._memories):
+            taken = valid.reshape(shape)[module].T
+            where = addresses.reshape(*shape, devices)[module].swapaxes(0, 1)[taken]
+            physical = self.physical(where, first=4 * (transfer.half or 0))
+            if data is not None:
+                memory.write(physical, data.reshape(found.shape)[module].swapaxes(0, 1)[taken])
+            else:
+                found[module].swapaxes(0, 1)[taken] = memory.read(physical, transfer.size)
+        return data if data is not None else found.reshape(valid.shape[0], rounds, devices, transfer.size)
+
+    def physical(self, addresses: NDArray[np.int64], *, first: int = 0) -> Physical:
+        """Return bank, row and column of addresses inside the devices from ``first`` on: int64[n, devices] each."""
+        devices = np.broadcast_to(first + np.arange(addresses.shape[-1], dtype=np.int64), addresses.shape)
+        return Physical(devices, *self._map.cell(addresses))
+
+    def check(
+        self,
+        transfer: Transfer,
+        addresses: NDArray[np.int64],
+        valid: NDArray[np.bool_],
+        givers: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Raise MachineFault where an address is none, or where a promise about the banks is broken."""
+        limit = min(1 << ADDRESS_BITS, self._map.cells)
+        wrong = ((addresses < 0) | (addresses >= limit) | (addresses % transfer.size != 0)) & valid[:, :, None]
+        if wrong.any():
+            emc, place, device = (int(each[0]) for each in np.nonzero(wrong))
+            raise MachineFault(
+                f"texture address {int(addresses[emc, place, device]):#x} is no multiple of {transfer.size} below "
+                f"{limit:#x}{'' if givers is None else self._whose(givers, emc, place)}"
+            )
+        if transfer.alternate:
+            self._check_promise(transfer, addresses, valid)
+
+    def _whose(self, givers: NDArray[np.int64], emc: int, place: int) -> str:
+        """Return which PE's turn it is: module, EMC, round."""
+        lane = int(givers[emc, place])
+        module, index = divmod(emc, self._array.emcs_per_module)
+        position = ".".join(map(str, np.unravel_index(lane, self._array.shape)))
+        return f": module {module}, EMC {index}, PE {lane} ({position}), round {place}"
+
+    def _check_promise(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""
+        emcs = self._array.emcs_per_module
+        by_round = (self._array.modules, emcs, addresses.shape[1])
+        banks = self._map.cell(addresses).bank.reshape(*by_round, addresses.shape[2]).swapaxes(1, 2)
+        there = valid.reshape(by_round).swapaxes(1, 2)
+        if transfer.direction is Direction.WRITE:
+            accesses = there.shape[1] * there.shape[2]
+            banks = banks.reshape(len(banks), 1, accesses, banks.shape[-1])
+            there = there.reshape(len(there), 1, accesses)
+        same = (banks[:, :, 1:] == banks[:, :, :-1]).any(axis=-1) & there[:, :, 1:] & there[:, :, :-1]
+        if not same.any():
+            return
+        module, row, index = (int(each[0]) for each in np.nonzero(same))
+        place, emc = divmod(row * emcs + index + 1, emcs)
+        raise MachineFault(
+            f"alternate banks were promised, but module {module}, EMC {emc} accesses bank "
+            f"{int(banks[module, row, index + 1, 0])} in round {place}, as the access before it did"
+        )
+
+    def by_round(
+        self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]
+    ) -> list[tuple[RoundAddresses, ...]]:
+        """Return the addresses module by module and round by round, for a run that schedules each access."""
+        emcs, rounds, devices = addresses.shape
+        first = 4 * (transfer.half or 0)
+        alike = (addresses == addresses[:, :, :1]).all(axis=2) & (devices == self._sdram.devices_per_module)
+        lists, same, there = addresses.tolist(), alike.tolist(), valid.tolist()
+        left_out = self._sdram.devices_per_module - first - devices
+
+        def one(emc: int, index: int) -> tuple[int | None, ...] | None:
+            if not there[emc][index]:
+                return None
+            if same[emc][index]:
+                return (lists[emc][index][0],)
+            return (*[None] * first, *lists[emc][index], *[None] * left_out)
+
+        each = self._array.emcs_per_module
+        return [
+            tuple(tuple(one(emc, index) for emc in range(start, start + each)) for index in range(rounds))
+            for start in range(0, emcs, each)
+        ]
+
+
+# Cache of texture-memory reads: the same PEs, the same addresses, nothing written in between.
+#
+# What such a read brings is what it brought before, so it is kept by all that it follows from. A pass that is run again
+# reads the same control points, and finds them here.
+
+
+_KEPT = 32
+
+
+class Asked(NamedTuple):
+    """What a read follows from besides texture memory: ``all`` of it, and of that the marks and the ports' bytes."""
+
+    all: Hashable
+    marks: NDArray[np.bool_]
+    given: NDArray[np.uint8]
+
+
+class LastRound(NamedTuple):
+    """What the corner turners hold after a transfer: of each EMC that took part its addresses and its data."""
+
+    emcs: NDArray[np.int64] | slice
+    addresses: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, addresses: NDArray[np.int64], valid: NDArray[np.bool_], data: NDArray[np.uint8]) -> LastRound:
+        """Return the last rounds of all that are given by EMC and round."""
+        emcs = np.flatnonzero(valid.any(axis=1))
+        last = valid.sum(axis=1)[emcs] - 1
+        return cls(emcs if len(emcs) < len(valid) else slice(None), addresses[emcs, last], data[emcs, last])
+
+
+@dataclass(eq=False)
+class KeptRead:
+    """What a read was and brought: addresses, who took part, data by EMC and round, and who gets which."""
+
+    addresses: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    data: NDArray[np.uint8]
+    lanes: NDArray[np.int64]
+    source: NDArray[np.int64]
+    """For each of ``lanes`` the block that it gets (`blocks`)."""
+    marks: NDArray[np.bool_] | None = None
+    """Which PEs were marked, where the read is kept."""
+    came_again: bool = False
+    given: NDArray[np.uint8] | None = None
+    """The first bytes of all output ports, as far as they matter: uint8[byte, lane]."""
+    _ports: NDArray[np.uint8] | None = None
+    _left: NDArray[np.uint8] | None = None
+
+    @cached_property
+    def accesses(self) -> int:
+        """How many rounds of EMCs access texture memory."""
+        return int(self.valid.sum())
+
+    @cached_property
+    def last(self) -> LastRound:
+        """What the corner turners hold after the read."""
+        return LastRound.of(self.addresses, self.valid, self.data)
+
+    @cached_property
+    def served(self) -> NDArray[np.uint8]:
+        """For each of ``lanes`` the bytes of its port: uint8[n, 32]."""
+        return self.blocks[self.source]
+
+    @property
+    def halves(self) -> int:
+        """Blocks of a round: one of the first 4 bytes of every SDRAM, and one of the other 4 where they give 8."""
+        return self.data.shape[3] // 4
+
+    @cached_property
+    def blocks(self) -> NDArray[np.uint8]:
+        """What PEs get, round by round, EMC by EMC: uint8[block, 32]."""
+        emcs, rounds, devices, _ = self.data.shape
+        words = self.data.reshape(emcs, rounds, devices, self.halves, 4)
+        return words.swapaxes(2, 3).reshape(-1, 4 * devices)
+
+    def data_of(self, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return other blocks as ``data`` has them."""
+        emcs, rounds, devices, size = self.data.shape
+        words = blocks.reshape(emcs, rounds, self.halves, devices, 4)
+        return words.swapaxes(2, 3).reshape(emcs, rounds, devices, size)
+
+    def source_of(self, total: int) -> NDArray[np.int64]:
+        """Return for all ``total`` PEs the block that they get, -1 for those that get none."""
+        found = np.full(total, -1, np.int64)
+        found[self.lanes] = self.source
+        return found
+
+    @cached_property
+    def marks_row(self) -> NDArray[np.uint8]:
+        """The marks as engines compare them: uint8[1, lane] of 0 and 255."""
+        return np.where(self.marks, np.uint8(0xFF), np.uint8(0))[None]
+
+    def ports(self, total: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """Return the input ports of all ``total`` PEs, uint8[32, total], and who is served: bool[total]."""
+        ports = np.zeros((self.served.shape[1], total), np.uint8)
+        ports[:, self.lanes] = self.served.T
+        served = np.zeros(total, bool)
+        served[self.lanes] = True
+        return ports, served
+
+    def put(self, total: int, held: Callable[[], NDArray[np.uint8]]) -> NDArray[np.uint8]:
+        """Return the input ports of all ``total`` PEs after the read: uint8[32, total].
+
+        ``held`` gives a copy of what they held before, where somebody is not served.
+        """
+        if self._ports is None:
+            self._ports, served = self.ports(total)
+            self._left = None if served.all() else np.where(served, np.uint8(0), np.uint8(0xFF))
+        if self._left is None:
+            return self._ports
+        ports = held()
+        np.bitwise_and(ports, self._left, out=ports)
+        return np.bitwise_or(ports, self._ports, out=ports)
+
+
+class ReadCache:
+    """The last reads of one node, by all that they follow from."""
+
+    def __init__(self, memories: Sequence[TextureMemory]) -> None:
+        self._memories = memories
+        self._found: dict[Hashable, KeptRead] = {}
+
+    def find(self, what: Hashable) -> KeptRead | None:
+        """Return the read that followed from ``what`` and from these contents of texture memory."""
+        return self._found.get((what, self.versions()))
+
+    def keep(self, what: Hashable, read: KeptRead) -> KeptRead:
+        """Keep a read; return it. Reads of contents that are no more are given up."""
+        versions = self.versions()
+        self._found = {known: each for known, each in self._found.items() if known[1] == versions}
+        if len(self._found) >= _KEPT:
+            del self._found[next(iter(self._found))]
+        self._found[what, versions] = read
+        return read
+
+    def versions(self) -> tuple[int, ...]:
+        """Return what tells contents of texture memory from other ones."""
+        return tuple(memory.version for memory in self._memories)
+
+
+# Reads of texture memory that are made anew: at the same addresses, for the same PEs, of other contents.
+
+
+class Rereading:
+    """The reads of a run, all made at once: where every word stands is found out once."""
+
+    def __init__(self, reads: Sequence[KeptRead], access: TextureAccess, memories: Sequence[TextureMemory]) -> None:
+        ends = np.cumsum([len(read.blocks) for read in reads])
+        self._blocks = np.zeros((ends[-1], PORT_BYTES // 4), np.uint32)
+        self._parts = np.split(self._blocks, ends[:-1])
+        self._found: list[tuple[NDArray[np.int64], FixedWords]] = []
+        for module, memory in enumerate(memories):
+            numbers, places = [], []
+            for read, end in zip(reads, ends, strict=True):
+                number, where = _places(read, access, module, len(memories))
+                numbers.append(end - len(read.blocks) + number)
+                places.append(where)
+            where = Physical(*(np.concatenate(fields) for fields in zip(*places, strict=True)))
+            self._found.append((np.concatenate(numbers), memory.fixed(where)))
+
+    def blocks(self) -> list[NDArray[np.uint8]]:
+        """Return for every read what it brings now, as `KeptRead.blocks`: uint8[block, 32]."""
+        for numbers, words in self._found:
+            self._blocks[numbers] = words.read()
+        return [part.view(np.uint8) for part in self._parts]
+
+
+def _places(read: KeptRead, access: TextureAccess, module: int, modules: int) -> tuple[NDArray[np.int64], Physical]:
+    """Return which blocks of a read come from a module, and where their eight words stand: int64[n, 8] each."""
+    halves = read.halves
+    emcs = len(read.valid) // modules
+    own = np.zeros_like(read.valid)
+    own[module * emcs : (module + 1) * emcs] = read.valid[module * emcs : (module + 1) * emcs]
+    where = access.physical(read.addresses[own])
+    later = 4 * np.arange(halves)[:, None]
+    fields = [np.repeat(np.asarray(field)[:, None], halves, axis=1) for field in where]
+    fields[3] = fields[3] + later
+    number = halves * np.flatnonzero(own)[:, None] + np.arange(halves, dtype=np.int64)
+    return number.reshape(-1), Physical(*(field.reshape(-1, field.shape[-1]) for field in fields))
+
+
+# What texture instructions do: bytes between local ports, corner turners, SDRAMs and GPs. It knows no time (2.2.7).
+#
+# A transfer happens in two halves. `begin` takes what flows into the TASICs (addresses, and data to be written or sent
+# on) and accesses texture memory; `end` puts what flows out into the input ports and into GP memory. Between the two
+# lie
+# the cycles that the transfer takes, in which the PEs must leave the ports alone.
+#
+# Every EMC has an address and a data corner turner, which hold one round: what the last PE that was served gave or got.
+
+
+_GIVEN = {Addressing.GENERATED: 0, Addressing.BASE: 3, Addressing.EXPLICIT: PORT_BYTES}
+"""How many bytes of a port an address follows from; of other reads nothing is kept."""
+_BASE_MASK = (1 << 24) - 1
+
+
+class TextureUnit(TextureState):
+    """The TASICs of all modules of a node; texture instructions act on it."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        engine: Engine,
+        memories: Sequence[TextureMemory],
+        gp_memories: Sequence[GpMemory] = (),
+        *,
+        nodes: int = 1,
+    ) -> None:
+        super().__init__(**vars(TextureState.of(config)))
+        self._config = config
+        self._array = config.array
+        self._engine = engine
+        self._memories = memories
+        self._access = TextureAccess(config, memories)
+        self._kept = ReadCache(memories)
+        self._coming: KeptRead | None = None
+        """The read under way, unless it came from a saved state."""
+        self._scheduled = needs_addresses(config.sdram)
+        self.nodes = nodes
+        """Nodes that the geometry network joins."""
+        self.gps_of: Callable[[int], Sequence[GpMemory]] = lambda node: gp_memories
+        """The GP memories of the node that lies so many places further along the geometry network."""
+        self._addresses: list[tuple[RoundAddresses, ...]] | None = None
+        self.accessed: BlockAccess | None = None
+        """What the transfer accesses that has begun; None where it accesses nothing, or reads what was kept."""
+        self.watched = False
+        """Whether somebody wants to know of every access, so that no read is what was kept of one before."""
+
+    # --- what texture instructions ask for ------------------------------------------------------------------------
+
+    def read(self, size: int, sends: int, addressing: Addressing) -> None:
+        self.transfer = Transfer(
+            Direction.READ, size=size, sends=sends, addressing=addressing, alternate=self.alternate
+        )
+
+    def write(self, size: int, addressing: Addressing, held: bool, group: int = 0, half: int | None = None) -> None:
+        self.transfer = Transfer(
+            Direction.WRITE,
+            size=size,
+            addressing=addressing,
+            held=held,
+            alternate=self.alternate,
+            group=group,
+            half=half,
+        )
+
+    def loop_back(self) -> None:
+        self.transfer = Transfer(Direction.LOOP_BACK)
+
+    def give(self, modules: int, start: int, size: int) -> None:
+        """Send a part of the ports to GP memory, beside the read that the instruction asked for, if it did."""
+        if start + size > PORT_BYTES:
+            raise MachineFault(f"bytes {start}..{start + size - 1} are outside a port of {PORT_BYTES}")
+        returned = Return(self._present(modules), start, size)
+        transfer = self.transfer or Transfer(Direction.RETURN)
+        self.transfer = replace(transfer, returned=returned)
+
+    def load(self, modules: int, blocks: int, address: int) -> None:
+        self.transfer = Transfer(Direction.LOAD, load=Load(self._present(modules), address, blocks))
+
+    def set_gp(self, modules: int, node: int, gp: int) -> None:
+        self._present(modules)
+        if node >= self.nodes or gp >= self._config.gni.gp_count:
+            raise MachineFault(
+                f"there is no GP {gp} in the node {node} places along the geometry network "
+                f"(nodes: {self.nodes}, GPs of each: {self._config.gni.gp_count})"
+            )
+        for module in range(self._array.modules):
+            if modules >> module & 1:
+                self.destinations[module] = Destination(node, gp, 0)
+
+    def set_gp_address(self, modules: int, address: int) -> None:
+        self._present(modules)
+        for module in range(self._array.modules):
+            if modules >> module & 1:
+                self.destinations[module] = replace(self.destinations[module], address=address)
+
+    def _present(self, modules: int) -> int:
+        if modules >> self._array.modules:
+            raise MachineFault(f"modules {modules:#b}: the node has only {self._array.modules}")
+        return modules
+
+    def tell(self, instruction: Instruction) -> Transfer | None:
+        """Carry out a texture instruction; return the transfer that it asks for."""
+        self.transfer = None
+        instruction.declaration.meaning(self, *instruction.operands)
+        return self.transfer
+
+    # --- the two halves of a transfer --------------------------------------------------------------------------------
+
+    def begin(self, transfer: Transfer) -> None:
+        """Take addresses and data from the PEs and access texture memory."""
+        self._addresses = self._coming = self.accessed = None
+        self.moving = Moving()
+        match transfer.direction:
+            case Direction.READ:
+                self._begin_read(transfer)
+            case Direction.WRITE:
+                self._begin_write(transfer)
+            case Direction.LOOP_BACK:
+                self._begin_loop_back()
+            case Direction.LOAD:
+                self._begin_load(transfer.load)
+        if transfer.returned is not None:
+            self._begin_return(transfer.returned)
+        if transfer.accesses and not transfer.group:
+            rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
+            self.generator.advance(self.generator.step * max(rounds, default=0))
+
+    def commands(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+        """Return what the TASICs of each module are told of the transfer that has just begun, addresses included."""
+        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
+
+    def end(self) -> None:
+        """Put what the transfer brought into the input ports of the PEs and into GP memory."""
+        moving, self.moving = self.moving, Moving()
+        if self._coming is not None and moving.data is self._coming.served:
+            engine = self._engine
+            ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
+            self._engine.set_rows(INPUT_PORT, ports)
+        elif moving.lanes is not None and len(moving.lanes):
+            port = self._engine.get_rows(INPUT_PORT, PORT_BYTES)
+            port[:, moving.lanes] = moving.data.T
+            self._engine.set_rows(INPUT_PORT, port)
+        for where, data in moving.returned:
+            self.gps_of(where.node)[where.gp].write(where.address, data)
+
+    def _groups(self, transfer: Transfer, mark: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        panel_minor = self.panel_minor and transfer.sends == 1
+        return in_groups(service_order(self._engine.get_bit(mark), self._array, panel_minor=panel_minor), transfer)
+
+    def _port(self) -> NDArray[np.uint8]:
+        """The output ports: uint8[lanes, 32]."""
+        return np.ascontiguousarray(self._engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
+
+    def _begin_read(self, transfer: Transfer) -> None:
+        asked = self._asked(transfer)
+        read = None if asked is None else self._kept.find(asked.all)
+        if read is not None:
+            read.came_again = True
+            self._tell_addresses(transfer, read.addresses, read.valid)
+        else:
+            read = self._read(transfer)
+            if asked is not None:
+                read.marks, read.given = asked.marks, asked.given
+                self._kept.keep(asked.all, read)
+        self._count_read(transfer, read)
+
+    def _asked(self, transfer: Transfer) -> Asked | None:
+        """Return all that a read follows from besides texture memory; None where that is not looked at."""
+        words = _GIVEN.get(transfer.addressing)
+        if words is None or self.watched:
+            return None
+        marks, given = self._engine.get_bit("MR"), self._engine.get_rows(OUTPUT_PORT, words)
+        registers = (self.panel_minor, self.generator.counter, self.generator.step, *self.generator.crossbar)
+        return Asked((replace(transfer, returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
+
+    def _count_read(self, transfer: Transfer, read: KeptRead) -> None:
+        self.moving, self._coming = Moving(read.lanes, read.served), read
+        self.moved["texture memory to TASICs"] += read.accesses * DEVICES * transfer.size
+        self.moved["TASICs to PEs"] += len(read.lanes) * PORT_BYTES
+        self._hold(transfer, read.last)
+
+    def rereading(self, reads: Sequence[KeptRead]) -> Rereading:
+        """Return how reads are made anew, of what is in texture memory then."""
+        return Rereading(reads, self._access, self._memories)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """What tells contents of texture memory from other ones."""
+        return self._kept.versions()
+
+    def cached_read(self, transfer: Transfer, *, new: bool) -> KeptRead | None:
+        """Return the read that has just begun, if it can be begun again where the same PEs ask for the same.
+
+        None for a read that has come once, unless that is only because its bytes are ``new``.
+        """
+        read = self._coming
+        if read is None or not (new or read.came_again) or read.marks is None:
+            return None
+        return None if transfer.returned is not None or self._scheduled else read
+
+    def begin_again(self, transfer: Transfer, read: KeptRead) -> None:
+        """Begin a read with marks, ports, registers and contents of an earlier one.
+
+        The caller must put ``read.served`` into the ports.
+        """
+        self._count_read(transfer, read)
+        self.moving, self._coming = Moving(), None
+        rounds = rounds_of(transfer, read.marks, self._array)
+        self.generator.advance(self.generator.step * max(rounds, default=0))
+
+    def _read(self, transfer: Transfer) -> KeptRead:
+        """Access texture memory; raises MachineFault for addresses that no transfer may have."""
+        givers, groups = self._groups(transfer, "MR")
+        valid = groups[:, :, 0] >= 0
+        addresses = self._where(transfer, givers, valid)
+        self._tell_addresses(transfer, addresses, valid)
+        self.accessed = BlockAccess(transfer, givers, groups, addresses, valid)
+        data = self._access.carry_out(transfer, addresses, valid, givers)
+        # Of 8 bytes the first PE gets the first 4 of each device, the second the other 4.
+        halves = transfer.size // 4
+        emc, index, turn = np.nonzero(groups >= 0)
+        source = (emc * groups.shape[1] + index) * halves + turn % halves
+        return KeptRead(addresses, valid, data, groups[emc, index, turn], source)
+
+    def _begin_write(self, transfer: Transfer) -> None:
+        givers, groups = self._groups(transfer, "MW")
+        valid = groups[:, :, 0] >= 0
+        addresses = self._where(transfer, givers, valid)
+        self._tell_addresses(transfer, addresses, valid)
+        if transfer.held:
+            data = self._held(valid, transfer)
+        else:
+            words = self._port()[np.maximum(groups, 0)].reshape(*groups.shape, DEVICES, 4)
+            words[groups < 0] = 0
+            if transfer.half is not None:
+                words = words[:, :, :, DEVICES // 2 :]
+            words_each = words.shape[2] * words.shape[3] * 4 // transfer.size
+            data = words.swapaxes(2, 3).reshape(*groups.shape[:2], words_each, transfer.size)
+            self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
+        self.accessed = BlockAccess(transfer, givers, groups, addresses, valid, data)
+        self._access.carry_out(transfer, addresses, valid, givers, data)
+        self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size
+        self._hold(transfer, LastRound.of(addresses, valid, data))
+
+    def _begin_loop_back(self) -> None:
+        writers = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
+        readers = service_order(self._engine.get_bit("MR"), self._array, panel_minor=self.panel_minor)
+        if np.any((writers >= 0).sum(axis=1) != (readers >= 0).sum(axis=1)):
+            raise MachineFault("TAS_LoopBack: an EMC has not as many PEs marked for writing as for reading")
+        taken = writers >= 0
+        self.moving = Moving(readers[taken], self._port()[writers[taken]])
+        self.moved["PEs to PEs"] += int(taken.sum()) * PORT_BYTES
+
+    def _begin_load(self, load: Load) -> None:
+        lowest = next(module for module in range(self._array.modules) if load.includes(module))
+        source = self.destinations[lowest]
+        if source.node:
+            raise MachineFault("TAS_MemLoad loads from a GP of the own node")
+        data = self.gps_of(0)[source.gp].read(source.address, load.blocks * PORT_BYTES)
+        addresses = np.repeat(
+            (load.address + 4 * np.arange(load.blocks, dtype=np.int64))[None, :, None], DEVICES, axis=2
+        )
+        there = np.ones(addresses.shape[:2], bool)
+        self._access.check(Transfer(Direction.LOAD), addresses, there)
+        for module, memory in enumerate(self._memories):
+            if load.includes(module):
+                memory.write(self._access.physical(addresses[0]), data.reshape(load.blocks, DEVICES, 4))
+        self.moved["TASICs to texture memory"] += len(data) * load.modules.bit_count()
+        self.destinations[lowest] = replace(source, address=source.address + len(data))
+        self.moved["GPs to TASICs"] += len(data)
+
+    def _begin_return(self, returned: Return) -> None:
+        lanes = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
+        port = self._port()[:, returned.start : returned.start + returned.size]
+        each = self._array.emcs_per_module
+        parts = []
+        for module, where in enumerate(self.destinations):
+            if not returned.includes(module):
+                continue
+            # Round by round, within a round EMC by EMC.
+            order = lanes[module * each : (module + 1) * each].T.ravel()
+            data = port[order[order >= 0]].ravel()
+            parts.append((where, data))
+            self.destinations[module] = replace(where, address=where.address + len(data))
+            self.moved["PEs to GPs"] += len(data)
+        self.moving.returned = tuple(parts)
+
+    # --- addresses, and what the corner turners hold ------------------------------------------------------------------
+
+    def _where(self, transfer: Transfer, givers: NDArray[np.int64], valid: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the addresses of every round: int64[emcs, rounds, devices]; 0 where an EMC has no PE left."""
+        shape = (*givers.shape, DEVICES)
+        period = transfer.group or max(givers.shape[1], 1)
+        offsets = np.array([self.generator.address(index % period) for index in range(givers.shape[1])], np.int64)
+        match transfer.addressing:
+            case Addressing.HELD:
+                if np.any(self.act[valid.any(axis=1)] == NO_ADDRESS):
+                    raise MachineFault("the address corner turner of an EMC that takes part holds no addresses")
+                addresses = np.broadcast_to(self.act[:, None, :], shape)
+            case Addressing.GENERATED:
+                addresses = np.broadcast_to(offsets[None, :, None], shape)
+            case Addressing.BASE:
+                base = (self._words_of(givers)[:, :, :1] & _BASE_MASK).astype(np.int64)
+                addresses = np.broadcast_to(base + offsets[None, :, None], shape)
+            case Addressing.EXPLICIT:
+                addresses = self._words_of(givers).astype(np.int64)
+            case _:
+                raise InternalError(f"no way of addressing has the number {transfer.addressing}")
+        if transfer.half is not None:
+            addresses = addresses[:, :, : DEVICES // 2]
+        return np.where(valid[:, :, None], addresses, 0)
+
+    def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        """Note where the transfer accesses texture memory, in runs that schedule every access."""
+        if self._scheduled:
+            self._addresses = self._access.by_round(transfer, addresses, valid)
+
+    def _words_of(self, lanes: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the words in the output ports of these lanes: uint32[..., 8]."""
+        return self._port().view("<u4")[np.maximum(lanes, 0)]
+
+    def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
+        """Return what the data corner turners hold, once for every round."""
+        held = self.dct
+        if held is None or held.shape[1:] != (DEVICES, transfer.size):
+            raise MachineFault(f"the data corner turners hold no {transfer.size} bytes for each SDRAM")
+        return np.broadcast_to(held[:, None], (len(held), valid.shape[1], *held.shape[1:]))
+
+    def _hold(self, transfer: Transfer, last: LastRound) -> None:
+        """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
+        if transfer.half is not None:
+            self.act[:] = NO_ADDRESS
+            self.dct = None
+            return
+        each = last.data.shape[1:]
+        if self.dct is None or self.dct.shape[1:] != each:
+            self.dct = np.zeros((self._array.emcs, *each), np.uint8)
+        self.act[last.emcs] = last.addresses
+        self.dct[last.emcs] = last.data

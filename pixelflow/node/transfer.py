@@ -1,0 +1,222 @@
+"""A transfer between PEs, texture memory and GP memory, as a texture instruction asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.isa.declarations import PORT_BYTES
+from pixelflow.isa.tas import Addressing
+
+WAYS = (
+    "texture memory to TASICs",
+    "TASICs to texture memory",
+    "TASICs to PEs",
+    "PEs to TASICs",
+    "PEs to PEs",
+    "PEs to GPs",
+    "GPs to TASICs",
+)
+"""The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
+
+BASE_BYTES = 4
+"""Bytes of a base address in a port (24 bits are used)."""
+
+RoundAddresses = tuple[tuple[int | None, ...] | None, ...]
+"""Where a round accesses texture memory, EMC by EMC: None where the EMC has no PE left, one address for all devices,
+or one for each device, None for a device that is left out."""
+
+
+class Direction(Enum):
+    """Which way the data flow."""
+
+    READ = "texture memory to PEs"
+    WRITE = "PEs to texture memory"
+    LOOP_BACK = "PEs to PEs"
+    RETURN = "PEs to GP memory"
+    LOAD = "GP memory to texture memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Bytes that PEs marked for writing send to GP memory: which part of the output port, of which modules."""
+
+    modules: int
+    """One bit for each module."""
+    start: int
+    size: int
+
+    def includes(self, module: int) -> bool:
+        return bool(self.modules >> module & 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Blocks of 32 bytes that go from GP memory to texture memory of the modules, to consecutive words."""
+
+    modules: int
+    """One bit for each module."""
+    address: int
+    blocks: int
+
+    def includes(self, module: int) -> bool:
+        return bool(self.modules >> module & 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What is to be moved. Sizes in bytes: ``size`` from or to each SDRAM."""
+
+    direction: Direction
+    size: int = 4
+    sends: int = 1
+    addressing: Addressing = Addressing.EXPLICIT
+    held: bool = False
+    alternate: bool = False
+    group: int = 0
+    """Of a write with base addresses: how many accesses follow each PE that gives a base; 0 elsewhere."""
+    half: int | None = None
+    """Of a write with explicit addresses: 0 for the lower four SDRAMs, 1 for the upper four."""
+    returned: Return | None = None
+    load: Load | None = None
+
+    @property
+    def accesses(self) -> bool:
+        """Whether the transfer reads or writes texture memory for PEs."""
+        return self.direction in (Direction.READ, Direction.WRITE)
+
+    @property
+    def mark(self) -> str:
+        """The mark of the PEs whose number decides about the rounds."""
+        return "MR" if self.direction is Direction.READ else "MW"
+
+    @property
+    def uses_ports(self) -> bool:
+        """Whether local ports and marks of PEs take part."""
+        return self.direction is not Direction.LOAD
+
+    @property
+    def pes_per_round(self) -> int:
+        """PEs of an EMC that one round serves; a PE that gives a base only is not counted."""
+        return self.sends * self.size // 4
+
+    @property
+    def pes_per_group(self) -> int:
+        """PEs of an EMC that belong together: those of a round, or a giver of a base and those it gives it for."""
+        return 1 + self.group * self.pes_per_round if self.group else self.pes_per_round
+
+    def rounds(self, marked: int) -> int:
+        """Return how many rounds an EMC with so many marked PEs needs."""
+        if not self.group:
+            return -(-marked // self.pes_per_round)
+        whole, rest = divmod(marked, self.pes_per_group)
+        return whole * self.group + max(0, -(-(rest - 1) // self.pes_per_round))
+
+    def inbound_bytes(self, index: int) -> int:
+        """Return the bytes that each EMC sends to the TASICs for round ``index``: addresses, data to be written."""
+        match self.direction:
+            case Direction.RETURN | Direction.LOAD:
+                return 0
+            case Direction.LOOP_BACK:
+                return PORT_BYTES
+            case Direction.WRITE if self.half is not None:
+                return PORT_BYTES
+            case Direction.WRITE if self.group:
+                data = PORT_BYTES * self.pes_per_round
+                return data + (BASE_BYTES if index % self.group == 0 else 0)
+        addresses = {Addressing.EXPLICIT: PORT_BYTES, Addressing.BASE: BASE_BYTES}.get(self.addressing, 0)
+        data = 0 if self.direction is Direction.READ or self.held else PORT_BYTES * self.pes_per_round
+        return addresses + data
+
+    def inbound_total(self, rounds: int) -> int:
+        """Return the bytes that each EMC sends to the TASICs in so many rounds."""
+        if self.group:
+            return sum(self.inbound_bytes(index) for index in range(rounds))
+        return rounds * self.inbound_bytes(0)
+
+    def given_bytes(self, marked: int) -> int:
+        """Return the bytes that an EMC with so many marked PEs gives in all its rounds: addresses, data."""
+        if not self.group:
+            return self._given_in(self.rounds(marked), marked)
+        rounds = self.rounds(marked)
+        bases = -(-rounds // self.group)
+        return PORT_BYTES * (marked - -(-marked // self.pes_per_group)) + BASE_BYTES * bases
+
+    def _given_in(self, rounds: int, marked: int) -> int:
+        """Return the same where all rounds of the transfer are alike: what is no data comes once a round."""
+        if self.direction in (Direction.RETURN, Direction.LOAD):
+            return 0
+        if self.direction is Direction.LOOP_BACK or self.half is not None:
+            return rounds * PORT_BYTES
+        data = 0 if self.direction is Direction.READ or self.held else PORT_BYTES
+        return rounds * (self.inbound_bytes(0) - data * self.pes_per_round) + marked * data
+
+    def taken_bytes(self, marked: int) -> int:
+        """Return the bytes that an EMC with so many marked PEs takes in all its rounds: data."""
+        return PORT_BYTES * marked if self.outbound_bytes else 0
+
+    @property
+    def outbound_bytes(self) -> int:
+        """Bytes that the TASICs send to each EMC in a round."""
+        to_pes = self.direction in (Direction.READ, Direction.LOOP_BACK)
+        return PORT_BYTES * self.pes_per_round if to_pes else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where bytes go that leave a module for GP memory."""
+
+    node: int = 0
+    """How many places further along the geometry network; 0 is the own node."""
+    gp: int = 0
+    address: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TransferCommand:
+    """What the TIGC tells the TASICs of one module. Nothing in it depends on data, the addresses excepted."""
+
+    transfer: Transfer
+    rounds: int = 0
+    """Rounds of accesses, or of loop-back."""
+    parcels: tuple[int, ...] = ()
+    """Bytes for GP memory, round by round."""
+    destination: Destination = Destination()
+    addresses: tuple[RoundAddresses, ...] | None = None
+    """Round by round, where a run must schedule every access; None where equal slots need none."""
+    used: int = 0
+    """Slots, one of each EMC in each round, in which the EMC has a PE left; the others pass, and nothing moves."""
+    given: int = 0
+    """Bytes that go from the EMCs to the TASICs in these, addresses and data."""
+    taken: int = 0
+    """Bytes that go from the TASICs to PEs in these."""
+
+    @property
+    def inbound_bytes(self) -> int:
+        """Bytes for which each EMC has slots on the way to the TASICs in all rounds."""
+        return self.transfer.inbound_total(self.rounds)
+
+    @property
+    def outbound_bytes(self) -> int:
+        """Bytes for which each EMC has slots on the way from the TASICs in all rounds."""
+        return self.transfer.outbound_bytes * self.rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockAccess:
+    """What a transfer accesses in texture memory, EMC by EMC and round by round."""
+
+    transfer: Transfer
+    givers: NDArray[np.int64]
+    """Who gives the address: lanes, int64[emcs, rounds], -1 where an EMC has no PE left."""
+    served: NDArray[np.int64]
+    """Whose ports take part: lanes, int64[emcs, rounds, PEs of a round], -1 where there is none."""
+    addresses: NDArray[np.int64]
+    """int64[emcs, rounds, devices]; negative where a run without data does not know."""
+    valid: NDArray[np.bool_]
+    """Which EMC takes part in which round: bool[emcs, rounds]."""
+    data: NDArray[np.uint8] | None = None
+    """What is written: uint8[emcs, rounds, devices, bytes]."""

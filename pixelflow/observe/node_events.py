@@ -1,0 +1,242 @@
+"""Events that only a node has: its semaphores, its TASICs, its paths out of the GNI, its enables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from pixelflow.simd import observe as core
+from pixelflow.simd.observe import Event, ProgramView
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsItems
+
+TRANSFER = "transfer"
+"""The reason of `Waited` while a stream's own transfer is under way."""
+
+Access = TypeVar("Access")
+"""What a machine knows of the blocks that a transfer reads or writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(Event):
+    """A WAIT has found its semaphore empty."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signalled(Event):
+    """A SIGNAL was executed."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Event):
+    """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accessed(Event):
+    """The TASICs of a module were busy from ``cycle`` up to ``end``."""
+
+    module: int
+    end: int
+    what: str
+    """The direction of the transfer, in words."""
+    rounds: int
+    accesses: int
+    """Accesses to each of the module's SDRAMs."""
+    devices: int = 8
+    """SDRAMs that take part in each of them."""
+    size: int = 4
+    """Bytes of one access to one SDRAM."""
+    slots: int = 0
+    """Places for an access, one of each EMC in each round: an EMC that has no PE left does not use its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathUsed(Event):
+    """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
+
+    path: str
+    end: int
+    amount: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnablesChanged(Event):
+    """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
+
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferBegan(Event, Generic[Access]):
+    """A transfer to or from texture memory has begun, and its addresses are known."""
+
+    stream: str
+    index: int
+    access: Access
+    """Who is served and what is accessed, EMC by EMC and round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGiven(Event):
+    """Somebody outside of the program has written bytes of all PEs; ``cycle`` says nothing."""
+
+    start: int
+    size: int
+
+
+# Views of a node's runs: what its watchers read of streams, runs and accounts. The real objects satisfy these.
+
+
+class SemaphoresView(Protocol):
+    """The semaphores of a stream."""
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """The count of each semaphore whose signals the stream gets."""
+
+
+class FrameView(Protocol):
+    """A call that runs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> Sequence[int]: ...
+
+    @property
+    def loops(self) -> Sequence[Sequence[int]]:
+        """The open loops, innermost last: where the body begins, and rounds left."""
+
+
+class SignalFlowView(Protocol):
+    """The signals of one semaphore."""
+
+    @property
+    def sent(self) -> int: ...
+
+    @property
+    def taken(self) -> int: ...
+
+
+class LedgerView(Protocol):
+    """What went in against what came out of a run."""
+
+    @property
+    def signals(self) -> Mapping[int, SignalFlowView]: ...
+
+    def as_object(self) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
+        """Return ``signals`` by semaphore and kind, and ``bytes`` by way and kind."""
+
+
+class RoutineUseView(Protocol):
+    """How often a routine was called, and its cycles."""
+
+    @property
+    def calls(self) -> int: ...
+
+    @property
+    def own_cycles(self) -> int: ...
+
+    @property
+    def total_cycles(self) -> int: ...
+
+
+class StreamView(Protocol):
+    """An instruction stream while it runs (`pixelflow.node.run.stream.Stream`)."""
+
+    name: str
+    cycle: int
+    index: int
+    """Position of the next instruction."""
+    halted: bool
+    executed: Sequence[int]
+    waits: Mapping[str, int]
+    waiting: int | None
+    """The semaphore for which it waits."""
+    semaphores: SemaphoresView
+    stages: Sequence[tuple[str, int]]
+    frames: Sequence[FrameView]
+    """The running calls, innermost last."""
+
+    @property
+    def busy(self) -> int:
+        """Cycles of the instructions executed so far."""
+
+
+class NodeRunView(core.RunView, Protocol):
+    """A run while it goes on on a node."""
+
+    @property
+    def streams(self) -> Mapping[str, StreamView]: ...
+
+    @property
+    def tasic_cycles(self) -> tuple[int, ...]:
+        """Busy cycles of the TASICs of each module; empty where one stream runs alone."""
+
+    @property
+    def gni_cycles(self) -> Mapping[str, int]:
+        """Busy cycles of the paths out of the GNI."""
+
+
+class NodeAccountView(core.AccountView, Protocol):
+    """The account of one stream of a run that has ended, with that of the other beside it (`pixelflow.node.Run`)."""
+
+    program: ProgramView
+    engine: str
+    stream: str
+    cycles: int
+    waits: Mapping[str, int]
+    tasic_cycles: tuple[int, ...]
+    gni_cycles: Mapping[str, int]
+    ledger: LedgerView | None
+    """None where something stopped the run before it was closed."""
+
+    @property
+    def streams(self) -> Sequence[NodeAccountView]:
+        """This account and the one beside it."""
+
+    @property
+    def total_cycles(self) -> int:
+        """Cycles until all streams had ended."""
+
+    @property
+    def busy(self) -> int:
+        """Cycles of the instructions executed."""
+
+    @property
+    def instructions(self) -> int:
+        """Instructions executed, control included."""
+
+    @property
+    def microinstructions(self) -> int:
+        """Instructions executed that took at least one cycle."""
+
+    @property
+    def by_family(self) -> SupportsItems[Enum, int]:
+        """Cycles by instruction family."""
+
+    @property
+    def by_routine(self) -> Mapping[str, RoutineUseView]:
+        """Use of each routine that ran."""
+
+    @property
+    def by_stage(self) -> Mapping[str, int]:
+        """Cycles from each MARK to the next."""

@@ -1,0 +1,440 @@
+"""Account of a picture: what a machine did for it, in terms that hold for every one, and on what its figures rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
+from functools import reduce
+
+import numpy as np
+
+from pixelflow.simd.drawing.triangles import FAR
+from pixelflow.simd.report import Json, TimeSpan, counted
+from pixelflow.simd.units import Constant, Standing
+
+# Grounds: how a machine's account came by its figures, what these rest on, and which work of a picture it counts.
+
+
+class Origin(StrEnum):
+    """Where a figure is from."""
+
+    EXECUTED = "executed"
+    """Counted over what was carried out."""
+    FORMULA = "formula"
+    """Worked out from counts; nothing carried it out."""
+    GIVEN = "given"
+    """A size or a clock of the machine."""
+
+
+class FigureStanding(StrEnum):
+    """What a reader should take a figure for; the first of these that holds."""
+
+    UNSAID = "not said"
+    """The machine does not declare it."""
+    INVENTED = "invented"
+    """A rate or a size takes part that no source gives, or that somebody has set."""
+    FORMULA = "formula"
+    """No such, but nothing carried it out."""
+    PART = "part"
+    """A part of it is of a formula, the rest was carried out."""
+    FITTED = "fitted"
+    """Carried out, at rates that were chosen so that published figures come out."""
+    EXECUTED = "executed"
+    """Carried out, at rates that have a source."""
+    GIVEN = "given"
+    """A size or a clock that has a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What figures rest on; of two, what rests on both. Without an origin nobody has said it."""
+
+    origins: frozenset[Origin] = frozenset()
+    constants: tuple[Constant, ...] = ()
+    """The rates and sizes that take part."""
+    formulas: tuple[str, ...] = ()
+    """What is worked out, in words."""
+
+    @classmethod
+    def executed(cls, *constants: Constant) -> Ground:
+        """Return that of a count over what was carried out."""
+        return cls(frozenset({Origin.EXECUTED}), constants)
+
+    @classmethod
+    def formula(cls, how: str, *constants: Constant) -> Ground:
+        """Return that of a formula, in words."""
+        return cls(frozenset({Origin.FORMULA}), constants, (how,))
+
+    @classmethod
+    def given(cls, *constants: Constant) -> Ground:
+        """Return that of a size or a clock."""
+        return cls(frozenset({Origin.GIVEN}), constants)
+
+    def __or__(self, other: Ground) -> Ground:
+        constants = {each.key: each for each in (*self.constants, *other.constants)}
+        formulas = dict.fromkeys((*self.formulas, *other.formulas))
+        return Ground(self.origins | other.origins, tuple(constants.values()), tuple(formulas))
+
+    def resting_on(self, standing: Standing) -> tuple[Constant, ...]:
+        """Return the constants of one standing."""
+        return tuple(each for each in self.constants if each.standing is standing)
+
+    @property
+    def standing(self) -> FigureStanding:
+        """The one standing of a figure that rests on it."""
+        if not self.origins:
+            return FigureStanding.UNSAID
+        if self.resting_on(Standing.INVENTED):
+            return FigureStanding.INVENTED
+        if Origin.FORMULA in self.origins:
+            return FigureStanding.PART if Origin.EXECUTED in self.origins else FigureStanding.FORMULA
+        if Origin.EXECUTED in self.origins:
+            return FigureStanding.FITTED if self.resting_on(Standing.FITTED) else FigureStanding.EXECUTED
+        return FigureStanding.FITTED if self.resting_on(Standing.FITTED) else FigureStanding.GIVEN
+
+
+def ground_of(grounds: Mapping[str, Ground], names: Iterable[str]) -> Ground:
+    """Return what a figure rests on that is made of those that are named; unsaid where one of them is.
+
+    What is said of a part of a figure, as ``traffic: texels``, belongs to the whole.
+    """
+    found = []
+    for name in names:
+        parts = [each for key, each in grounds.items() if key.startswith(f"{name}: ")]
+        if name not in grounds and not parts:
+            return Ground()
+        found += [grounds[name]] if name in grounds else []
+        found += parts
+    return reduce(Ground.__or__, found, Ground())
+
+
+class Work(Enum):
+    """What has to be done for a picture, whoever does it."""
+
+    VERTICES = "camera and light of vertices"
+    SETUP = "edges and planes of triangles"
+    BINNING = "triangles to regions or tiles"
+    COVERAGE = "pixels that are covered"
+    TESTS = "depth and stencil"
+    COLOURS = "colours of pixels"
+    TEXELS = "texels, filtered"
+    BLENDING = "blending, sorting"
+    MEMORY = "waiting for memory"
+    FEED = "instructions on their way"
+    OUTPUT = "the picture on its way out"
+    COMMANDS = "commands and state"
+
+
+class HowCounted(StrEnum):
+    """How a machine's cycles have a piece of work."""
+
+    PROGRAM = "programs"
+    UNITS = "units"
+    """Fixed functions whose time is simulated."""
+    FORMULA = "formula"
+    PART = "in part"
+    FREE = "free"
+    """It takes no cycles here, or somebody else does it."""
+    NONE = "none"
+    """There is no such work on the machine."""
+
+
+# Pictures, and drawn frames: what a machine did for a picture, in terms that hold for every one.
+
+
+ALL_PARTS = "of all parts"
+"""What cycles by stage are added up over where nothing else is said."""
+
+
+EQUAL = "every pixel equal"
+"""What is said of a picture whose pixels all have the colour and the depth that 64-bit integers give them."""
+
+
+class Bound(Enum):
+    """What the cycles of work say that an account leaves out; all of them are formulas, none was executed."""
+
+    FLOOR = "picture at least"
+    """With that work the picture takes no fewer cycles in all."""
+    AT_MOST = "at most more"
+    """The picture takes at most so many more."""
+    ABOUT = "about more"
+    """So many more if nothing else goes on meanwhile, evenly shared by all parts."""
+    OPEN = "no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class FreeWork:
+    """Work that a picture needs and that a machine's account has for nothing."""
+
+    what: str
+    bound: Bound
+    why: str
+    """How its cycles are derived, or why they are not."""
+    cycles: int | None = None
+    """By formula, as ``bound`` says; None where nothing bounds them."""
+    of: tuple[Work, ...] = ()
+    """Which work of a picture it is, or a part of."""
+    constants: tuple[Constant, ...] = ()
+    """The rates and sizes in the formula."""
+
+    @property
+    def ground(self) -> Ground | None:
+        """What its cycles rest on; None where there are none."""
+        return None if self.cycles is None else Ground.formula(self.what, *self.constants)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
+
+    colours: np.ndarray
+    depths: np.ndarray
+
+    @classmethod
+    def empty(cls, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
+        """Return a picture without triangles."""
+        colours = np.empty((height, width, 3), np.uint8)
+        colours[:] = background
+        return cls(colours, np.full((height, width), FAR, np.int64))
+
+    def equals(self, other: Picture) -> bool:
+        """Whether every pixel has the same depth and colour."""
+        return np.array_equal(self.colours, other.colours) and np.array_equal(self.depths, other.depths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnFrame:
+    """One machine's picture and its account; every count is a sum over what was executed, where it is not a formula."""
+
+    machine: str
+    parts: int
+    """Nodes or cores."""
+    lanes: int
+    """Lanes of all parts together."""
+    clock_mhz: float
+    cycles: int
+    """From the first cycle of the first part to the last of the last."""
+    work: int
+    """Cycles in which parts were busy, of all parts together."""
+    stages: dict[str, int]
+    """Cycles of all parts, or of all their threads alone, by what they were spent on."""
+    mix: dict[str, int]
+    """Instructions of all parts together, by family."""
+    covered_lanes: float
+    """Of the blocks of pixels that a triangle reaches (128x64 PEs, or the 4x4 lanes of a core), the share that it
+    covers; 0 where there is none."""
+    enabled_lanes: float | None
+    """Share of the lanes that were enabled, over all cycles; None where that is not counted."""
+    traffic: dict[str, int]
+    """Bytes that were moved, by way."""
+    picture: Picture
+    whose_stages: str = ALL_PARTS
+    """What the cycles by stage are added up over."""
+    facts: tuple[tuple[str, str], ...] = field(default=())
+    """What else is worth knowing: (name, text)."""
+    lane_bits: int = 32
+    """Bits that a lane works on in a cycle."""
+    interval: int | None = None
+    """Cycles from one picture to the next where pictures overlap; None where one is drawn after the other."""
+    free: tuple[FreeWork, ...] = ()
+    """What is left out of ``cycles``."""
+    own_arithmetic: str = ""
+    """Why its pixels may differ from those of 64-bit integers; empty where none may."""
+    grounds: Mapping[str, Ground] = field(default_factory=dict)
+    """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
+    counted: Mapping[Work, HowCounted] = field(default_factory=dict)
+    """How the cycles have the work of a picture."""
+    part: str = "part"
+    """What one of its parts is called."""
+    timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
+    """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
+    ended: tuple[int, ...] = ()
+    """Up to which cycle each part had something to do, 0 where it never had; empty where nobody says it."""
+    twice: int = 0
+    """Cycles that ``work`` has twice, since a part did two things in one cycle."""
+
+    @property
+    def whole(self) -> str:
+        """The machine with its parts in words: ``Larrabee (4 cores)``."""
+        return f"{self.machine} ({counted(self.parts, self.part)})"
+
+    @property
+    def milliseconds(self) -> float:
+        """Time for the picture at the machine's clock."""
+        return self.cycles / self.clock_mhz / 1e3
+
+    @property
+    def next_after(self) -> int:
+        """Cycles from one picture to the next, where they follow each other: with ``cycles``, rate beside latency."""
+        return self.cycles if self.interval is None else self.interval
+
+    @property
+    def imbalance(self) -> float | None:
+        """Share of the cycles of all parts in which they have done all they have to do, and the last one has not.
+
+        A part alone loses none; None where several do not say when each of them ended.
+        """
+        return self._share(self._imbalance)
+
+    @property
+    def waiting(self) -> float | None:
+        """Share of the cycles of all parts that they are not busy, without imbalance; None as there.
+
+        They wait with work before them, or for the picture's end after the last part's. With it and imbalance, busy
+        cycles (those that count twice once) are all cycles: parts x cycles.
+        """
+        lost = self._imbalance
+        return self._share(None if lost is None else self.parts * self.cycles - (self.work - self.twice) - lost)
+
+    @property
+    def _imbalance(self) -> int | None:
+        if self.parts == 1:
+            return 0
+        return sum(max(self.ended) - each for each in self.ended) if self.ended else None
+
+    def _share(self, cycles: int | None) -> float | None:
+        """Return which share of the cycles of all parts some are; 0 of a picture that takes none."""
+        return None if cycles is None else cycles / max(1, self.parts * self.cycles)
+
+    def milliseconds_at(self, clock_mhz: float) -> float:
+        """Return the time for the picture at another clock."""
+        return self.cycles / clock_mhz / 1e3
+
+    @property
+    def lane_cycles(self) -> int:
+        """Cycles of all parts together times the lanes of one: what was paid, whatever the clock."""
+        return self.work * (self.lanes // self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureDifference:
+    """A machine's picture beside the one that is expected."""
+
+    colours: int
+    """Pixels of another colour."""
+    depths: int
+    """Pixels of another depth."""
+    largest: int
+    """The largest difference of a colour, in 255ths."""
+    pixels: int
+    """Of the whole picture."""
+    reason: str
+    """Why there may be any; empty where there may not."""
+
+    @classmethod
+    def of(cls, side: DrawnFrame, expected: Picture) -> PictureDifference:
+        """Return by how much what a machine drew differs."""
+        mine = side.picture
+        apart = np.abs(mine.colours.astype(np.int16) - expected.colours.astype(np.int16)).max(axis=2)
+        depths = int((mine.depths != expected.depths).sum())
+        return cls(int((apart > 0).sum()), depths, int(apart.max(initial=0)), apart.size, side.own_arithmetic)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is a difference that must not be."""
+        return not self.reason and bool(self.colours or self.depths)
+
+    @property
+    def text(self) -> str:
+        """The finding, as a clause."""
+        if not (self.colours or self.depths):
+            return EQUAL
+        if self.wrong:
+            return "PIXELS DIFFER"
+        colours = (
+            f"{self.colours:,} with another colour (by {self.largest} of 255 at most)"
+            if self.colours
+            else "none with another colour"
+        )
+        return f"of {self.pixels:,} pixels {colours}, {self.depths:,} with another depth; {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """A scene on machines side by side, beside the picture that 64-bit integers draw."""
+
+    scene: str
+    triangles: int
+    """That have an area once their corners are rounded."""
+    dropped: int
+    """That have none."""
+    expected: Picture
+    sides: tuple[DrawnFrame, ...]
+    asked: frozenset[Work] = frozenset(Work)
+    """The work that the scene asks for."""
+    built: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict)
+    """What the modelled machines were, by the names of the sides: year, process, area, as far as a source says it."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Machines that do not draw the scene, and why."""
+
+    @property
+    def identical(self) -> bool:
+        """Whether every machine has drawn every pixel, depth and colour, as it is expected."""
+        return all(side.picture.equals(self.expected) for side in self.sides)
+
+    @property
+    def differences(self) -> tuple[PictureDifference, ...]:
+        """Each machine's picture beside the one that is expected."""
+        return tuple(PictureDifference.of(side, self.expected) for side in self.sides)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a machine has drawn a pixel otherwise that may not."""
+        return any(each.wrong for each in self.differences)
+
+
+# What accounts leave out: as JSON holds it, and of several pictures together.
+
+
+def free_standing(free: FreeWork) -> str:
+    """Return the standing of the cycles of what is left out, ``-`` where there are none."""
+    return "-" if free.ground is None else free.ground.standing.value
+
+
+def free_object(free: FreeWork) -> dict[str, Json]:
+    """Return what an account leaves out as JSON holds it."""
+    return {
+        "what": free.what,
+        "of": [work.value for work in free.of],
+        "bound": free.bound.value,
+        "cycles": free.cycles,
+        "standing": free_standing(free),
+        "why": free.why,
+    }
+
+
+def free_in_all(pictures: Sequence[Sequence[FreeWork]]) -> list[FreeWork]:
+    """Return what several pictures, one after the other, leave out together: cycles of the same work added up.
+
+    Work is the same where name and bound are, and the path where it has several: the first of a picture's is the first
+    of another's. What one picture bounds with cycles and another does not is there twice, with cycles and without.
+    """
+    found: dict[tuple[str, Bound, bool, int], FreeWork] = {}
+    for picture in pictures:
+        seen: Counter[tuple[str, Bound, bool]] = Counter()
+        for each in picture:
+            same = (each.what, each.bound, each.cycles is None)
+            key = (*same, seen[same])
+            seen[same] += 1
+            before = found.get(key)
+            if before is not None and before.cycles is not None and each.cycles is not None:
+                why = each.why if each.why == before.why else ""
+                each = replace(before, cycles=before.cycles + each.cycles, why=why)
+            found[key] = each
+    return list(found.values())
+
+
+_IN_ALL = {Bound.FLOOR: "in all at least", Bound.AT_MOST: "in all at most more:", Bound.ABOUT: "in all about more:"}
+
+
+def free_lines(free: Sequence[FreeWork]) -> Iterator[str]:
+    """Yield what several pictures leave out, with cycles and their standing; what nothing bounds is in one line."""
+    for each in free:
+        if each.cycles is not None:
+            path = f", {each.why}" if each.bound is Bound.FLOOR and each.why else ""
+            yield f"{each.what}: {_IN_ALL[each.bound]} {each.cycles:,} cycles ({free_standing(each)}){path}"
+    unbounded = [each.what for each in free if each.cycles is None]
+    if unbounded:
+        yield f"no bound: {'; '.join(dict.fromkeys(unbounded))}"

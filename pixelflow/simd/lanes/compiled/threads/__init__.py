@@ -1,1 +1,0 @@
-"""Threads that share the tiles of one engine, in native code."""

@@ -1,1 +1,0 @@
-"""Text of native code: values and what is done with them, accesses to memory, and routines that are called."""

@@ -1,1 +1,0 @@
-"""Readers of the trace formats: what a viewer would see, for checks and comparisons."""

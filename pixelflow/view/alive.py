@@ -1,0 +1,384 @@
+"""The machine alive: patches that a mouse turns, tessellated and drawn on simulated machines, picture by picture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from pixelflow.config import THESIS
+from pixelflow.node import Node, stages_of
+from pixelflow.node.kernels import MACRO
+from pixelflow.node.replay import Recorder, SavedRun
+from pixelflow.simd.drawing import Frame, Picture
+from pixelflow.simd.errors import Fault, InputError, SimulatorError
+from pixelflow.simd.machine import commands_of_machines, machine_named
+from pixelflow.simd.report import Json
+from pixelflow.simd.workers import HERE, Telling, Workers
+from pixelflow.view.server import LONGEST, Answer, Field, Given, PageRequest, RealField, TextField, WholeField
+from tessellation import (
+    BUILT_IN,
+    LIBRARIES,
+    Method,
+    Patch,
+    PatchManager,
+    PatchSamples,
+    build_mesh,
+    load,
+    parse_bpt,
+    tessellate,
+)
+from tessellation.host.session import PassBegins
+from tessellation.microprogram.method import SCHEDULES, library_for
+from tessellation.picture import BACKGROUND, View
+from tessellation.plan.schedule import without_configuration
+from tessellation.rendering import draw_on_nodes
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.scenes import Body, draws_of
+
+# Frames: patches tessellated by a node that keeps them, and drawn by a machine, with what each step took.
+
+
+PIXELFLOW = "pixelflow"
+"""The machine whose node tessellates for every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameOrder:
+    """How a frame is made: samples along u and along v, ways of the tessellation, who draws, and from where."""
+
+    samples: int
+    schedule: str
+    library: str | None
+    machine: str
+    view: View
+    flat: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepAccount:
+    """What one machine did for a frame: cycles, those of each stage, and at which clock."""
+
+    who: str
+    clock_mhz: float
+    cycles: int
+    stages: Mapping[str, int]
+    whose: str = ""
+    """What cycles by stage are added up over, where that is not the one machine."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Time at the clock."""
+        return self.cycles / self.clock_mhz / 1e3
+
+    def head(self) -> dict[str, Json]:
+        """Return it as a page shows it."""
+        stages: list[Json] = [[name, cycles] for name, cycles in self.stages.items() if cycles]
+        about: dict[str, Json] = {"who": self.who, "clock_mhz": self.clock_mhz, "cycles": self.cycles}
+        return {**about, "stages": stages, "whose": self.whose}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnPatches:
+    """A frame, and what it took: on the machines, step by step, and here (seconds of the host)."""
+
+    picture: Picture
+    tessellation: StepAccount
+    drawing: StepAccount
+    side: int
+    """Samples along u and along v of a patch, as they were ordered."""
+    samples: int
+    triangles: int
+    notes: tuple[str, ...]
+    """What is counted, what not, and where that comes from."""
+    library: str
+    engine: str
+    seconds: Mapping[str, float]
+    configuring: int
+    """Cycles in which the node's LEE was configured, once before all pictures: in none of the others."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Machine time: the tessellation on its node, without the configuration of the LEE, then the picture."""
+        return self.tessellation.milliseconds + self.drawing.milliseconds
+
+    def head(self) -> dict[str, Json]:
+        """Return the account as a page shows it."""
+        return {
+            "steps": [self.tessellation.head(), self.drawing.head()],
+            "lee_configuration_cycles": self.configuring,
+            "machine_ms": self.milliseconds,
+            "host_seconds": dict(self.seconds),
+            "side": self.side,
+            "samples": self.samples,
+            "triangles": self.triangles,
+            "library": self.library,
+            "engine": self.engine,
+            "notes": list(self.notes),
+        }
+
+
+class FrameMaker:
+    """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
+
+    def __init__(self, name: str, patches: Sequence[Patch], workers: Workers = HERE) -> None:
+        """``workers`` simulate the regions of a picture, where PixelFlow draws."""
+        self.name = name
+        self.patches = tuple(patches)
+        self._workers = workers
+        self._manager: PatchManager | None = None
+        self._made: tuple[str, str] | None = None
+        """Schedule and library of the node that is kept."""
+        self._configuring = 0
+        """Cycles in which its LEE was configured, by its first pass."""
+
+    def draw(self, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
+        """Tessellate all patches and draw them; ``telling`` may raise what is to end the work.
+
+        ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
+        cannot do.
+        """
+        begin = time.perf_counter()
+        manager = self._kept(order)
+        for handle in manager.handles:
+            handle.mark(order.samples)
+
+        def tell(step: PassBegins) -> None:
+            telling(str(step))
+
+        handles = manager.tessellate(tell)
+        stages, configuring = without_configuration(stages_of(manager.runs))
+        cycles = manager.cycles - configuring
+        self._configuring = configuring or self._configuring
+        tessellated = time.perf_counter()
+        found: list[PatchSamples] = [each.result for each in handles if each.result is not None]
+        mesh = build_mesh(found, weld=True)
+        points, normals = (np.asarray(values, np.float64) for values in (mesh.points, mesh.normals))
+        body = Body(self.name, points, normals, np.asarray(mesh.triangles, np.int64), flat=order.flat)
+        view = order.view
+        frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
+        ready = time.perf_counter()
+        if order.machine == PIXELFLOW:
+            picture, drawing, notes = _by_pixelflow(frame, telling, watch, self._workers)
+        else:
+            picture, drawing, notes = _by_another(frame, order.machine, telling, watch)
+        ended = time.perf_counter()
+        session = manager.session
+        return DrawnPatches(
+            picture,
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, cycles, stages),
+            drawing,
+            order.samples,
+            sum(each.samples**2 for each in found),
+            len(mesh.triangles),
+            (*session.method.not_counted, *notes),
+            session.library.name,
+            session.node.engine,
+            {"tessellation": tessellated - begin, "camera and light": ready - tessellated, "drawing": ended - ready},
+            self._configuring,
+        )
+
+    def _kept(self, order: FrameOrder) -> PatchManager:
+        """Return the manager with all patches in texture memory, another one where the ways have changed."""
+        method = Method(schedule=order.schedule)
+        library = library_for(order.library, self.patches, finite=method.shares_columns).name
+        if self._manager is None or self._made != (order.schedule, library):
+            maximum: dict[int | tuple[int, int], int] = {}
+            for patch in self.patches:
+                maximum[patch.degrees] = maximum.get(patch.degrees, 0) + 1
+            self._manager = PatchManager(maximum, config=THESIS, library=library, method=method, engine=MACRO)
+            for patch in self.patches:
+                self._manager.add(patch)
+            self._made = order.schedule, library
+        return self._manager
+
+
+_Drawing = tuple[Picture, StepAccount, Sequence[str]]
+
+
+def _by_pixelflow(frame: Frame, telling: Telling, watch: Callable[[Node], None] | None, workers: Workers) -> _Drawing:
+    """Draw on one node, region by region."""
+    composed = draw_on_nodes(frame, progress=telling, watch=watch, workers=workers)
+    (node,) = composed.nodes
+    account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
+    notes = (
+        f"regions: {node.places} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
+        f"not counted: {uncounted_work()}; {uncounted_pixels(frame.width, frame.height, composed=False)}",
+    )
+    return composed.picture, account, notes
+
+
+def _by_another(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+    """Draw on another machine, as it is by default."""
+    record = machine_named(machine)
+    if record.draw is None or watch is not None:
+        raise InputError(Fault(f"runs of {record.title} are not looked into here"))
+    drawn = record.draw(frame, progress=telling)
+    account = StepAccount(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
+    notes = [f"{name}: {text}" for name, text in drawn.facts]
+    return drawn.picture, account, [*notes, f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else notes
+
+
+# The room of the machine alive: which patches there are, and frames of them as the page asks.
+
+
+_DRAW = "draw"
+"""The thread that draws."""
+DROPPED = "dropped"
+"""How a file is called that was dropped on the page."""
+_AUTO = "auto"
+_MOST_PATCHES = 1000
+"""Of a file that is dropped: a pass takes up to 512 patches."""
+_SAMPLES = (2, 16)
+_VIEW = View()
+"""Where the camera stands at first."""
+_SIZES = ("160x120", "320x240", "640x480")
+
+
+class _Left(SimulatorError):
+    """The page has gone while something was drawn for it."""
+
+
+class DrawingRoom:
+    """Draws one frame after the other, the latest that was asked for."""
+
+    def __init__(
+        self,
+        named: tuple[str, Sequence[Patch]] | None,
+        explore: Callable[[SavedRun], None],
+        workers: Workers = HERE,
+    ) -> None:
+        """``named`` patches are shown beside those that ship; ``explore`` takes a run that is to be looked into.
+
+        ``workers`` simulate the regions of a picture.
+        """
+        self._explore, self._workers = explore, workers
+        self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
+        """Those without a maker have not been loaded yet."""
+        self._first = next(iter(BUILT_IN))
+        if named is not None:
+            self._first = named[0]
+            self._models[self._first] = FrameMaker(*named, workers)
+        self._machines = tuple(name for name, each in commands_of_machines().items() if each.drawing is not None)
+        self._closed = False
+
+    @property
+    def requests(self) -> Mapping[str, PageRequest]:
+        """What can be asked."""
+        frame: dict[str, Field] = {
+            "model": TextField(200),
+            "samples": WholeField(*_SAMPLES, default=8),
+            "schedule": TextField(words=SCHEDULES, default=SCHEDULES[0]),
+            "library": TextField(words=(_AUTO, *LIBRARIES), default=_AUTO),
+            "machine": TextField(words=self._machines, default=PIXELFLOW),
+            "size": TextField(words=_SIZES, default=_SIZES[1]),
+            "azimuth": RealField(-1e4, 1e4, _VIEW.azimuth),
+            "elevation": RealField(-90, 90, _VIEW.elevation),
+            "zoom": RealField(0.1, 20, _VIEW.zoom),
+            "flat": WholeField(0, 1, 0),
+        }
+        return {
+            "draw.offers": PageRequest(self._offers),
+            "draw.patches": PageRequest(self._patches, {"name": TextField(200), "text": TextField(LONGEST)}, _DRAW),
+            "draw.frame": PageRequest(self._frame, frame, _DRAW, latest=True),
+            "draw.record": PageRequest(self._record, {**frame, "pass": WholeField(0, 1000)}, _DRAW, latest=True),
+        }
+
+    @property
+    def idle(self) -> Mapping[str, Callable[[], bool]]:
+        """Nothing is drawn that nobody has asked for."""
+        return {}
+
+    def close(self) -> None:
+        """End what is drawn."""
+        self._closed = True
+
+    def _offers(self, given: Given) -> Answer:
+        """Say what there is to choose from."""
+        view = {"azimuth": _VIEW.azimuth, "elevation": _VIEW.elevation, "zoom": _VIEW.zoom}
+        head: dict[str, Json] = {
+            "models": list(self._models),
+            "model": self._first,
+            "samples": list(_SAMPLES),
+            "schedules": list(SCHEDULES),
+            "libraries": [_AUTO, *LIBRARIES],
+            "machines": list(self._machines),
+            "sizes": list(_SIZES),
+            "view": view,
+        }
+        return Answer(head)
+
+    def _patches(self, given: Given) -> Answer:
+        """Take a patch file that was dropped on the page."""
+        file = parse_bpt(given.text("text").encode(), given.text("name"))
+        if len(file.patches) > _MOST_PATCHES:
+            raise InputError(Fault(f"{len(file.patches)} patches in one file", hint=f"up to {_MOST_PATCHES} here"))
+        self._models[DROPPED] = FrameMaker(DROPPED, file.patches, self._workers)
+        return Answer({"model": DROPPED, "patches": len(file.patches), "notes": list(file.notes)})
+
+    def _frame(self, given: Given) -> Answer:
+        made = self._maker(given).draw(_order_of(given), self._go_on)
+        return _picture(made)
+
+    def _record(self, given: Given) -> Answer:
+        """Hand a run over to whoever looks into runs: pass 0 is the tessellation, N the drawing of region N."""
+        maker, order, number = self._maker(given), _order_of(given), given.whole("pass")
+        recorders: list[Recorder] = []
+
+        def record(node: Node) -> None:
+            recorder = Recorder(node, f"region {number} of a frame", max(1, number))
+            recorder.attach(node.bus)
+            recorders.append(recorder)
+
+        if number:
+            maker.draw(order, self._go_on, record)
+        else:
+            method = Method(schedule=order.schedule)
+            tessellate(maker.patches, order.samples, library=order.library, config=THESIS, method=method, watch=record)
+        saved = next((each.saved for each in recorders if each.saved is not None), None)
+        if saved is None:
+            raise InputError(Fault(f"there is no region {number}", hint=f"regions: 1 to {recorders[0].runs}"))
+        self._explore(saved)
+        return Answer({"run": saved.program.name})
+
+    def _maker(self, given: Given) -> FrameMaker:
+        name = given.text("model")
+        if name not in self._models:
+            raise InputError(Fault(f"there are no patches {name[:40]!r}", hint=f"models: {', '.join(self._models)}"))
+        maker = self._models[name]
+        if maker is None:
+            maker = self._models[name] = FrameMaker(name, load(name).patches, self._workers)
+        return maker
+
+    def _go_on(self, step: object, share: float | None = None) -> None:
+        """Take what is told between steps as an occasion to end."""
+        if self._closed:
+            _leave()
+
+
+def _leave() -> NoReturn:
+    raise _Left("the page was closed")
+
+
+def _order_of(given: Given) -> FrameOrder:
+    width, _, height = given.text("size").partition("x")
+    library = given.text("library")
+    view = View(
+        azimuth=given.real("azimuth"),
+        elevation=given.real("elevation"),
+        zoom=given.real("zoom"),
+        width=int(width),
+        height=int(height),
+    )
+    chosen = None if library == _AUTO else library
+    flat = bool(given.whole("flat"))
+    return FrameOrder(given.whole("samples"), given.text("schedule"), chosen, given.text("machine"), view, flat)
+
+
+def _picture(made: DrawnPatches) -> Answer:
+    colours = made.picture.colours
+    height, width = colours.shape[:2]
+    return Answer({**made.head(), "width": width, "height": height}, colours.tobytes())

@@ -1,1 +1,0 @@
-"""The machine alive: patches that a mouse turns, tessellated and drawn on simulated machines, picture by picture."""

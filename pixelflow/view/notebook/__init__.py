@@ -1,1 +1,0 @@
-"""The run explorer in a notebook."""

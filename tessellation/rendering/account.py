@@ -1,0 +1,146 @@
+"""Account of a picture by nodes (watching): what its figures rest on, and what is not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pixelflow.config import NodeConfig
+from pixelflow.node import Guesses
+from pixelflow.simd.configuration import constants_of, named
+from pixelflow.simd.drawing import Bound, FreeWork, Ground, HowCounted, Work
+from pixelflow.simd.isa.encoding import WORD_BITS
+from pixelflow.simd.report import counted, number
+from pixelflow.simd.units import Constant, Standing
+
+# Grounds of a picture by nodes: which guesses its figures rest on, what is a formula, and which work is counted.
+
+
+PE_BITS = 8
+"""Of an ALU."""
+
+_BITS = Constant("PE bits", PE_BITS, Standing.THESIS, "thesis 2.2.2", "of an ALU", "bits")
+ENCODING = Constant("encoding", "words of 32 bits", Standing.INVENTED, "the thesis prints no encodings")
+_SIZES = ("array.modules", "array.emcs_per_module", "array.panels_per_emc", "array.pes_per_panel")
+_NETWORK = "composition."
+_REGIONS = "pixels covered by counting in 64-bit integers, over the PEs of the regions that a triangle's box reaches"
+
+
+def grounds_of_nodes(used: Guesses, config: NodeConfig, *, composed: bool) -> Mapping[str, Ground]:
+    """Return what figures of nodes rest on, whose runs ``used`` those guesses; ``composed`` with other nodes' pictures.
+
+    What the thesis prints of the times is no guess; the guesses are those that took part, and what somebody has set.
+    """
+    kinds = {
+        f"isa.{each}": Constant(f"isa.{each}", each, standing, "its declaration (about --model)", "what it takes")
+        for standing, mnemonics in used.instructions.items()
+        for each in mnemonics
+    }
+    sizes = constants_of(config, named(_SIZES))
+    took_part = {*used.values, *used.moved}
+    if not config.igc.supply:  # words that come at a rate are the only path of MB/s that takes part in drawing
+        took_part.discard("clock_mhz")
+    rates = constants_of(config, lambda key, _: key in took_part and not key.startswith(_NETWORK))
+    times = Ground.executed(*sizes, *rates, *kinds.values())
+    network = constants_of(config, lambda key, _: key.startswith(_NETWORK))
+    composing = Ground.executed(*network) if composed else Ground()
+    return {
+        "clock_mhz": Ground.given(*constants_of(config, named(["clock_mhz"]))),
+        "lanes": Ground.given(*sizes),
+        "lane_bits": Ground.given(_BITS),
+        "cycles": times | composing,
+        "work": times,
+        "stages": times,
+        "mix": Ground.executed(*sizes),
+        "covered_lanes": Ground.formula(_REGIONS, *sizes),
+        "enabled_lanes": times,
+        "traffic: instructions to the nodes": Ground.executed(ENCODING, *sizes),
+        "traffic: image composition network": Ground.executed(),
+        "traffic: texels to the PEs": Ground.executed(),
+        "picture": Ground.executed(),
+    }
+
+
+def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Work, HowCounted]:
+    """Return how the cycles of nodes have the work of a picture; ``fed`` where words come at a rate."""
+    return {
+        Work.VERTICES: HowCounted.FREE,
+        Work.SETUP: HowCounted.FREE,
+        Work.BINNING: HowCounted.FREE,
+        Work.COVERAGE: HowCounted.PROGRAM,
+        Work.TESTS: HowCounted.PROGRAM,
+        Work.COLOURS: HowCounted.PROGRAM,
+        Work.TEXELS: HowCounted.PROGRAM,
+        Work.BLENDING: HowCounted.PROGRAM,
+        # Pixels are in the memory of PEs; what is in texture memory is waited for.
+        Work.MEMORY: HowCounted.UNITS if any(key.startswith("sdram.") for key in used.values) else HowCounted.NONE,
+        Work.FEED: HowCounted.UNITS if fed else HowCounted.FREE,
+        Work.OUTPUT: HowCounted.UNITS if composed else HowCounted.FREE,
+        Work.COMMANDS: HowCounted.FREE,
+    }
+
+
+# What of pictures by nodes nobody counts: the same wherever their cycles stand, with its size where it has a bound.
+
+
+PIXELS = "pixels to the frame buffer"
+"""Of a node alone: with more than one the image composition network brings them, and is counted."""
+
+
+def uncounted_work(
+    *, chosen: bool = False, projected: bool = False, words: bool = False, textures: bool = False
+) -> str:
+    """Return what GPs do for no cycles.
+
+    They may have ``chosen`` k for each patch; EMCs may have ``projected`` the samples, or gone on to instruction
+    ``words``; draws may have ``textures``.
+    """
+    work = ["camera"] * (not (projected or words)) + ["choice of samples"] * chosen
+    work += (
+        ["records put into the lists of regions by their headers"] if words else ["light", "regions", "instructions"]
+    )
+    return f"work of the GPs: {', '.join(work + ['textures with their levels put into its memory'] * textures)}"
+
+
+def uncounted_pixels(width: int, height: int, *, composed: bool) -> str:
+    """Return what becomes of a picture's pixels for no cycles; ``composed``: they have been brought, and are kept."""
+    pixels = width * height
+    if composed:
+        return f"what the frame buffer does with {pixels:,} pixels, 3 bytes each"
+    return f"{PIXELS}: {pixels:,} of 3 bytes each"
+
+
+def feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
+    """Return the paths that instruction words of a picture go over, and the fewest cycles in which each brings them."""
+    count, clock = words * WORD_BITS // 8, config.clock_mhz
+    paths = (
+        (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
+        (
+            f"{number(config.gni.gp_memory_mb_per_second)} MB/s of a GP's memory, for each node its own",
+            -(-count // parts),
+            config.gni.gp_memory_mb_per_second,
+        ),
+    )
+    return [(name, -(-each * clock // rate)) for name, each, rate in paths]
+
+
+def free_feed(words: int, parts: int, config: NodeConfig) -> list[FreeWork]:
+    """Return the way of instruction words to the nodes, of each path; nothing where its time is counted."""
+    if config.igc.supply:
+        return []
+    rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
+    return [
+        FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
+        for (name, cycles), rate in zip(feed_floors(words, parts, config), rates, strict=True)
+    ]
+
+
+def free_pixels(regions: int, each: int, config: NodeConfig) -> FreeWork:
+    """Return the way of the pixels of a node alone to the frame buffer, in ``each`` cycles a region."""
+    return FreeWork(
+        PIXELS,
+        Bound.ABOUT,
+        f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
+        regions * each,
+        (Work.OUTPUT,),
+        constants_of(config, named(["composition.emc_bytes_per_cycle"])),
+    )

@@ -1,0 +1,589 @@
+"""Frames one after the other on one node: tessellation, scan conversion, and results that return beside it (4.1.4)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from microcode import Builder, Program
+from pixelflow.config import NodeConfig
+from pixelflow.node import Node, Run, stages_of
+from pixelflow.simd.configuration import Effective
+from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, plural, share, verbatim
+from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations
+from tessellation.host.tessellator import Tessellation, TrimAccount, together, trims_of
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, received
+from tessellation.microprogram.method import WrittenPass
+from tessellation.microprogram.passes import Plan
+from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
+from tessellation.plan.memory_map import FLOAT_BYTES, RESULTS
+from tessellation.plan.schedule import Stage, without_configuration
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.rendering.composition import draw_on_nodes
+from tessellation.rendering.instructions import Region
+from tessellation.rendering.renderer import Rendering, plain_triangles, render
+from tessellation.rendering.shading_raster import BLEND_STAGE
+from tessellation.sampling import SampleChoice
+
+# The return of a tessellation's results beside scan conversion: the coarse grain of the thesis (4.1.4).
+#
+# After the last pass of the next frame its results are in PE memory, where the pixels of this frame are to be. They are
+# copied into the output ports once, and while the EIGC draws region after region the TIGC sends them to the GPs,
+# part by
+# part. How much goes beside a region is worked out from its triangles before it is drawn: as many bytes as the path
+# takes in the least that so many triangles take. What is left after the last region leaves alone.
+
+
+_LEAST_CYCLES = 26
+"""What a triangle takes in a region at least: 1 to enable, three edges of 2 bytes, depth, a flat colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Bytes that every PE of a group of modules sends, which go to a GP each."""
+
+    group: int
+    start: int
+    size: int
+
+
+class _Parts:
+    """What leaves beside one program."""
+
+    def __init__(self, whole: ReturnBeside, parts: tuple[_Part, ...], *, first: bool) -> None:
+        self._whole, self._parts, self._first = whole, parts, first
+
+    def emit_before(self, builder: Builder) -> None:
+        """Emit the copies into the ports, 48 cycles and marks, where nothing has left yet; then the TIGC's part."""
+        whole = self._whole
+        builder.mark(Stage.RETURN.value)
+        if self._first:
+            builder.emit("EMC_SetEnab")
+            for index, name in enumerate(RESULTS):
+                emit_into_port(builder, whole.written.memory[name].start, FLOAT_BYTES * index, FLOAT_BYTES)
+            whole.sent.marks(builder, whole.config.array)
+        builder.emit("SIGNAL", FREE)
+        builder.stream("tigc")
+        builder.mark(Stage.PORTS.value)
+        builder.emit("TAS_SetOrder", 0)
+        builder.emit("WAIT", FREE)
+        builder.mark(Stage.RETURN.value)
+        for part in self._parts:
+            modules = whole.sent.groups[part.group]
+            whole.sent.emit_gps(builder, modules)
+            whole.sent.emit_addresses(builder, whole.config.array, part.start, modules)
+            builder.emit("TAS_GpWrite", modules, PORT_START + part.start, part.size)
+        builder.emit("SIGNAL", ARRIVED)
+        builder.stream("eigc")
+
+    def emit_after(self, builder: Builder) -> None:
+        """Emit the wait until all of it has left."""
+        builder.mark(Stage.RETURN.value)
+        builder.emit("WAIT", ARRIVED)
+
+
+class ReturnBeside:
+    """The results of one pass on their way to the GPs, beside programs that leave the output ports alone."""
+
+    def __init__(self, written: WrittenPass, sent: Returned, config: NodeConfig) -> None:
+        self.written, self.sent, self.config = written, sent, config
+        self._sizes: list[list[int]] = [[] for _ in sent.groups]
+        self._begun = False
+        lanes = max(len(sent.lanes(module, config.array)) for module in range(config.array.modules))
+        rate = config.gni.gp_memory_mb_per_second / config.clock_mhz
+        self._byte_cycles = lanes / rate
+
+    def _left(self) -> int:
+        return sum(RESULT_BYTES - sum(sizes) for sizes in self._sizes)
+
+    def _take(self, most: int) -> _Parts | None:
+        parts = []
+        for group, sizes in enumerate(self._sizes):
+            start = sum(sizes)
+            size = min(most, RESULT_BYTES - start)
+            if size > 0:
+                parts.append(_Part(group, start, size))
+                sizes.append(size)
+                most -= size
+        if not parts:
+            return None
+        first, self._begun = not self._begun, True
+        return _Parts(self, tuple(parts), first=first)
+
+    def beside(self, region: Region) -> _Parts | None:
+        """Return what goes beside the drawing of a region; with the first one the results leave PE memory."""
+        most = int(_LEAST_CYCLES * len(region.triangles) / self._byte_cycles)
+        return self._take(most if self._begun else max(1, most))
+
+    def alone(self) -> Program | None:
+        """Return the program of what has not left, None where all has."""
+        parts = self._take(self._left())
+        if parts is None:
+            return None
+        builder = Builder("the rest of the results")
+        parts.emit_before(builder)
+        parts.emit_after(builder)
+        return builder.build()
+
+    def received(self, node: Node, runs: list[Run]) -> TakenResults:
+        """Return what is in GP memory once all has left, by ``runs``."""
+        points, normals = (np.zeros((node.lanes, 3), np.float32) for _ in range(2))
+        there = np.zeros(node.lanes, bool)
+        for modules, sizes in zip(self.sent.groups, self._sizes, strict=True):
+            group = Returned(modules, self.sent.columns, self.sent.gps, self.sent.buffer)
+            found = received(node, group, sizes)
+            points[found[2]], normals[found[2]] = found[0][found[2]], found[1][found[2]]
+            there |= found[2]
+        return TakenResults(points, normals, there, sum(run.ledger.to_gps.moved for run in runs))
+
+
+# An animation on one node, frame after frame: what executes in which order, and how long it takes.
+#
+# The EMCs tessellate the next frame before they scan convert this one, so that the way of the next frame's results
+# to the
+# GPs lies beside this one's drawing (thesis 4.1.4, coarse grain), and the GPs have the time of the next tessellation to
+# make triangles of them (3.1.1). All of it is executed on one node and one clock: passes, the return beside the
+# regions,
+# and what of it is left after them. The work of the GPs is not.
+
+
+RETURNS = ("beside", "after", "direct")
+"""Ways of the results to the GPs: beside the scan conversion of the frame before, after each frame's last pass, or at
+once and for no cycles. In the first two those of earlier passes leave during the next one."""
+
+
+class SceneFrame(Protocol):
+    """A frame that has been tessellated."""
+
+    @property
+    def frame(self) -> Frame:
+        """What is drawn."""
+
+    @property
+    def anew(self) -> tuple[Tessellation, ...]:
+        """What a node did to make it."""
+
+    @property
+    def once(self) -> tuple[Tessellation, ...]:
+        """What a node did before, the same for every frame."""
+
+    @property
+    def choice(self) -> SampleChoice | None:
+        """How patches were sampled by view."""
+
+
+class FrameSource(Protocol):
+    """A scene that makes its frames one by one."""
+
+    def at(self, frame: int = 0) -> SceneFrame:
+        """Return a frame, tessellated."""
+
+
+@dataclass(slots=True, eq=False)
+class AnimatedFrame:
+    """A frame and what it took: cycles of the node's EMCs, all executed."""
+
+    number: int
+    choice: SampleChoice | None
+    triangles: int
+    passes: int
+    tessellation: int
+    """Cycles of its passes, with what of their results left during later ones, without configuring the LEE."""
+    stages: dict[str, int]
+    """Cycles by stage of its passes, but for the configuration of the LEE."""
+    samples: int
+    picture: Picture | None = None
+    drawing: dict[str, int] = field(default_factory=dict)
+    """Cycles by stage of its scan conversion."""
+    carrying: int = 0
+    """Of these the copies into the ports and the waits for results of the next frame."""
+    left: int = 0
+    """Cycles in which its own results left alone, after the scan conversion of the frame before."""
+    configuring: int = 0
+    """Cycles in which the LEE was configured, once for all frames by the first pass of all: in none of the others."""
+    trims: TrimAccount | None = None
+    """Of patches with trims: what the GPs have to do for them."""
+    loading: int = 0
+    """Cycles in which its textures were loaded, once for all frames: in none of the others."""
+    same: bool = True
+    """Whether every pixel is the reference's."""
+
+    @property
+    def scan(self) -> int:
+        """Cycles of its scan conversion, without what carried results."""
+        return sum(self.drawing.values()) - self.carrying
+
+    @property
+    def cycles(self) -> int:
+        """All cycles that it made the EMCs busy or wait."""
+        return self.tessellation + self.scan + self.carrying + self.left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Animation:
+    """All frames, and the node's configuration."""
+
+    frames: tuple[AnimatedFrame, ...]
+    way: str | None
+    """Of `RETURNS`; None where nothing is tessellated anew, so that nothing returns."""
+    session: Session | None
+    config: NodeConfig
+    path_cycles: int
+    """Cycles in which the paths to the GPs' memories were busy with results, of the busiest one."""
+    hidden: int
+    """Of these, cycles beside scan conversion."""
+    once: tuple[Tessellation, ...] = ()
+    """Tessellations before the first frame, for all frames: in none of the cycles."""
+
+    @property
+    def configuring(self) -> int:
+        """Cycles of the configuration of the LEE, once for all frames: in none of the cycles."""
+        return sum(each.configuring for each in self.frames)
+
+    @property
+    def cycles_before(self) -> int:
+        """Cycles of the tessellations before the first frame."""
+        return sum(each.cycles for each in self.once)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all frames."""
+        return sum(each.cycles for each in self.frames)
+
+
+class _Animator:
+    """Draws each frame once the next one has been tessellated."""
+
+    def __init__(self, session: Session | None, node: Node, config: NodeConfig, way: str, engine: str) -> None:
+        self._session, self._node, self._config, self._engine = session, node, config, engine
+        self._waiting: tuple[AnimatedFrame, Frame] | None = None
+        self._next_left = 0
+        self.done: list[AnimatedFrame] = []
+        self.once: tuple[Tessellation, ...] = ()
+        self.paths: Counter[str] = Counter()
+        self.hidden: Counter[str] = Counter()
+        if session is not None and way == "beside":
+            session.take = self._take
+
+    def frame(self, number: int, source: FrameSource) -> None:
+        """Tessellate a frame and draw the one before."""
+        self._next_left = 0
+        scene = source.at(number)
+        self.draw()
+        self.once = scene.once
+        runs = [run for each in scene.anew for run in each.runs]
+        for run in runs:
+            self._count(run, self.paths)
+        stages, configuring = without_configuration(stages_of(runs))
+        made = AnimatedFrame(
+            number,
+            scene.choice,
+            sum(len(each.triangles) for each in scene.frame.draws),
+            len(runs),
+            sum(run.cycles for run in runs) - configuring,
+            stages,
+            sum(each.samples for each in scene.anew),
+            left=self._next_left,
+            configuring=configuring,
+            trims=together([account for each in scene.anew if (account := trims_of(each))]),
+        )
+        self._waiting = made, scene.frame
+
+    def draw(self, carried: ReturnBeside | None = None) -> list[Run]:
+        """Draw the frame that waits, if one does, with results beside it."""
+        if self._waiting is None:
+            return []
+        made, frame = self._waiting
+        self._waiting = None
+        if self._session is None and not frame.plain:
+            return self._deferred(made, frame)
+        triangles, size = plain_triangles(frame), (frame.width, frame.height)
+        rendering = render(
+            triangles, *size, background=frame.background, config=self._config, node=self._node,
+            beside=carried.beside if carried else None,
+        )  # fmt: skip
+        made.picture, made.drawing = rendering.picture, rendering.cycles_by_stage
+        made.carrying = made.drawing.get(Stage.RETURN.value, 0)
+        made.same = draw(triangles, *size, frame.background).equals(rendering.picture)
+        self.done.append(made)
+        return _runs(rendering)
+
+    def _deferred(self, made: AnimatedFrame, frame: Frame) -> list[Run]:
+        """Draw a frame that is shaded once all of a region is there: textures, cutouts, sorted glass, four samples."""
+        composed = draw_on_nodes(frame, config=self._config, engine=self._engine)
+        (node,) = composed.nodes
+        made.picture, made.drawing = composed.picture, node.cycles_by_stage
+        made.loading = sum(run.cycles for run in composed.loading)
+        made.same = draw_frame(frame).equals(composed.picture)
+        self.done.append(made)
+        return [each.run for each in node.regions]
+
+    def _take(self, plan: Plan) -> TakenResults:
+        assert self._session is not None
+        written = plan.written()
+        carried = ReturnBeside(written, self._session.method.returned(written, self._config), self._config)
+        runs = self.draw(carried)
+        for run in runs:
+            self._count(run, self.hidden)
+            self._count(run, self.paths)
+        rest = carried.alone()
+        if rest is not None:
+            runs.append(self._node.run(rest))
+            self._next_left = runs[-1].cycles
+            self._count(runs[-1], self.paths)
+        return carried.received(self._node, runs)
+
+    def _count(self, run: Run, into: Counter[str]) -> None:
+        into.update({f"store{gp}": run.gni_cycles.get(f"store{gp}", 0) for gp in range(self._config.gni.gp_count)})
+
+
+def _runs(rendering: Rendering) -> list[Run]:
+    return [each.run for each in rendering.regions]
+
+
+def animate(
+    source: FrameSource,
+    session: Session | None,
+    frames: Sequence[int],
+    config: NodeConfig,
+    *,
+    way: str = "beside",
+    engine: str = "auto",
+    tell: Callable[[str], None] | None = None,
+    shown: Callable[[Picture], None] | None = None,
+) -> Animation:
+    """Make frames one after the other on the node of ``session``, or on a node where nothing is tessellated anew.
+
+    ``way`` is one of `RETURNS`, for the first two of which the session's method must have results that leave during the
+    next pass; without a session nothing returns. ``shown`` gets the pictures in their order, which are not kept. Raises
+    InputError as `render` does where something is tessellated anew: patches then have the node's texture memory, and
+    returning results its ports, which the shading of textures and layers needs. Else it raises what `draw_on_nodes`
+    does.
+    """
+    node = Node(config, engine) if session is None else session.node
+    animator = _Animator(session, node, config, way, engine)
+    for number in frames:
+        if tell is not None:
+            tell(f"frame {number}")
+        animator.frame(number, source)
+        _show(animator.done, shown)
+    animator.draw()
+    _show(animator.done, shown)
+    if session is not None:
+        session.take = None
+    paths, hidden = (max(count.values(), default=0) for count in (animator.paths, animator.hidden))
+    returned = None if session is None else way
+    return Animation(tuple(animator.done), returned, session, config, paths, hidden, animator.once)
+
+
+def _show(done: Iterable[AnimatedFrame], shown: Callable[[Picture], None] | None) -> None:
+    for made in done:
+        if made.picture is not None:
+            if shown is not None:
+                shown(made.picture)
+            made.picture = None
+
+
+# The report of an animation: cycles of each frame, where the time went, and how GPs and EMCs would share the work.
+
+
+_BEFORE = "before, once for all frames, in none of the above"
+_NOTHING_ANEW = (
+    "nothing is tessellated anew for a frame: there are no passes, samples and results of its own, and nothing of "
+    "which GPs could make a share"
+)
+_WORDS = {
+    "beside": "copies: into the ports, and waits, for results of the next frame, which return to the GPs while this "
+    "one is drawn; alone: cycles in which this frame's own results return while nothing else goes on",
+    "after": "results return to the GPs after a frame's last pass: their cycles are among those of the tessellation",
+    "direct": "results are read for no cycles",
+}
+"""Of `RETURNS`, what the columns of the frames mean."""
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AnimationFile:
+    """What was animated, and where it went."""
+
+    scene: str
+    size: tuple[int, int]
+    output: str
+    effective: Effective[NodeConfig]
+    engine: str
+
+
+def animation_report(animation: Animation, file: AnimationFile) -> Report:
+    """Return what each frame took, in which stages, and the balance of GPs and EMCs; fails where a pixel differs."""
+    frames, config = animation.frames, animation.config
+    wrong = [each.number for each in frames if not each.same]
+    columns = _columns(animation)
+    rows = [
+        (str(each.number), _patches(each), each.samples, each.triangles, each.passes, each.tessellation, each.scan,
+         each.carrying, each.left, each.cycles)
+        for each in frames
+    ]  # fmt: skip
+    seconds = config.seconds(animation.cycles)
+    method = animation.session.method if animation.session else None
+    way = f"schedule {method.schedule}, results {animation.way}" if method else "nothing is tessellated anew"
+    return Report(
+        "pixelflow animate",
+        (file.scene, f"{file.size[0]}x{file.size[1]}", file.effective.label, way, f"engine {file.engine}"),
+        [
+            f"{counted(len(frames), 'frame')} in {number(animation.cycles)} cycles; {_rate(len(frames), seconds)}",
+            "",
+            Table(columns, rows, key="frames"),
+            _WORDS.get(animation.way, _NOTHING_ANEW),
+            "",
+            _where(animation),
+            "",
+            *facts(list(_facts(animation, wrong, file))),
+            "",
+            *_shared(animation),
+        ],
+        schema="pixelflow.animate/1",
+        data={
+            "scene": file.scene,
+            "size": list(file.size),
+            "config": file.effective.as_object(),
+            "engine": file.engine,
+            "schedule": method.schedule if method else None,
+            "results": animation.way,
+            "cycles": animation.cycles,
+            "tessellation_before_cycles": animation.cycles_before,
+            "balance": None,  # unless frames have samples of their own: the table's key
+            "lee_configuration_cycles": animation.configuring,
+            "trims_on_gps": trims.as_object() if (trims := _trims(animation)) else None,
+            "texture_loading_cycles": max((each.loading for each in frames), default=0),
+            "path_cycles": animation.path_cycles if method else None,
+            "path_cycles_beside_scan_conversion": animation.hidden if method else None,
+            "equals_reference": not wrong,
+            "wrote": file.output,
+        },
+        failure=f"frames {wrong} differ from those drawn in 64-bit integers" if wrong else None,
+    )
+
+
+def _columns(animation: Animation) -> tuple[Column, ...]:
+    """Return the columns of the frames; what none of them can have is in JSON alone."""
+    anew, beside = animation.session is not None, animation.way == RETURNS[0]
+    patches, samples, passes, tessellation = (
+        label if anew else None for label in ("patches", "samples", "passes", "tessellation")
+    )
+    copies, alone = (label if beside else None for label in ("copies", "alone"))
+    return (
+        Column("frame", key="frame", fixed=True), Column(patches, number, "patches", optional=True),
+        Column(samples, number, "samples", optional=True), Column("triangles", number, "triangles", optional=True),
+        Column(passes, number, "passes", optional=True), Column(tessellation, number, "tessellation_cycles"),
+        Column("scan conversion", number, "scan_conversion_cycles"), Column(copies, number, "carrying_cycles"),
+        Column(alone, number, "results_alone_cycles"), Column("all", number, "cycles"),
+    )  # fmt: skip
+
+
+def _patches(frame: AnimatedFrame) -> int:
+    return len(frame.choice.kept) if frame.choice else 0
+
+
+def _rate(frames: int, seconds: float) -> str:
+    return f"{seconds * 1e3 / max(1, frames):,.3g} ms a frame, {frames / seconds:,.1f} frames a second by these alone"
+
+
+def _where(animation: Animation) -> Table:
+    """Return the cycles of all stages over all frames, those of passes first."""
+    total: Counter[str] = Counter()
+    for each in animation.frames:
+        total.update({f"tessellation: {stage.value}": each.stages.get(stage.value, 0) for stage in Stage})
+    for each in animation.frames:
+        drawn = {name: cycles for name, cycles in each.drawing.items() if name != Stage.RETURN.value}
+        total.update({f"scan conversion: {name}": cycles for name, cycles in drawn.items()})
+        total["results of the next frame, copied into the ports, and waits"] += each.carrying
+        total["results alone"] += each.left
+    rows = [(cycles, share(cycles, animation.cycles), name) for name, cycles in total.items() if cycles]
+    rows.append((animation.cycles, share(animation.cycles, animation.cycles), "= all"))
+    return Table((Column("cycles", number, "cycles"), Column("share", verbatim), Column("stage", key="stage")), rows,
+                 key="stages")  # fmt: skip
+
+
+def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> Iterator[tuple[str, str]]:
+    yield "reference", "every pixel of every frame equal" if not wrong else f"PIXELS DIFFER in frames {wrong}"
+    if animation.session is not None:
+        if animation.way == "direct":
+            yield "not counted", "results read outside the counted run"
+        else:
+            text = f"{number(animation.path_cycles)} cycles of the busiest path to a GP's memory"
+            yield "results", text
+            yield "", f"{number(animation.hidden)} of these beside scan conversion, executed"
+        dropped = sum(len(each.choice.samples) - len(each.choice.kept) for each in animation.frames if each.choice)
+        yield (
+            "sampling by view",
+            f"{plural(dropped, 'patch')} dropped, over all frames",
+        )
+        yield "not counted", "database loaded outside the counted run"
+    if animation.once:
+        yield "tessellation", f"{counted(animation.cycles_before, 'cycle')} {_BEFORE}"
+        yield "", f"schedule {' and '.join(dict.fromkeys(each.method.schedule for each in animation.once))}"
+        left = [text for each in animation.once for text in each.not_counted]
+        left += [text for each in map(trims_of, animation.once) if each for text in each.not_counted]
+        for text in dict.fromkeys(left):
+            yield "", f"not counted: {text}"
+    if animation.configuring:
+        yield "LEE", f"configured in {counted(animation.configuring, 'cycle')} {_BEFORE}"
+    loading = max((each.loading for each in animation.frames), default=0)
+    if loading:
+        yield "textures", f"{counted(loading, 'cycle')} {_BEFORE}"
+    chosen = any(each.choice for each in animation.frames)
+    yield "not counted", uncounted_work(chosen=chosen, textures=loading > 0)
+    if trims := _trims(animation):
+        yield from (("", f"{text}, over all frames") for text in trims.not_counted)
+    if any(BLEND_STAGE in each.drawing for each in animation.frames):
+        yield "", "the answer whether a layer was the last"
+    yield "", f"{uncounted_pixels(*file.size, composed=False)}, of every frame"
+    yield "wrote", file.output
+
+
+def _trims(animation: Animation) -> TrimAccount | None:
+    """Return what GPs have to do for trims of patches that are tessellated anew, over all frames."""
+    return together([each.trims for each in animation.frames if each.trims])
+
+
+def _shared(animation: Animation) -> Iterator[Part]:
+    """Yield how GPs and EMCs would share the samples, where frames have any of their own."""
+    if any(each.samples for each in animation.frames):
+        passes = sum(each.passes for each in animation.frames) / len(animation.frames)
+        yield (
+            "formula: what a frame would take on average with so many of its samples made by the GPs (3.1.1); EMCs "
+            f"save whole passes, of which a frame has {number(passes)} on average"
+        )
+        yield from ("", balance(animation))
+
+
+def _left(frame: AnimatedFrame, part: float) -> float:
+    """Return the share of a frame's passes that are left where the GPs make a part of its samples."""
+    return math.ceil(frame.passes * (1 - part)) / max(1, frame.passes)
+
+
+def balance(animation: Animation) -> Table:
+    """Return, by formula, the cycles of EMCs and GPs for an average frame where the GPs make a share of the samples.
+
+    EMCs save whole passes; a GP makes 240e6 / 282 samples a second, chapter 1's peak over section 5's operations. What
+    GPs do besides is left out.
+    """
+    frames, config = animation.frames, animation.config
+    count, gps = max(1, len(frames)), config.gni.gp_count
+    per_sample = operations(4, 4) / GP_FLOPS * config.clock_mhz * 1e6 / gps
+    rows: list[Sequence[Json]] = []
+    for part in _SHARES:
+        emc = sum(each.cycles - each.tessellation * (1 - _left(each, part)) for each in frames)
+        gp = part * per_sample * sum(each.samples for each in frames)
+        rows.append((f"{part:.0%}", round(emc / count), round(gp / count), round(max(emc, gp) / count)))
+    columns = (
+        Column("by GPs", key="share", fixed=True), Column("EMCs", number, "emc_cycles"),
+        Column("GPs", number, "gp_cycles"), Column("the later", number, "cycles"),
+    )  # fmt: skip
+    return Table(columns, rows, key="balance")

@@ -1,0 +1,385 @@
+"""Pictures that commands order of PixelFlow, and their reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pixelflow.config import NodeConfig
+from pixelflow.node import guesses, set_in_vain
+from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.report import Json, Report, counted, facts, shares
+from tessellation import Tessellation, load
+from tessellation.host.tessellator import trims_of
+from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
+from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.rendering.composition import (
+    NETWORK_KEYS,
+    SAMPLE_STAGE,
+    draw_on_nodes,
+    network_facts,
+    network_figure,
+    network_object,
+    network_table,
+    require_shaders,
+    set_for_nothing,
+)
+from tessellation.rendering.instructions import COPY_STAGE
+from tessellation.rendering.materials import require_deferred
+from tessellation.rendering.network import Roles
+from tessellation.rendering.projection import Projected, project_samples
+from tessellation.rendering.renderer import require_plain, require_region
+from tessellation.rendering.shading_raster import BLEND_STAGE
+from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
+from tessellation.sampling import SampleChoice, choice_facts
+from tessellation.surface.bpt import PatchFile, is_patches
+
+if TYPE_CHECKING:
+    from pixelflow.node import Run
+    from pixelflow.simd.configuration import Effective
+    from tessellation.rendering import NetworkTime, NodeRuns
+
+# The report of a picture that PixelFlow drew: cycles by stage, machine time, projection and composition.
+
+
+@dataclass(frozen=True, slots=True)
+class WordsAccount:
+    """What the EMCs took for the instruction words of a picture: facts for a report, and all of it for JSON."""
+
+    facts: tuple[tuple[str, str], ...]
+    data: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPicture:
+    """A picture, and what each node took for its share of it."""
+
+    triangles: ScreenTriangles
+    size: tuple[int, int]
+    background: tuple[int, int, int]
+    tessellations: tuple[Tessellation, ...]
+    projected: Projected | None
+    nodes: Sequence[NodeRuns]
+    picture: Picture
+    composition: NetworkTime | None
+    words: WordsAccount | None = None
+    loading: Sequence[Run] = ()
+    """Of textures, by each node that reads some."""
+    samples: int = 1
+    """Of a pixel."""
+    choice: SampleChoice | None = None
+    """How patches were sampled by view."""
+
+    @property
+    def slowest(self) -> int:
+        """Cycles of the node that took longest; nodes draw side by side."""
+        return max(node.cycles for node in self.nodes)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the picture: of the one node, or until the frame buffer has all pixels."""
+        return self.composition.cycles if self.composition else self.slowest
+
+    @property
+    def tessellation_cycles(self) -> int | None:
+        """Cycles of all tessellations before, or None where there was none."""
+        return sum(each.cycles for each in self.tessellations) if self.tessellations else None
+
+
+def picture_report(
+    scene: str, output: str, engine: str, effective: Effective, drawn: DrawnPicture, *, same: bool
+) -> Report:
+    """Return what was drawn, the cycles of each stage, and how long the machine takes."""
+    config, nodes = effective.config, drawn.nodes
+    width, height = drawn.size
+    reached = sum(node.drawn for node in nodes) // drawn.samples
+    total = sum(node.cycles for node in nodes)
+    stages = _by_stage(drawn)
+    besides, deferred = stages["clear"] + stages.get(COPY_STAGE, 0), SAMPLE_STAGE in stages
+    several, each = len(nodes) > 1, (total - besides) / max(1, reached)
+    rows = [
+        ("machine time", f"{config.seconds(drawn.cycles) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
+        ("", f"until the frame buffer has all pixels ({drawn.cycles:,} cycles)" if several else ""),
+        ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
+        ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
+        ("not counted", _work_of_gps(drawn)),
+        *(("", text) for text in _trims(drawn, config)),
+        ("", "the answer whether a layer was the last" if BLEND_STAGE in stages else ""),
+        ("", uncounted_pixels(width, height, composed=drawn.composition is not None)),
+        ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
+        ("textures", _loading(drawn)),
+        *choice_facts(drawn.choice),
+        *_projection_facts(drawn.projected),
+        *(drawn.words.facts if drawn.words else ()),
+        *(network_facts(drawn.composition, drawn.slowest, effective) if drawn.composition else ()),
+        ("wrote", output),
+    ]
+    foot = f"= all of {len(nodes)} nodes together" if several else "= all"
+    used = guesses([each.run for node in nodes for each in node.regions], config)
+    return Report(
+        "pixelflow render",
+        (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
+        [
+            f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
+            f"{drawn.triangles.dropped:,} {_gone(drawn)}; {counted(nodes[0].places, 'region')}, "
+            f"{reached:,} pairs of a triangle and a region{', at 4 samples a pixel' * (drawn.samples > 1)}",
+            "",
+            shares(_by_role(drawn), "cycles", "stage", total=total, foot=foot),
+            "",
+            *facts(rows),
+            *(("", network_table(drawn.composition)) if drawn.composition else ()),
+            *used.parts,
+        ],
+        schema="pixelflow.render/1",
+        figures=[network_figure(drawn.composition)] if drawn.composition else (),
+        data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
+        notes=_in_vain(effective, drawn),
+        failure=None if same else "the picture differs from the one drawn in 64-bit integers",
+    )
+
+
+def _loading(drawn: DrawnPicture) -> str:
+    """Return what loading textures takes, once for all pictures."""
+    if not drawn.loading:
+        return ""
+    return (
+        f"{max(run.cycles for run in drawn.loading):,} cycles before, by each of {counted(len(drawn.loading), 'node')}"
+    )
+
+
+def _gone(drawn: DrawnPicture) -> str:
+    cut = drawn.words is not None and bool(drawn.words.data["cut_by"])
+    return "cut away or without an area" if cut else "without an area"
+
+
+def _shading(triangles: ScreenTriangles) -> str:
+    flat = triangles.flat
+    return "flat" if flat.all() else "flat and Gouraud" if flat.any() else "Gouraud"
+
+
+def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
+    if projected is None:
+        return []
+    off = projected.difference
+    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in projected.cycles_by_stage.items())
+    return [
+        ("projection", f"{projected.cycles:,} cycles on the EMCs before"),
+        ("", stages),
+        ("", f"within {off.pixels:.1e} pixels of 64 bits ({100 * off.share:.0f} % of the bound)"),
+        ("", f"{off.moved:,} of {counted(len(projected.screen), 'sample')} on another 1/256 pixel"),
+    ]
+
+
+def _work_of_gps(drawn: DrawnPicture) -> str:
+    return uncounted_work(
+        chosen=drawn.choice is not None,
+        projected=drawn.projected is not None,
+        words=drawn.words is not None,
+        textures=bool(drawn.loading),
+    )
+
+
+def _trims(drawn: DrawnPicture, config: NodeConfig) -> Iterator[str]:
+    """Yield what GPs do for trims, for no cycles, tessellation by tessellation."""
+    for each in drawn.tessellations:
+        account = trims_of(each)
+        yield from account.not_counted if account is not None else ()
+
+
+def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
+    """Return which values somebody set on which nothing depends that was executed, or composed."""
+    runs = [
+        *(run for each in drawn.tessellations for run in each.runs),
+        *(drawn.projected.runs if drawn.projected else ()),
+        *drawn.loading,
+        *(each.run for node in drawn.nodes for each in node.regions),
+    ]
+    alone = [note for note in set_in_vain(runs, effective) if not note.startswith(f"note: {NETWORK_KEYS}")]
+    return alone if drawn.composition is not None else [*set_for_nothing(effective), *alone]
+
+
+def _by_role(drawn: DrawnPicture) -> dict[str, int]:
+    """Return cycles by stage, and where nodes have roles by role and stage."""
+    if drawn.composition is None or not drawn.composition.roles.shaders:
+        return _by_stage(drawn)
+    found: Counter[str] = Counter()
+    for node in drawn.nodes:
+        role = node.name.rpartition(" ")[0]
+        found.update({f"{role}s: {name}": cycles for name, cycles in node.cycles_by_stage.items()})
+    return dict(found)
+
+
+def _by_stage(drawn: DrawnPicture) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for node in drawn.nodes:
+        for name, cycles in node.cycles_by_stage.items():
+            found[name] = found.get(name, 0) + cycles
+    return found
+
+
+def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
+    """Return everything about it for JSON."""
+    return {
+        "size": list(drawn.size),
+        "samples": drawn.samples,
+        "config": effective.as_object(),
+        "triangles": {
+            "drawn": len(drawn.triangles),
+            "without_area": drawn.triangles.dropped,
+            "times_regions": sum(node.drawn for node in drawn.nodes),
+        },
+        "nodes": [
+            {
+                "node": node.name,
+                "cycles": node.cycles,
+                "stages": node.cycles_by_stage,
+                "regions": [
+                    {"left": each.left, "top": each.top, "triangles": each.triangles, "cycles": each.cycles}
+                    for each in node.regions
+                ],
+            }
+            for node in drawn.nodes
+        ],
+        "cycles": drawn.cycles,
+        "slowest_node_cycles": drawn.slowest,
+        "seconds_at_clock": effective.config.seconds(drawn.cycles),
+        "composition_cycles": drawn.composition.cycles - drawn.slowest if drawn.composition else None,
+        "composition": network_object(drawn.composition, effective) if drawn.composition else None,
+        "texture_loading_cycles": [run.cycles for run in drawn.loading],
+        "tessellation_cycles": drawn.tessellation_cycles,
+        "projection": _projection_object(drawn.projected),
+        "sampling": drawn.choice.as_object() if drawn.choice else None,
+        "words": drawn.words.data if drawn.words else None,
+    }
+
+
+def _projection_object(projected: Projected | None) -> dict[str, Json] | None:
+    if projected is None:
+        return None
+    off = projected.difference
+    return {
+        "cycles": projected.cycles,
+        "stages": projected.cycles_by_stage,
+        "largest_difference": {"pixels": off.pixels, "depth": off.depth, "share_of_bound": off.share},
+        "samples": len(projected.screen),
+        "samples_on_another_step": off.moved,
+    }
+
+
+# A picture by PixelFlow's nodes, which may also have projected what they have tessellated.
+
+
+def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
+    require_region(config)
+    return lambda draws, samples: require_deferred(draws)
+
+
+def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses, besides what the source refuses, draws that nodes in these roles do not draw."""
+
+    def require(draws: Sequence[tuple[str, State]], samples: int) -> None:
+        if source.require is not None:
+            source.require(draws, samples)
+        require_shaders(roles, (state for _, state in draws), samples)
+
+    return require
+
+
+def refused_in_animations(config: NodeConfig, *, anew: bool) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return the same for frames one after the other; plain ones alone where patches are tessellated ``anew``.
+
+    Textures would take the place of the patches, and shading the ports over which results return.
+    """
+    require_region(config)
+    return require_plain if anew else refused_early(config)
+
+
+def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
+    """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
+
+    With ``emc-words`` it goes on to the words of instructions.
+
+    Raises UsageError where it was to project what is no patches.
+    """
+    config, source = order.effective.config, order.source
+    if order.projection == "emc-words":
+        return _picture_of_words(order)
+    roles = Roles.told(order.told.get("parts", 1), order.told.get("shaders", 0))
+    projected, choice = None, None
+    if order.projection == "emc":
+        triangles, tessellations, projected = _projected(order.scene, source)
+        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
+    else:
+        scene = replace(order, source=replace(source, require=_required(roles, source))).load()
+        frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
+    composed = draw_on_nodes(
+        frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
+    )
+    triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
+    size, picture = (frame.width, frame.height), composed.picture
+    drawn = DrawnPicture(
+        triangles, size, frame.background, tuple(tessellations), projected, composed.nodes, picture, composed.time,
+        loading=composed.loading, choice=choice, samples=frame.samples,
+    )  # fmt: skip
+    same = draw_frame(frame).equals(picture)
+    return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
+
+
+def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
+    """Draw from the words that the EMCs have made; raises UsageError for what they make no words of."""
+    how, config = order.source, order.effective.config
+    if how.flat:
+        raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if order.told.get("shaders"):
+        raise UsageError("--shaders", "the words are drawn by the node that made them; --projection emc takes shaders")
+    if order.told.get("parts", 1) != 1:
+        raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
+    file = _patches(order.scene, how)
+    width, height = size = how.size or SIZE
+    machine = {"engine": how.engine, "config": config, "progress": how.progress, "watch": how.watch}
+    view = replace(how.view or View(), width=width, height=height)
+    tessellation, words = generate_words(file.patches, how.patch_samples or SAMPLES, view, **machine)
+    node = draw_words(words, background=BACKGROUND, **machine)
+    account = WordsAccount(word_facts(words), word_data(words))
+    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, account)
+    same = draw(words.triangles, *size, BACKGROUND).equals(node.picture)
+    report = picture_report(order.scene, order.output, how.engine, order.effective, drawn, same=same)
+    return node.picture, report
+
+
+def _patches(scene: str, how: SceneSource) -> PatchFile:
+    """Return the patches that EMCs are to project; raises UsageError where a scene is no patches."""
+    if not is_patches(scene):
+        raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
+    if how.tolerance is not None:
+        raise UsageError("--tolerance", "what the EMCs project is sampled alike", "give --samples instead")
+    if how.up != "z":
+        raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
+    file = load(scene)
+    for note in file.notes if how.note is not None else ():
+        how.note(f"note: {file.name}: {note}")
+    return file
+
+
+def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation, ...], Projected]:
+    """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
+    file = _patches(scene, how)
+    width, height = how.size or SIZE
+    view = replace(how.view or View(), width=width, height=height)
+    machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
+    tessellation, projected = project_samples(file.patches, how.patch_samples or SAMPLES, view, **machine)
+    mesh = tessellation.mesh(weld=True)
+    triangles = lit_triangles(
+        mesh.points,
+        mesh.normals,
+        mesh.triangles,
+        view,
+        flat=how.flat,
+        standpoint=projected.standpoint,
+        screen=projected.vertices[mesh.samples],
+    )
+    return triangles, (tessellation,), projected

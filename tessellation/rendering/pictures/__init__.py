@@ -1,1 +1,0 @@
-"""Pictures that commands order of PixelFlow, and their reports."""

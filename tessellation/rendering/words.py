@@ -1,0 +1,416 @@
+"""Instruction words on the EMCs: from samples to the words of triangles, region by region (3.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from microcode import Builder, Mem, Program
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run, stages_of
+from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
+from pixelflow.simd.files import shipped
+from pixelflow.simd.report import Json, counted
+from tessellation.host.session import PassBegins, Session
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.microprogram.method import Method
+from tessellation.microprogram.passes import Plan
+from tessellation.microprogram.ports import emit_copy
+from tessellation.picture import Standpoint, View, unit
+from tessellation.picture.lighting import lit
+from tessellation.plan.mapping import BLOCK_SIDE
+from tessellation.rendering.instructions import REGION_HEIGHT, REGION_WIDTH, Region
+from tessellation.rendering.projection import Projection, sampled_points, standpoint_for, standpoint_of
+from tessellation.rendering.renderer import Rendering, execute, require_region
+from tessellation.rendering.word_clipping import Clipping, clip_program, vertex_program
+from tessellation.rendering.word_sending import (
+    CORNER_BYTES,
+    PART_BYTES,
+    PARTS,
+    RECORD_BYTES,
+    Areas,
+    Record,
+    WordPlaces,
+    clear_areas,
+    emit_records,
+    program_of,
+    read_records,
+    size_step,
+)
+from tessellation.surface.patch import Patch
+
+# Programs from corners to instruction words: neighbours, set-up of a triangle, and its words for one region.
+
+
+SEND_STAGE = "words to the GPs"
+_SOURCES = shipped("tessellation", "rendering", "microcode")
+
+
+def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool = False) -> Program:
+    """Return the program that brings the corners to the east, southeast and south to every PE.
+
+    ``side`` is that of the largest square of PEs in the pass, ``area`` where texture memory is free: 16 bytes a PE.
+    Where triangles are to be cut, the records of a cell's lower or ``upper`` triangle come into the first three slots.
+    """
+    builder = Builder("corners of neighbours")
+    given = {"DATA": places.corners, "N": CORNER_BYTES, "SPARE": places.work, "SIDE": side, "PLACES": area}
+    if places.planes:
+        order = ("SOUTHEAST", "SOUTH", "EAST") if upper else ("EAST", "SOUTHEAST", "SOUTH")
+        given |= {name: places.corners + RECORD_BYTES * (slot + 1) for slot, name in enumerate(order)}
+        given |= {"DATA": places.record, "N": RECORD_BYTES, "SPARE": places.cutting}
+    builder.include(str(_SOURCES / "neighbours.mc"), **given)
+    if places.planes:
+        builder.stream("eigc")
+        emit_copy(builder, Mem(places.record), Mem(places.corners), RECORD_BYTES)
+    return builder.build()
+
+
+def triangle_program(places: WordPlaces, corners: tuple[int, int, int]) -> Program:
+    """Return the program that takes three of the corners, where a cell begins: 77 cycles."""
+    builder = Builder("triangles")
+    builder.mark("corners")
+    builder.emit("EMC_SetEnab")
+    for index, corner in enumerate(corners):
+        source = Mem(places.corners + CORNER_BYTES * corner)
+        emit_copy(builder, source, Mem(places.work + CORNER_BYTES * index), CORNER_BYTES)
+    emit_copy(builder, Mem(places.marks + 3), Mem(places.coefficients + 78), 1)
+    return builder.build()
+
+
+@cache
+def setup_program(places: WordPlaces, width: int, height: int) -> Program:
+    """Return the program that works out the coefficients of the triangle of every PE."""
+    builder = Builder("coefficients of triangles")
+    given = {
+        "WIDTH": width, "HEIGHT": height,
+        "CORNERS": places.work, "COEF": places.coefficients, "SCRATCH": places.scratch,
+    }  # fmt: skip
+    builder.include(str(_SOURCES / "setup.mc"), **given)
+    return builder.build()
+
+
+@cache
+def region_words_program(places: WordPlaces, areas: Areas) -> Program:
+    """Return the program that sends each triangle's words for the region that it is in, and goes on to the next."""
+    builder = Builder("words for one region")
+    given = {
+        "COEF": places.coefficients, "HERE": places.scratch, "SCRATCH": places.region_scratch, "COUNT": size_step(),
+    }  # fmt: skip
+    builder.include(str(_SOURCES / "here.mc"), **given)
+    emit_records(builder, places, areas, SEND_STAGE)
+    builder.include(str(_SOURCES / "onward.mc"), COEF=places.coefficients, MORE=places.scratch + 34)
+    return builder.build()
+
+
+# A tessellation that goes on to instruction words on the EMCs: the third of the thesis's possibilities (3.1.2).
+
+
+_DEPTH_MARGIN = 2.0**-16
+"""The share of the depths that is kept free at both ends: what cutting and dividing may be off by is far less."""
+
+_UNIT_LENGTH = 1e-5
+"""How far the length of a normal that has a direction may be from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedRecord:
+    """A triangle in a region, as words; ``order`` says who is drawn first: pass, PE, half of its cell, part of that."""
+
+    order: tuple[int, int, int, int]
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class LightDifference:
+    """How far the colours of corners are from those of the same light in 64 bits.
+
+    ``steps`` is the largest difference, of 255; ``moved`` counts samples with another colour, ``unlit`` those whose
+    normal has no direction, which are in neither.
+    """
+
+    steps: int
+    moved: int
+    unlit: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstructionWords:
+    """All words of a picture, and what they took.
+
+    ``triangles`` are those that the PEs had, in the order of drawing, as corners that the PEs rounded and lit: what the
+    host sets up itself when it is to draw the same, cut into pieces by the planes of ``clipping``; without an area are
+    those that no piece is left of. ``cells`` counts triangles of all patches, ``places`` those of their pieces.
+    ``rounds`` is how often words left, over all passes. ``colours`` uint8[sample, rgb] are those of all samples,
+    one patch after the other in the caller's order.
+    """
+
+    standpoint: Standpoint
+    clipping: Clipping
+    triangles: ScreenTriangles
+    words: tuple[OrderedRecord, ...]
+    runs: tuple[Run, ...]
+    width: int
+    height: int
+    gps: int
+    rounds: int
+    cells: int
+    places: int
+    light: LightDifference
+    colours: np.ndarray
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of all that followed the passes, waits for the path to the GPs included."""
+        return sum(run.cycles for run in self.runs)
+
+    @property
+    def cycles_by_stage(self) -> dict[str, int]:
+        """Cycles of each stage, in the order in which they first came."""
+        return stages_of(self.runs)
+
+    @property
+    def accepted(self) -> int:
+        """Triangles that reach into a region of the picture; the others have no area there, and send nothing."""
+        return len({each.order for each in self.words})
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that went to the GPs."""
+        return len(self.words) * PARTS * PART_BYTES
+
+    def of_region(self, left: int, top: int) -> list[tuple[int, ...]]:
+        """Return the words of each triangle in the region that begins at a pixel, in the order of drawing."""
+        found = [each for each in self.words if (each.record.left, each.record.top) == (left, top)]
+        return [each.record.words for each in sorted(found, key=lambda each: each.order)]
+
+
+def generate_words(
+    patches: Sequence[Patch],
+    samples: int | Sequence[int],
+    view: View,
+    *,
+    standpoint: Standpoint | None = None,
+    library: str | None = None,
+    engine: str = "auto",
+    config: NodeConfig = THESIS,
+    method: Method | None = None,
+    gps: int | None = None,
+    progress: Callable[[PassBegins], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> tuple[Tessellation, InstructionWords]:
+    """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
+
+    The application places the camera before the first pass, as for `project_samples`, or it is that of ``standpoint``,
+    with depths that reach from the nearest sample to the farthest. Triangles are cut by the near
+    plane and by the guard band where its own evaluation of the patches says that some may reach so far. Words go to
+    ``gps`` GPs, or to as many as results do. Other arguments are those of `tessellate`. Raises InputError as it does,
+    for a node that has not a PE for each pixel of a region or not as many GPs, and where a PE has no room.
+    """
+    require_region(config)
+    method = Method() if method is None else method
+    gps = replace(method, results="gp", gps=gps).gps_of(config) if gps is not None else method.gps_of(config)
+    points = sampled_points(patches, samples, single=method.single_database)
+    if standpoint is not None:
+        standpoint = standpoint.ranged(points).widened(_DEPTH_MARGIN)
+    elif view.eye is None:
+        standpoint = standpoint_for(patches, samples, view, single=method.single_database)
+    else:
+        standpoint = standpoint_of(points, view).widened(_DEPTH_MARGIN)
+    clipping = Clipping.of(Projection.of(standpoint), points, standpoint.near)
+    maker = _WordMaker(standpoint, clipping, view.width, view.height, gps)
+    tessellation = tessellate(
+        patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
+        after=maker,
+    )  # fmt: skip
+    return tessellation, maker.result()
+
+
+class _WordMaker:
+    """Runs the programs after each pass, as often as triangles reach into further regions, and collects the words."""
+
+    def __init__(self, standpoint: Standpoint, clipping: Clipping, width: int, height: int, gps: int) -> None:
+        self._standpoint, self._projection = standpoint, Projection.of(standpoint)
+        self._clipping = clipping
+        self._width, self._height, self._gps = width, height, gps
+        self._area: int | None = None
+        self._runs: list[Run] = []
+        self._words: list[OrderedRecord] = []
+        self._corners: list[tuple[np.ndarray, np.ndarray]] = []
+        self._samples: dict[int, np.ndarray] = {}
+        self._passes = self._rounds = 0
+
+    def __call__(self, session: Session, plan: Plan) -> None:
+        node, places = session.node, WordPlaces.after(plan.memory, len(self._clipping.planes))
+        self._run(node, vertex_program(places, plan.work, self._projection, self._standpoint, session.library))
+        self._keep_samples(node, places, plan)
+        for half in range(2):
+            if places.planes or not half:
+                self._run(node, self._neighbours(session, places, plan, upper=half == 1))
+            if places.planes:
+                self._run(node, clip_program(places, self._clipping, self._projection, session.library))
+            for number in range(places.planes + 1):
+                corners = (0, number + 1, number + 2) if places.planes or not half else (0, 2, 3)
+                self._run(node, triangle_program(places, corners))
+                self._keep_corners(node, places, plan, (self._passes, half, number))
+                self._run(node, setup_program(places, self._width, self._height))
+                self._send(session, places, (self._passes, half, number))
+        self._passes += 1
+
+    def _run(self, node: Node, program: Program) -> None:
+        self._runs.append(node.run(program))
+
+    def _send(self, session: Session, places: WordPlaces, key: tuple[int, int, int]) -> None:
+        """Run rounds until no triangle reaches into a further region."""
+        node, areas = session.node, Areas(session.config.array, self._gps)
+        more = True
+        while more:
+            clear_areas(node, areas)
+            self._run(node, region_words_program(places, areas))
+            records = read_records(node, areas)
+            self._words += [OrderedRecord((key[0], each.number, *key[1:]), each) for each in records]
+            self._rounds += 1
+            more = any(each.more for each in records)
+
+    def _neighbours(self, session: Session, places: WordPlaces, plan: Plan, *, upper: bool) -> Program:
+        """Return how corners come from other PEs; those of other panels through texture memory that is free."""
+        side = max(placement.side for placement in plan.work.placements)
+        if side > BLOCK_SIDE and self._area is None:
+            array = session.config.array
+            cells = 64 * EMC_WIDTH * array.emcs_per_module + 4 * EMC_HEIGHT * array.modules
+            self._area = session.reserve(cells)
+        return neighbours_program(places, side, self._area or 0, upper=upper)
+
+    def _keep_samples(self, node: Node, places: WordPlaces, plan: Plan) -> None:
+        """Keep point, normal and colour of each sample: float64[sample, 9]."""
+        floats = [node.read_float(address) for address in (*places.projection.point, *places.normal)]
+        colour = node.read_memory(places.record + 12 if places.planes else places.corners + 9, 3)
+        values = np.concatenate([np.stack(floats), colour]).T.astype(np.float64)
+        for place in plan.work.placements:
+            self._samples[place.patch] = values[place.lanes(node.config.array).reshape(-1)]
+
+    def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan, key: tuple[int, int, int]) -> None:
+        """Keep the corners that a triangle is set up from, and its place in the order of drawing."""
+        lanes = np.concatenate([
+            place.lanes(node.config.array)[:-1, :-1].reshape(-1) for place in plan.work.placements
+        ])  # fmt: skip
+        found = []
+        for corner in range(3):
+            data = node.read_memory(places.work + CORNER_BYTES * corner, CORNER_BYTES).astype(np.int64)[:, lanes]
+            x, y, depth = (sum(data[at + index] << 8 * index for index in range(3)) for at in (0, 3, 6))
+            found.append(np.stack([*(each - (each >> 23 << 24) for each in (x, y)), depth, *data[9:]], axis=-1))
+        column, row = (each[lanes] for each in node.coordinates())
+        order = np.stack([np.full(len(lanes), key[0]), 128 * row + column], axis=1)
+        order = np.concatenate([order, np.broadcast_to(key[1:], (len(lanes), 2))], axis=1)
+        self._corners.append((np.stack(found, axis=1), order))
+
+    def result(self) -> InstructionWords:
+        corners, order = (np.concatenate(parts) for parts in zip(*self._corners, strict=True))
+        last = np.lexsort(order.T[::-1])
+        corners, order = corners[last], order[last]
+        turned = doubled_areas(corners[..., :2]) < 0
+        corners[turned, 1:] = corners[turned, :0:-1]
+        seen = doubled_areas(corners[..., :2]) != 0
+        kept = corners[seen]
+        # A triangle has a place for each of its pieces; it is gone where no piece has an area.
+        whole, triangle = np.unique(order[:, :3], axis=0, return_inverse=True)
+        gone = len(whole) - len(np.unique(triangle.reshape(-1)[seen]))
+        triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], gone)
+        words = tuple(sorted(self._words, key=lambda each: each.order))
+        return InstructionWords(
+            self._standpoint, self._clipping, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
+            self._rounds, len(whole), len(corners), self._light(), self._in_order()[:, 6:].astype(np.uint8),
+        )  # fmt: skip
+
+    def _in_order(self) -> np.ndarray:
+        return np.concatenate([self._samples[patch] for patch in sorted(self._samples)])
+
+    def _light(self) -> LightDifference:
+        points, normals, colours = np.split(self._in_order(), (3, 6), axis=1)
+        lengths = np.linalg.norm(normals, axis=1)
+        known = np.isfinite(lengths) & (np.abs(lengths - 1) < _UNIT_LENGTH)
+        standpoint = self._standpoint
+        to_eye = unit(standpoint.camera.eye - standpoint.placed(points[known]))
+        off = np.abs(lit(normals[known], to_eye) - colours[known]).max(axis=1, initial=0)
+        return LightDifference(
+            int(off.max(initial=0)), int(np.count_nonzero(off)), int(np.count_nonzero(~known)), len(known)
+        )
+
+
+# An account of instruction words for reports: cycles by stage, bytes, marks, and how far the light is off.
+
+
+def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
+    """Return name and text of each fact; without a name it goes on from the one before."""
+    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in words.cycles_by_stage.items())
+    light = words.light
+    return (
+        ("words", f"{words.cycles:,} cycles on the EMCs before"),
+        ("", stages),
+        ("", f"{counted(words.bytes_sent, 'byte')} to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),
+        ("cut by", ", ".join(words.clipping.planes)),
+        ("marks", f"{_accepted(words)} accepted, in {counted(len(words.words), 'region')}"),
+        ("light", f"{light.moved:,} of {counted(light.samples, 'sample')} another colour than in 64 bits, "
+         f"by {light.steps} of 255 at most"),
+        ("", f"{light.unlit:,} have no normal to be lit by" if light.unlit else ""),
+    )  # fmt: skip
+
+
+def _accepted(words: InstructionWords) -> str:
+    if not words.clipping.planes:
+        return f"{words.accepted:,} of {counted(words.cells, 'triangle')}"
+    places = counted(words.places, "place")
+    return f"{counted(words.accepted, 'piece')} of {counted(words.cells, 'triangle')}, which have {places} for them,"
+
+
+def word_data(words: InstructionWords) -> dict[str, Json]:
+    """Return everything about the words but themselves."""
+    return {
+        "cycles": words.cycles,
+        "stages": words.cycles_by_stage,
+        "bytes": words.bytes_sent,
+        "gps": words.gps,
+        "rounds": words.rounds,
+        "cut_by": [plane.value for plane in words.clipping.planes],
+        "triangles": {
+            "made": words.cells,
+            "places": words.places,
+            "accepted": words.accepted,
+            "times_regions": len(words.words),
+        },
+        "light": {
+            "largest_difference": words.light.steps,
+            "samples_of_another_colour": words.light.moved,
+            "samples_without_normal": words.light.unlit,
+        },
+    }
+
+
+# A picture drawn from the words that the EMCs have made: the node executes them, region by region.
+
+
+def draw_words(
+    words: InstructionWords,
+    *,
+    background: tuple[int, int, int] = (0, 0, 0),
+    config: NodeConfig = THESIS,
+    engine: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> Rendering:
+    """Draw the picture on a simulated node; other arguments are those of `tessellation.rendering.render`."""
+    return execute(
+        word_programs(words, background), words.width, words.height,
+        config=config, engine=engine, progress=progress, watch=watch,
+    )  # fmt: skip
+
+
+def word_programs(words: InstructionWords, background: tuple[int, int, int]) -> Iterator[tuple[Region, Program]]:
+    """Yield the regions of the picture, row by row, with the program of the words that were sent for each."""
+    for top in range(0, words.height, REGION_HEIGHT):
+        for left in range(0, words.width, REGION_WIDTH):
+            found = words.of_region(left, top)
+            yield Region(left, top, np.arange(len(found))), program_of(found, left, top, background)

@@ -1,0 +1,394 @@
+"""Predictions: what programs must take, from counts of their structure, declared costs and parameters of the machine.
+
+Nothing here reads what a pass took. The float routines are counted as the thesis counts operations (4.1.3), and each
+takes what it takes when it is executed alone; everything else is the price of an instruction or of an access
+(`prices.py`), or a parameter of the configuration. Held fixed are the wires of a node, a cycle each, and the delivery
+of instruction words, which are there at once (`igc.supply` is 0).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from microcode import assemble
+from pixelflow.config import NodeConfig, SdramConfig
+from pixelflow.evidence import Derivation, Number, derived
+from pixelflow.isa import INPUT_PORT, Instruction, Mem, Program, takes_control
+from pixelflow.node import Run, cycles_of
+from tessellation.microprogram.passes import copy_distances
+from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, fitting_map
+from tessellation.plan.schedule import Stage, batch_count
+from tessellation.reproduction.cost_model import Operations, surfaces, total_operations, transfer_operations
+
+# Which bytes of PE memory an executed program names, with the parameters of every call put in.
+
+
+def touched_bytes(run: Run) -> frozenset[int]:
+    """Return the bytes below the local ports that the executed instructions of the EMC stream load or store.
+
+    Calls are followed once for each set of arguments; instructions that the run never reached count for nothing. Code
+    that jumps is not followed beyond the jump, which tessellation programs do not have.
+    """
+    program, found = run.program, set()
+    instructions = program.instructions
+    seen: set[tuple[int, tuple[int, ...]]] = set()
+    ahead: list[tuple[int, tuple[int, ...]]] = [(program.entries["eigc"], ())]
+    while ahead:
+        frame = ahead.pop()
+        if frame in seen:
+            continue
+        seen.add(frame)
+        address, parameters = frame
+        for index in range(program.index_of[address], len(instructions)):
+            instruction = instructions[index]
+            if instruction.mnemonic in ("RET", "HALT"):
+                break
+            if not run.executed[index]:
+                continue
+            if instruction.mnemonic == "CALL":
+                target, arguments = instruction.operands
+                ahead.append((target, tuple(_value(argument, parameters) for argument in arguments)))
+                continue
+            resolved = instruction.resolve(parameters) if instruction.bases else instruction
+            for first, size in resolved.touches:
+                found.update(range(first.offset, first.offset + size))
+    return frozenset(byte for byte in found if byte < INPUT_PORT)
+
+
+def _value(argument: object, parameters: tuple[int, ...]) -> int:
+    """Return an argument of a call as the number that the routine gets."""
+    if isinstance(argument, int):
+        return argument
+    own = argument.offset if isinstance(argument, Mem) else argument.value
+    return own if argument.base is None else parameters[argument.base] + own
+
+
+# What a pass did with each batch of control values, read from its account.
+
+
+_SURFACES = {Stage.POINTS.value: Stage.POINTS, Stage.DERIVATIVES.value: Stage.DERIVATIVES}
+_OPERATIONS = {"fmul": Operations(multiplies=1), "fadd": Operations(adds=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The arithmetic between the arrival of a batch and of the next, and the stages that it is part of."""
+
+    stages: frozenset[Stage]
+    cycles: int
+    operations: Operations
+
+
+def batches(run: Run) -> list[Batch]:
+    """Return the batches of a pass in the schedule of the thesis, in the order of their arrival."""
+    stages: list[set[Stage]] = []
+    cycles: list[int] = []
+    for (name, start), (_, end) in pairwise([*run.stages, ("", run.cycles)]):
+        if name == Stage.COPY.value:
+            stages.append(set())
+            cycles.append(0)
+        elif name in _SURFACES and stages and end > start:
+            stages[-1].add(_SURFACES[name])
+            cycles[-1] += end - start
+    counts = _operations(run, len(stages))
+    return [Batch(frozenset(one), *rest) for one, *rest in zip(stages, cycles, counts, strict=True)]
+
+
+def _operations(run: Run, count: int) -> list[Operations]:
+    """Return the float operations called in points and derivatives after each copy out of the port.
+
+    The main code of a pass is a straight line, so its order is the order of execution.
+    """
+    program = run.program
+    found = [Operations()] * count
+    batch, surface = -1, False
+    for index in range(program.index_of[program.entries["eigc"]], len(program.instructions)):
+        instruction = program.instructions[index]
+        if instruction.mnemonic == "HALT":
+            break
+        if instruction.mnemonic == "MARK":
+            name = _mark(program, index)
+            batch += name == Stage.COPY.value
+            surface = name in _SURFACES
+        elif surface and batch >= 0 and instruction.mnemonic == "CALL":
+            routine = program.routine_at(instruction.operands[0])
+            found[batch] += _OPERATIONS.get(routine.name, Operations()) * run.executed[index]
+    return found
+
+
+def _mark(program: Program, index: int) -> str:
+    """Return the name of the stage that begins at a MARK."""
+    return program.names[program.instructions[index].operands[0]]
+
+
+# Prices: what a configuration makes of one instruction, of one access to an SDRAM, and of a path from box to box.
+#
+# An instruction takes its declared cycles and what `config.extra` adds; control takes `igc.control_cycles`. An access
+# takes the slot that follows from the times of the devices, written out here, and no published count. Instruction words
+# are there at once: a configuration with `igc.supply` is not priced.
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Cycles of instructions on a machine."""
+
+    config: NodeConfig
+
+    @property
+    def control(self) -> int:
+        """Of a call, a return, a semaphore that is free, or the end."""
+        return self.config.igc.control_cycles
+
+    def of(self, text: str) -> int:
+        """Return what the EMC instruction that is written so takes."""
+        program = assemble(f"{text}\n")
+        return self.sum(program, program.instructions[:1])
+
+    def sum(self, program: Program, instructions: Sequence[Instruction]) -> int:
+        """Return what instructions of a program take, each of them once."""
+        declared = [self.control if takes_control(each.declaration) else each.cycles for each in instructions]
+        return sum(cycles_of(instructions, declared, self.config.extra))
+
+    @property
+    def all(self) -> int:
+        """Of the enable of all PEs."""
+        return self.of("EMC_SetEnab")
+
+    @property
+    def mark(self) -> int:
+        """Of a mark for a transfer."""
+        return self.of("EMC_MarkRead")
+
+    @property
+    def compare(self) -> int:
+        """Of a compare of one byte of the LEE."""
+        return self.of("EMC_TreeGEZero_Li 0, 1, 1, 0, 0")
+
+    def load(self, size: int) -> int:
+        """Of a load of ``size`` bytes by the LEE."""
+        return self.of(f"EMC_TreeIntoMem_Li [0], {size}, 0, 0, 0")
+
+    @property
+    def byte(self) -> int:
+        """Of a byte that is copied within PE memory."""
+        return self.of("LD R, [0]") + self.of("ST [0], R")
+
+    def pix_copy(self, size: int, distance: int) -> int:
+        """Of a PixCopy."""
+        return self.of(f"EMC_PixCopy [0], [0], {size}, {distance}")
+
+
+def text_of(program: Program, entry: str) -> list[Instruction]:
+    """Return the instructions of a stream in the order of its text, called routines written out.
+
+    Raises ValueError where the text alone does not say how often they are executed: at a loop or jump.
+    """
+    found: list[Instruction] = []
+
+    def follow(index: int) -> None:
+        for each in program.instructions[index:]:
+            if each.mnemonic in ("LOOP", "JMP"):
+                raise ValueError(f"{each.mnemonic} in the text of {entry}: its length is not that of its execution")
+            found.append(each)
+            if each.mnemonic == "CALL":
+                follow(program.index_of[each.operands[0]])
+            elif each.mnemonic in ("RET", "HALT"):
+                return
+
+    follow(program.index_of[program.entries[entry]])
+    return found
+
+
+def path(*wires: str) -> Derivation:
+    """Return the cycles of words that go from box to box: one on each wire of `node/run/clocked.py`."""
+    return derived(" + ".join(wires), **dict.fromkeys(wires, 1))
+
+
+def read_slot(sdram: SdramConfig, size: int, *, alternate: bool = False) -> Derivation:
+    """Return the equal slot of reads: activate, read, the last byte but one, precharge, activate again.
+
+    In alternate banks a bank has the time of two slots, each at least as long as its burst. That holds where no two
+    commands meet on their pins, which times other than those of the thesis may make them do; then it is too short.
+    """
+    return _slot(
+        sdram, "max(tRAS, tRCD + CL + burst - 2)", alternate=alternate, tRCD=sdram.trcd_cycles, CL=sdram.cl_cycles,
+        burst=size,
+    )  # fmt: skip
+
+
+def write_slot(sdram: SdramConfig, size: int, *, alternate: bool = False) -> Derivation:
+    """Return the equal slot of writes, whose precharge comes tWR after the last byte."""
+    return _slot(
+        sdram, "max(tRAS, tRCD + burst - 1 + tWR)", alternate=alternate, tRCD=sdram.trcd_cycles, burst=size,
+        tWR=sdram.twr_cycles,
+    )  # fmt: skip
+
+
+def _slot(sdram: SdramConfig, opened: str, *, alternate: bool, **names: int) -> Derivation:
+    text = f"max(tRC, {opened} + tRP)"
+    names |= {"tRAS": sdram.tras_cycles, "tRP": sdram.trp_cycles, "tRC": sdram.trc_cycles}
+    return derived(f"max(burst, ({text} + 1) // 2)" if alternate else text, **names)
+
+
+_SENDS = 4
+"""Sends per block of a pass (table 6)."""
+_CROSS_SUBTRACTIONS = 3
+"""Of the five additions from derivatives to normal, those that subtract (4.1.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCosts:
+    """Cycles of a call of each routine of a float library, executed alone."""
+
+    fmul: int
+    fadd: int
+    fsub: int
+    fsqrt: int
+    fdiv: int
+
+
+def arithmetic(operations: Operations, costs: LibraryCosts, *, subtractions: int = 0) -> Derivation:
+    """Return the cycles of operations, ``subtractions`` of whose additions subtract."""
+    text = "muls * fmul + adds * fadd"
+    names = {
+        "muls": operations.multiplies,
+        "fmul": costs.fmul,
+        "adds": operations.adds - subtractions,
+        "fadd": costs.fadd,
+    }
+    if subtractions:
+        text += " + subs * fsub"
+        names |= {"subs": subtractions, "fsub": costs.fsub}
+    if operations.roots:
+        text += " + roots * fsqrt + divs * fdiv"
+        names |= {"roots": operations.roots, "fsqrt": costs.fsqrt, "divs": operations.divides, "fdiv": costs.fdiv}
+    return derived(text, **names)
+
+
+def whole_pass(n: int, costs: LibraryCosts) -> Derivation:
+    """Return the arithmetic of a pass of n x n nets."""
+    return arithmetic(total_operations(n, n), costs, subtractions=_CROSS_SUBTRACTIONS)
+
+
+def pass_prediction(
+    config: NodeConfig, n: int, patches: int, costs: LibraryCosts, sizes: tuple[int, ...] = (4,)
+) -> Derivation:
+    """Return the cycles of a pass of n x n nets with so many patches of those sample counts, without LEE set-up.
+
+    The first transfer, or the Bernstein values beside it, counts whole: words from the EMCs' stream to the TASICs and
+    back, the bytes of an address, then the reads and what is sent of each. Each later one runs beside the spread and
+    the arithmetic of the batch before it.
+    """
+    prices, reordered = Prices(config), fitting_map(n, n).reordered
+    batches, spread, transfer = batch_count(n, n), distribution(config), _transfer(config)
+    samples, control = sum(sizes), prices.control
+    own = (n,) if reordered else (n, n - 1)
+    names: dict[str, Number | Derivation] = {
+        "patches": patches,
+        "address": address(config),
+        "marks": derived("enable + compare + mark", enable=prices.all, compare=prices.compare, mark=prices.mark),
+        "bernstein": bernstein(config, samples, own, own),
+        "transfer": transfer,
+        "enable": prices.all,
+        "batches": batches,
+        "copy": derived(
+            "call + start + bytes * byte",
+            call=2 * control, start=prices.of("START"), bytes=BATCH_BYTES, byte=prices.byte,
+        ),
+        "spread": spread,
+    }  # fmt: skip
+    text = "patches * address + marks + max(bernstein, transfer) + enable + batches * (copy + spread)"
+    if reordered:
+        # What 4.2 loads later: u differences; then u values again and v differences; an enable after each.
+        names["again"] = derived(
+            "du + dv + 2 * enable",
+            du=bernstein(config, samples, (n - 1,)), dv=bernstein(config, samples, (n,), (n - 1,)), enable=prices.all,
+        )  # fmt: skip
+        text += " + again"
+    if control:
+        # A wait for each batch; a signal before the first and after all but the last; the end.
+        names |= {"controls": 2 * batches + 1, "control": control}
+        text += " + controls * control"
+    waits = _waits(n, costs, transfer, spread)
+    if waits is not None:
+        names["waits"] = waits
+        text += " + waits"
+    sums = whole_pass(n, costs)
+    return derived(f"{text} + {sums.expression}", **(names | dict(sums.names)))
+
+
+def address(config: NodeConfig) -> Derivation:
+    """Return the cycles to enable a patch's PEs and to load its base address and the marks of its samples."""
+    prices = Prices(config)
+    return derived(
+        "enable + 2 * compare + base + marks",
+        enable=prices.all, compare=prices.compare, base=prices.load(3), marks=prices.load(2),
+    )  # fmt: skip
+
+
+def bernstein(config: NodeConfig, samples: int, *counts: tuple[int, ...]) -> Derivation:
+    """Return the cycles to load Bernstein values in each direction of ``counts``, for so many rows or columns.
+
+    A row or column is selected by a byte of its PEs; then each of its values is loaded.
+    """
+    prices = Prices(config)
+    select = derived(
+        "enable + call + start + fetch + xor + compare + keep",
+        enable=prices.all, call=2 * prices.control, start=prices.of("START"), fetch=prices.of("LD R, [0]"),
+        xor=prices.of("XOR R, #0"), compare=prices.of("CMP R, #1"), keep=prices.of("ENC"),
+    )  # fmt: skip
+    values = sum(sum(each) for each in counts)
+    return derived(
+        "samples * (directions * select + values * value)",
+        samples=samples, directions=len(counts), select=select, values=values, value=prices.load(FLOAT_BYTES),
+    )  # fmt: skip
+
+
+def distribution(config: NodeConfig, sends: int = _SENDS) -> Derivation:
+    """Return the cycles of the PixCopies that spread a batch over a block."""
+    prices = Prices(config)
+    copies = {f"over_{distance}": prices.pix_copy(BATCH_BYTES, distance) for distance in copy_distances(sends)}
+    return derived(" + ".join(copies), **copies)
+
+
+def _transfer(config: NodeConfig) -> Derivation:
+    """Return the cycles from the word that the ports are free to the word that a batch has arrived."""
+    array, tasic = config.array, config.tasic
+    blocks = array.lanes // array.emcs // 16
+    names: dict[str, Number | Derivation] = {
+        "wires": path("freed", "command", "fetch", "done", "arrived"),
+        "base": -(-4 // tasic.port_bytes_per_cycle),
+        "reads": blocks * array.emcs_per_module,
+        "slot": read_slot(config.sdram, 4),
+        "overhead": tasic.read_overhead_cycles,
+        "sends": _SENDS * blocks,
+        "bytes": BATCH_BYTES // tasic.port_bytes_per_cycle,
+    }
+    text = "wires + base + reads * (slot + overhead) + sends * bytes"
+    if config.igc.control_cycles:
+        text += " + 2 * control"
+        names["control"] = config.igc.control_cycles
+    return derived(text, **names)
+
+
+def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation) -> Derivation | None:
+    """Return what a pass waits for later transfers: each runs beside the spread and arithmetic of the batch before."""
+    each = transfer_operations(surfaces(n, n))[:-1]
+    beside = Counter(int(arithmetic(operations, costs).value) for operations in each)
+    late = [(cycles, times) for cycles, times in sorted(beside.items()) if transfer.value > spread.value + cycles]
+    if not late:
+        return None
+    names: dict[str, Number | Derivation] = {"transfer": transfer, "spread": spread}
+    terms = []
+    for number, (cycles, times) in enumerate(late, start=1):
+        names |= {f"times_{number}": times, f"beside_{number}": cycles}
+        terms.append(f"times_{number} * (transfer - spread - beside_{number})")
+    return derived(" + ".join(terms), **names)
+
+
+def ratio(text: str, cycles: Derivation, **names: Number | Derivation) -> Derivation:
+    """Return a rate or share of ``cycles``: ``text`` has that name."""
+    return derived(text, cycles=cycles.value, **names)

@@ -1,0 +1,538 @@
+"""Kinds of values that a key of a scene file may hold, and the check of a table's keys."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.drawing import Blend, DepthTest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import SCENE, read_text, shipped
+from tessellation.picture import (
+    BACKGROUND,
+    CAMERA_PLACES,
+    CAMERA_RANGES,
+    FARTHEST,
+    NEAR_RANGE,
+    SIZE,
+    UPS,
+    View,
+    apart,
+    camera_contradictions,
+)
+from tessellation.sampling import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
+from tessellation.scenes.world import Placed
+from tessellation.surface.bpt import BUILT_IN
+
+FAR = FARTHEST
+"""Coordinates and sizes are no larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """What a key may hold."""
+
+    text: str
+    holds: Callable[[object], bool]
+
+
+def number(low: float, high: float) -> ValueKind:
+    """Return the kind of numbers in a range, both ends included."""
+    return ValueKind(f"a number from {low:g} to {high:g}", lambda value: is_number(value) and low <= value <= high)
+
+
+def whole(low: int, high: int) -> ValueKind:
+    """Return the kind of whole numbers in a range, both ends included."""
+    return ValueKind(
+        f"a whole number from {low} to {high}", lambda value: is_number(value, whole=True) and low <= value <= high
+    )
+
+
+def several(count: int, each: ValueKind) -> ValueKind:
+    """Return the kind of lists of so many values of a kind."""
+    return ValueKind(
+        f"{count} of {each.text}",
+        lambda value: isinstance(value, list) and len(value) == count and all(each.holds(one) for one in value),
+    )
+
+
+def word(*allowed: str) -> ValueKind:
+    """Return the kind of words out of these."""
+    return ValueKind("one of " + ", ".join(allowed), lambda value: value in allowed)
+
+
+def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
+    """Return True for a number of TOML, or for a whole one."""
+    return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+
+
+TEXT = ValueKind("text", lambda value: isinstance(value, str) and bool(value))
+TRUTH = ValueKind("true or false", lambda value: isinstance(value, bool))
+COORDINATES = several(3, number(-FAR, FAR))
+"""A place in the world."""
+
+
+def check(
+    table: Mapping[str, object],
+    kinds: Mapping[str, ValueKind],
+    prefix: str,
+    name: str,
+    faults: list[Fault],
+    also: tuple[str, ...] = (),
+) -> bool:
+    """Report keys that a table may not have, besides ``also``, and values that those may not hold; True for none.
+
+    ``prefix`` says in messages whose keys they are, ``name`` is the file's.
+    """
+    before = len(faults)
+    for key, value in table.items():
+        kind = kinds.get(key)
+        if kind is None:
+            allowed = (*kinds, *also)
+            near = nearest(key, allowed)
+            hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
+            faults.append(Fault(f"{prefix}{key} is no key of a scene", Place(name), hint))
+        elif not kind.holds(value):
+            faults.append(Fault(f"{prefix}{key} is {str(value)[:40]}", Place(name), f"expected {kind.text}"))
+    return len(faults) == before
+
+
+# The way of a camera through the frames of a scene: what it has come to at some of them, on straight lines between.
+
+
+MOST_FRAMES = 10_000
+"""A scene has no more frames."""
+
+CameraWord = float | Sequence[float]
+"""What a key of a camera holds: a number, or the coordinates of a place."""
+
+_MOVING = {
+    **{name: number(low, high) for name, (low, high) in CAMERA_RANGES.items()},
+    **dict.fromkeys(CAMERA_PLACES, COORDINATES),
+}
+_CAMERA = {**_MOVING, "near": number(*NEAR_RANGE)}
+_ANGLES = ("azimuth", "elevation")
+
+
+@dataclass(frozen=True, slots=True)
+class CameraKey:
+    """What the camera has come to at a frame."""
+
+    frame: int
+    told: Mapping[str, CameraWord]
+
+
+def camera_start(table: Mapping[str, object], name: str, faults: list[Fault]) -> Mapping[str, CameraWord]:
+    """Return what ``[camera]`` says besides ``at``; what cannot be is reported, and nothing of it returned."""
+    told = {key: value for key, value in table.items() if key != "at"}
+    if not check(told, _CAMERA, "camera.", name, faults, also=("at",)):
+        return {}
+    contradictions = list(camera_contradictions(told))
+    faults += [Fault(f"camera: {message}", Place(name), hint) for message, hint in contradictions]
+    return {} if contradictions else {key: _word(value) for key, value in told.items()}
+
+
+def camera_way(
+    tables: object, frames: object, start: Mapping[str, CameraWord], name: str, faults: list[Fault]
+) -> tuple[CameraKey, ...]:
+    """Return what ``[[camera.at]]`` says, in the order of frames; what cannot be is reported.
+
+    ``frames`` is how many there are, None where the file does not say; ``start`` what ``[camera]`` says.
+    """
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+        hint = "write [[camera.at]] for a frame; where the camera looks is look_at"
+        faults.append(Fault("camera.at is not a table", Place(name), hint))
+        return ()
+    if frames is None and tables:
+        faults.append(Fault("[[camera.at]] without frames", Place(name), "say how many: frames = 60"))
+    if frames is not None and not tables:
+        hint = "say where the camera comes to: [[camera.at]] with a frame; or leave frames out"
+        faults.append(Fault("frames of a camera that stands still", Place(name), hint))
+    last = frames - 1 if isinstance(frames, int) and 1 < frames <= MOST_FRAMES else MOST_FRAMES - 1
+    found: dict[int, CameraKey] = {}
+    for number_, table in enumerate(tables, 1):
+        key = _key(table, f"camera.at {number_}", last, start, name, faults)
+        if key is not None and key.frame in found:
+            faults.append(Fault(f"camera.at {number_}: frame {key.frame} a second time", Place(name), "join the two"))
+        elif key is not None:
+            found[key.frame] = key
+    keys = tuple(found[frame] for frame in sorted(found))
+    if "eye" in start:
+        eyes, places = (_told(start[what], keys, what, np.arange(last + 1)) for what in CAMERA_PLACES)
+        wrong = [frame for frame in range(last + 1) if not apart(tuple(eyes[frame]), tuple(places[frame]))]
+        if wrong:
+            hint = "lead one of them another way"
+            faults.append(Fault(f"at frame {wrong[0]} the eye has come to look_at", Place(name), hint))
+    return keys
+
+
+def _key(
+    table: Mapping[str, object], where: str, last: int, start: Mapping[str, CameraWord], name: str, faults: list[Fault]
+) -> CameraKey | None:
+    if not check(table, {"frame": whole(0, last), **_MOVING}, f"{where}: ", name, faults):
+        return None
+    told = {key: _word(value) for key, value in table.items() if key != "frame"}
+    if "frame" not in table:
+        faults.append(Fault(f"{where} has no frame", Place(name), "say when: frame = 0"))
+        return None
+    if not told:
+        faults.append(Fault(f"{where} says nothing of the camera", Place(name), f"allowed: {', '.join(_MOVING)}"))
+        return None
+    stands = "eye" in start
+    wrong = [key for key in (_ANGLES if stands else CAMERA_PLACES) if key in told]
+    if wrong:
+        hint = "[camera] has an eye: move that" if stands else "give [camera] an eye and look_at to begin with"
+        faults.append(Fault(f"{where}: {wrong[0]} of a camera that {_kind(stands)}", Place(name), hint))
+        return None
+    frame = table["frame"]
+    assert isinstance(frame, int)
+    return CameraKey(frame, told)
+
+
+def _kind(stands: bool) -> str:
+    return "stands at its eye" if stands else "steps back"
+
+
+def _word(value: object) -> CameraWord:
+    if isinstance(value, list):
+        return tuple(float(each) for each in value)
+    assert isinstance(value, int | float)
+    return float(value)
+
+
+def _told(start: CameraWord, keys: Sequence[CameraKey], what: str, frames: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what a word of the camera is in some frames: float64[frame, component]."""
+    at = {0: np.atleast_1d(start)} | {key.frame: np.atleast_1d(key.told[what]) for key in keys if what in key.told}
+    columns = np.array([at[frame] for frame in sorted(at)], np.float64).T
+    return np.stack([np.interp(frames, sorted(at), column) for column in columns], axis=1)
+
+
+def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
+    """Return the view of a frame, which ``start`` is at frame 0 unless a key says otherwise.
+
+    A word stays what it was at the first and the last key that names it, before and after these.
+    """
+    found: dict[str, object] = {}
+    for what in _MOVING:
+        if any(what in key.told for key in keys):
+            values = _told(getattr(start, what), keys, what, np.array([frame]))[0].tolist()
+            found[what] = tuple(values) if what in CAMERA_PLACES else values[0]
+    return replace(start, **found)
+
+
+# Scene files: TOML that says what stands where, how it is drawn, and from where it is seen.
+#
+# size = [640, 480]              # pixels; may be given anew where the file is read
+# background = [222, 224, 230]
+# samples = 1                    # or 4
+# interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
+# [camera]                       # degrees; it moves back until all bodies are in the picture
+# azimuth = -62.0
+# elevation = 24.0
+# field_of_view = 28.0
+# zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
+# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: it stands here, and
+# # look_at = [0, 0, 1]          #   looks here; triangles are cut
+# # near = 0.05                  #   where they come so near (default: a hundredth of all bodies' extent)
+# [[camera.at]]                  # with `frames = 60` at the top: what the camera has come to at a
+# frame = 59                     #   frame, on a straight line from what it was before
+# azimuth = 298.0
+# [[body]]
+# mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
+# patches = "teapot"             # patches that a PixelFlow node tessellates, at
+# samples = 8                    #   so many samples along u and along v; or, from view to view, at
+# tolerance = 0.5                #   as many as keep triangles within so many pixels of the surface;
+# counts = "any"                 #   "powers": 2, 4, 8 and 16 alone
+# one_sided = false              #   drops what faces away: of closed surfaces, whose inside nobody sees
+# up = "y"                       # which axis of the file is up: "z", or "y", as many programs write them
+# place = [0, 0, 0]              # where it stands; z is up
+# size = 1.0                     # its longest extent; without, as it is
+# turn = 30.0                    # degrees around z
+# grid = [4, 3]                  # copies along x and y
+# spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
+# turns = 12.0                   #   each turned by so many degrees more than the one before it
+# colour = [0.66, 0.37, 0.21]    # linear red, green, blue
+# flat = false                   # one colour a triangle
+# blend = "over"                 # replace, over, add, multiply, sorted
+# alpha = 110                    # 0 to 255; for over, add and sorted
+# texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
+# mipmaps = true                 # smaller levels of the texture, filtered trilinearly; without, bilinearly
+# depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
+# depth_test = "less"            # or "always"
+# [[generated]]
+# family = "sized"               # count, pixels, seed; or "layers": depth, columns, rows, seed;
+# #   or "volumes": count, size, seed
+#
+# Bodies are drawn in the order of the file, generated families after them. Sorted bodies come last of all: they are not
+# followed by others, and write colour and no depth. A key that would have no effect is refused.
+
+
+MOST_TRIANGLES = 4_000_000
+"""A scene has no more triangles, its copies and generated families counted."""
+
+_DATA = shipped("tessellation.scenes", "data")
+
+MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
+"""Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""
+
+QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.toml"))}
+"""Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
+
+SCENES = {path.stem: path for path in sorted(_DATA.rglob("*.toml"))}
+"""Scene files that ship here by name, those of cameras that move in a folder of their own."""
+
+_LARGEST_SIDE = 4096
+_MOST_COPIES = 10000
+
+
+_SCENE = {
+    "size": several(2, whole(1, _LARGEST_SIDE)),
+    "background": several(3, whole(0, 255)),
+    "frames": whole(2, MOST_FRAMES),
+    "samples": ValueKind("1 or 4", lambda value: is_number(value, whole=True) and value in (1, 4)),
+    "interpolation": word("perspective", "affine"),
+}
+_BODY = {
+    "name": TEXT,
+    "mesh": TEXT,
+    "patches": TEXT,
+    "samples": whole(2, 16),
+    "tolerance": number(LEAST_TOLERANCE, LARGEST_TOLERANCE),
+    "counts": word(*COUNTS),
+    "one_sided": TRUTH,
+    "up": word(*UPS),
+    "place": COORDINATES,
+    "size": number(1e-6, FAR),
+    "turn": number(-360, 360),
+    "grid": several(2, whole(1, _MOST_COPIES)),
+    "spacing": several(2, number(-FAR, FAR)),
+    "turns": number(-360, 360),
+    "colour": several(3, number(0, 1)),
+    "flat": TRUTH,
+    "blend": word(*(blend.name.lower() for blend in Blend)),
+    "alpha": whole(0, 255),
+    "texture": TEXT,
+    "repeats": number(0.01, 100),
+    "mipmaps": TRUTH,
+    "cutout": whole(0, 255),
+    "depth_test": word(*(test.name.lower() for test in DepthTest)),
+    "depth_write": TRUTH,
+    "colour_write": TRUTH,
+}
+_OF_TEXTURES = ("repeats", "mipmaps", "cutout")
+_SEED = {"seed": whole(0, 2**31 - 1)}
+FAMILIES = {
+    "sized": {"count": whole(1, 1_000_000), "pixels": number(0.01, 1e7), **_SEED},
+    "layers": {"depth": whole(1, 256), "columns": whole(1, 256), "rows": whole(1, 256), **_SEED},
+    "volumes": {"count": whole(1, 100_000), "size": number(1, _LARGEST_SIDE), **_SEED},
+}
+"""Generated families, and what each may be told."""
+_NEEDED = {"sized": ("count", "pixels"), "layers": ("depth",), "volumes": ("count", "size")}
+_TRIANGLES = {
+    "sized": lambda told: told["count"],
+    "layers": lambda told: 2 * told["depth"] * told.get("columns", 8) * told.get("rows", 6),
+    "volumes": lambda told: 8 * told["count"] + 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A generated family and what it is told."""
+
+    family: str
+    told: Mapping[str, Any]
+
+    @property
+    def triangles(self) -> int:
+        """Triangles that the family makes, those without an area counted."""
+        return _TRIANGLES[self.family](self.told)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFile:
+    """A scene file that is as it should be; ``folder`` is what its paths start from."""
+
+    size: tuple[int, int] = SIZE
+    background: tuple[int, int, int] = BACKGROUND
+    samples: int = 1
+    view: View = field(default_factory=View)
+    frames: int = 1
+    keys: tuple[CameraKey, ...] = ()
+    bodies: tuple[Placed, ...] = ()
+    generated: tuple[Generated, ...] = ()
+    folder: Path = Path()
+    affine: bool = False
+    """Whether colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
+
+    def view_at(self, frame: int) -> View:
+        """Return how the scene is seen in a frame, from 0 on; raises InputError for one that it does not have."""
+        if not 0 <= frame < self.frames:
+            raise InputError(Fault(f"the scene has no frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
+        return view_at(self.view, self.keys, frame)
+
+
+def read_scene(path: str | Path) -> SceneFile:
+    """Read a scene file; raises InputError with every fault of it."""
+    return parse_scene(read_text(path, SCENE), str(path))
+
+
+def parse_scene(text: str, name: str = "scene") -> SceneFile:
+    """Return what a scene file's text says; raises InputError with every fault of it, ``name`` as the place."""
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and numbers of 5000 digits
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise InputError(Fault(f"not TOML: {reason}", Place(name))) from None
+    faults: list[Fault] = []
+    tables = {"camera": dict, "body": list, "generated": list}
+    scalars = {key: value for key, value in found.items() if key not in tables}
+    check(scalars, _SCENE, "", name, faults, also=tuple(tables))
+    parts: dict[str, Any] = {}
+    for key, kind in tables.items():
+        parts[key] = found.get(key, kind())
+        if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
+            faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
+            parts[key] = kind()
+    camera = dict(camera_start(parts["camera"], name, faults))
+    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, name, faults)
+    bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
+    generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
+    _check_order(bodies, generated, name, faults)
+    if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
+        faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+    if "interpolation" in found and not bodies:
+        hint = "generated triangles are made on the screen, where all is linear"
+        faults.append(Fault("interpolation without a [[body]]", Place(name), hint))
+    if not bodies and not generated:
+        faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
+    if faults:
+        raise InputError(faults)
+    size = tuple(found.get("size", SIZE))
+    return SceneFile(
+        size,
+        tuple(found.get("background", BACKGROUND)),
+        found.get("samples", 1),
+        View(**camera, width=size[0], height=size[1]),
+        found.get("frames", 1),
+        keys,
+        tuple(each for each in bodies if each),
+        tuple(each for each in generated if each),
+        Path(name).parent,
+        found.get("interpolation") == "affine",
+    )
+
+
+def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Placed | None:
+    where = f"body {number}"
+    if not check(table, _BODY, f"{where}: ", name, faults):
+        return None
+    sources = [key for key in ("mesh", "patches") if key in table]
+    if len(sources) != 1:
+        faults.append(Fault(f"{where} has {len(sources)} sources", Place(name), "give it a mesh or patches"))
+        return None
+    told = [key for key in ("samples", "tolerance", "counts", "one_sided") if key in table]
+    if sources == ["mesh"] and told:
+        faults.append(Fault(f"{where}: {told[0]} with a mesh", Place(name), "a mesh has its triangles already"))
+        return None
+    source = table[sources[0]]
+    contradictions = [*_unknown(sources[0], source), *_without_effect(table)]
+    if contradictions:
+        faults += [Fault(f"{where}: {message}", Place(name), hint) for message, hint in contradictions]
+        return None
+    across, down = table.get("grid", (1, 1))
+    if across * down > _MOST_COPIES:
+        faults.append(Fault(f"{where}: {across * down} copies", Place(name), f"up to {_MOST_COPIES}"))
+        return None
+    x, y, z = table.get("place", (0, 0, 0))
+    step_x, step_y = table.get("spacing", (1.0, 1.0))
+    turn, turns = table.get("turn", 0.0), table.get("turns", 0.0)
+    places = tuple(
+        ((x + column * step_x, y + row * step_y, z), turn + turns * (row * across + column))
+        for row in range(down)
+        for column in range(across)
+    )
+    sampling = Sampling(table["tolerance"], table.get("counts", "any")) if "tolerance" in table else None
+    samples = table.get("samples", 8) if sources == ["patches"] and sampling is None else None
+    used = {"name", "mesh", "patches", "place", "size", "turn", "grid", "spacing", "turns", "up", *told}
+    rest = {key: value for key, value in table.items() if key not in used}
+    return Placed(
+        table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest,
+        table.get("up", "z"), sampling, table.get("one_sided", False),
+    )  # fmt: skip
+
+
+def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
+    """Return what is wrong with a name without a suffix, and what to do: no mesh and no patches ship as it."""
+    known, others = (MESHES, BUILT_IN) if kind == "mesh" else (BUILT_IN, MESHES)
+    if source in known or Path(source).suffix:
+        return []
+    if source in others:
+        hint = f'write {"patches" if kind == "mesh" else "mesh"} = "{source}"'
+    else:
+        near = nearest(source, known)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; or a file with its suffix"
+    return [(f"{kind} is {source[:40]}, which does not ship here", hint)]
+
+
+def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return what in a body has no effect or contradicts the rest, and what to do."""
+    found = [
+        (f"{key} without {other}", f"give it {other}, or leave {key} out")
+        for key, other in (
+            *((key, "texture") for key in _OF_TEXTURES), ("spacing", "grid"), ("turns", "grid"),
+            ("counts", "tolerance"), ("one_sided", "tolerance"),
+        )
+        if key in table and other not in table
+    ]  # fmt: skip
+    if "samples" in table and "tolerance" in table:
+        found.append(("samples and a tolerance", "leave one of them out"))
+    if "tolerance" in table and "texture" in table:
+        found.append(
+            ("a texture on patches that are sampled by view", "it would move with the samples: give it samples")
+        )
+    blend = table.get("blend", "replace")
+    if "alpha" in table and blend in ("replace", "multiply"):
+        found.append((f"alpha with blend {blend}", "alpha is for over, add and sorted"))
+    if blend == "sorted" and (table.get("depth_write") or not table.get("colour_write", True)):
+        found.append(("is sorted, and so writes colour and no depth", "leave depth_write and colour_write out"))
+    return found
+
+
+def _check_order(
+    bodies: list[Placed | None], generated: list[Generated | None], name: str, faults: list[Fault]
+) -> None:
+    """Report what is drawn after bodies that are sorted, and is not."""
+    first = next((each for each in bodies if each and each.rest.get("blend") == "sorted"), None)
+    if first is None:
+        return
+    place, last = bodies.index(first), f"sorted bodies come last; {first.name} is sorted"
+    for at, body in enumerate(bodies[place:], place + 1):
+        if body and body.rest.get("blend") != "sorted":
+            faults.append(Fault(f"body {at} follows a body that is sorted, and is not", Place(name), last))
+    if generated:
+        hint = "generated families are drawn after all bodies and are not sorted"
+        faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", Place(name), hint))
+
+
+def _generated(table: Mapping[str, object], number: int, name: str, faults: list[Fault]) -> Generated | None:
+    where = f"generated {number}"
+    family = table.get("family")
+    if not isinstance(family, str) or family not in FAMILIES:
+        near = nearest(str(family), FAMILIES)
+        hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(FAMILIES)
+        faults.append(Fault(f"{where}: family is {str(family)[:40]}", Place(name), hint))
+        return None
+    told = {key: value for key, value in table.items() if key != "family"}
+    if not check(told, FAMILIES[family], f"{where}: ", name, faults):
+        return None
+    missing = [key for key in _NEEDED[family] if key not in told]
+    if missing:
+        faults.append(Fault(f"{where}: {family} needs {' and '.join(missing)}", Place(name)))
+        return None
+    return Generated(family, told)

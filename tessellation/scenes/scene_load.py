@@ -1,0 +1,327 @@
+"""From the name of a scene, a mesh or a patch file to a frame that any machine may draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.microprogram.method import Method
+from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
+from tessellation.picture.models import CHECKER, checker, read_texels
+from tessellation.plan.mapping import MAX_SAMPLES
+from tessellation.sampling import SampleChoice, Sampling
+from tessellation.scenes.families import layers, sized, volumes
+from tessellation.scenes.scene_file import MESHES, MOST_TRIANGLES, SCENES, Generated, SceneFile, read_scene
+from tessellation.scenes.world import Body, Placed, SampledBodies, SampledCopy, copies_of, draws_of, upright
+from tessellation.surface.bpt import BUILT_IN, PatchFile, load
+
+_LARGEST_TEXTURE = 1024
+_FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """A frame, and what a PixelFlow node did to make it: ``anew`` are tessellations for the camera of this frame.
+
+    ``bodies`` are those of the first draws, one each; ``view`` is how they are seen. Generated draws follow.
+    """
+
+    name: str
+    frame: Frame
+    anew: tuple[Tessellation, ...] = ()
+    bodies: tuple[Body, ...] = ()
+    view: View = field(default_factory=View)
+    choice: SampleChoice | None = None
+    """How patches were sampled by view, those of all such bodies and their copies one after the other."""
+    once: tuple[Tessellation, ...] = ()
+    """Tessellations before the first frame that is made, the same for every frame, in the order of bodies."""
+
+    @property
+    def tessellations(self) -> tuple[Tessellation, ...]:
+        """All that a picture of this frame alone takes."""
+        return (*self.once, *self.anew)
+
+    @property
+    def triangles(self) -> int:
+        """Triangles of all draws, those without an area left out."""
+        return sum(len(draw.triangles) for draw in self.frame.draws)
+
+
+def load_scene(name: str, how: SceneSource | None = None) -> Scene:
+    """Return the scene of a name that ships here or of a file: scene (.toml), mesh or patches.
+
+    Raises InputError for what is not there, cannot be read or says what cannot be.
+    """
+    with _placed(name):
+        return prepare_scene(name, how).at()
+
+
+def prepare_scene(name: str, how: SceneSource | None = None, method: Method | None = None) -> PreparedScene:
+    """Return the same with all its frames; ``method`` is that of passes of patches that are sampled by view."""
+    how = how or SceneSource()
+    described = _described(name, how)
+    with _placed(name):
+        return PreparedScene(Path(name).stem, described, how, method)
+
+
+def frames_of(name: str) -> int:
+    """Return how many frames a scene has, without making any; raises InputError for a name that is no scene."""
+    return _described(name, SceneSource()).frames
+
+
+def samples_by_view(name: str) -> bool:
+    """Return whether a scene has patches that are sampled for each frame; raises InputError as `frames_of` does."""
+    return any(body.sampling is not None for body in _described(name, SceneSource()).bodies)
+
+
+@contextmanager
+def _placed(name: str) -> Iterator[None]:
+    """Give faults without a place that of the scene."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
+
+
+def files_of(name: str) -> tuple[Path, ...]:
+    """Return the files of the user that a scene is made of: the scene file, meshes, patches, textures.
+
+    Raises InputError for a name that is no scene, and for a scene file that cannot be read.
+    """
+    described = _described(name, SceneSource())
+    files = [] if name in SCENES or name in MESHES or name in BUILT_IN else [Path(name)]
+    for placed in described.bodies:
+        shipped = BUILT_IN if placed.patches else MESHES
+        files += [] if placed.source in shipped else [_beside(described, placed.source)]
+        texture = placed.rest.get("texture", CHECKER)
+        files += [] if texture == CHECKER else [_beside(described, texture)]
+    return tuple(dict.fromkeys(files))
+
+
+def _described(name: str, how: SceneSource) -> SceneFile:
+    """Return the scene file of a name, or the one that would say the same of a model alone."""
+    if name in SCENES or Path(name).suffix.lower() == ".toml":
+        if how.patch_samples is not None or how.tolerance is not None or how.flat:
+            raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.view is not None:
+            raise InputError(Fault("a scene file says itself where its camera is", Place(name), "[camera] in the file"))
+        if how.up != "z":
+            raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
+        return read_scene(SCENES.get(name, name))
+    if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
+        if how.patch_samples is not None or how.tolerance is not None:
+            raise InputError(Fault("samples of patches: a mesh has its triangles already", Place(name)))
+        return _single(name, None, how)
+    if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
+        return _single(name, how.patch_samples or SAMPLES, how)
+    if Path(name).is_dir():
+        raise InputError(
+            Fault("is a folder, not a scene", Place(name), "name a file in it, or a scene that ships here")
+        )
+    known = (*SCENES, *MESHES, *BUILT_IN)
+    near = nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; files: .toml, .bpt, "
+    raise InputError(Fault(f"{name} is no scene", Place(name), hint if near else hint + ", ".join(MESH_SUFFIXES)))
+
+
+def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
+    sampling = None if samples is None or how.tolerance is None else Sampling(how.tolerance, how.counts)
+    samples = samples if sampling is None else None
+    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up, sampling, how.one_sided)
+    return SceneFile(view=how.view or View(), bodies=(body,), folder=Path())
+
+
+class PreparedScene:
+    """A scene whose files have been read and whose bodies stand at their places; its frames differ by their cameras.
+
+    Patches that are sampled by view stay in the texture memory of one node (thesis 4.4); all others are tessellated
+    here, once.
+    """
+
+    def __init__(self, name: str, described: SceneFile, how: SceneSource, method: Method | None = None) -> None:
+        """``method`` is that of passes of patches that are sampled by view. Raises what `load_scene` does."""
+        self.name, self._described = name, described
+        self._size = how.size or described.size
+        self._samples = how.samples or described.samples
+        self._affine = described.affine or how.affine
+        sources, states = _read(described, how)
+        self._generated = [draw for each in described.generated for draw in _generated(each, *self._size)]
+        if how.require is not None:
+            looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
+            how.require([*looks, *((draw.name, draw.state) for draw in self._generated)], self._samples)
+        self._slots: list[list[Body] | list[SampledCopy]] = []
+        once = []
+        triangles = sum(each.triangles for each in described.generated)
+        for placed, source, state in zip(described.bodies, sources, states, strict=True):
+            if placed.sampling is not None and isinstance(source, PatchFile):
+                copies = _copies(placed, source, state, how)
+                self._slots.append(copies)
+                triangles += sum(len(copy.patches) for copy in copies) * 2 * (MAX_SAMPLES - 1) ** 2
+            else:
+                model, tessellation = _model(placed, source, state, how)
+                once += [tessellation] if tessellation else []
+                self._slots.append([model.placed(place, placed.size, turn) for place, turn in placed.places] or [model])
+                triangles += len(model.corners) * max(1, len(placed.places))
+            if triangles > MOST_TRIANGLES:
+                raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
+        self._once = tuple(once)
+        copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
+        self.sampled = SampledBodies(copies, how, method) if copies else None
+        """The bodies that are sampled by view."""
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are."""
+        return self._described.frames
+
+    @property
+    def background(self) -> tuple[int, int, int]:
+        """What is seen where nothing is."""
+        return self._described.background
+
+    def view(self, frame: int = 0) -> View:
+        """Return how a frame is seen; raises InputError for one that the scene does not have."""
+        width, height = self._size
+        return replace(self._described.view_at(frame), width=width, height=height)
+
+    def standpoint(self, frame: int = 0) -> Standpoint:
+        """Return where the camera of a frame stands, which samples have no part in: it sees the surfaces themselves."""
+        outlines = [
+            each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
+        ]  # fmt: skip
+        return Standpoint.of(np.concatenate(outlines), self.view(frame))
+
+    def at(self, frame: int = 0) -> Scene:
+        """Return a frame, tessellated for its camera; raises InputError for one that the scene does not have."""
+        view = self.view(frame)
+        bodies = [each for slot in self._slots for each in slot if isinstance(each, Body)]
+        anew: tuple[Tessellation, ...] = ()
+        standpoint, choice = None, None
+        if self.sampled is not None:
+            standpoint = self.standpoint(frame)
+            found, done, choice = self.sampled.before(standpoint)
+            anew = (done,)
+            seen = iter(found)
+            ordered = [each if isinstance(each, Body) else next(seen) for slot in self._slots for each in slot]
+            bodies = [body for body in ordered if body is not None]
+        draws = [*(draws_of(bodies, view, standpoint, affine=self._affine) if bodies else []), *self._generated]
+        picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
+        return Scene(self.name, picture, anew, tuple(bodies), view, choice, self._once)
+
+
+def _copies(placed: Placed, source: PatchFile, state: State, how: SceneSource) -> list[SampledCopy]:
+    if how.mesher is not None:
+        hint = "a PixelFlow node samples by view: give the body samples, or leave the projection to the host"
+        raise InputError(Fault(f"{placed.name}: a tolerance, and another machine's tessellation", hint=hint))
+    return copies_of(placed, source.patches, state)
+
+
+def _generated(generated: Generated, width: int, height: int) -> list[Draw]:
+    found = _FAMILIES[generated.family](width, height, **generated.told)
+    return found if isinstance(found, list) else [found]
+
+
+def _read(described: SceneFile, how: SceneSource) -> tuple[list[Model | PatchFile], list[State]]:
+    """Return, body by body, what its file holds, each read once, and how it looks.
+
+    Raises InputError with the faults of all files, those that are missing among them.
+    """
+    faults: dict[Fault, None] = {}  # in their order, each once
+    found: dict[tuple[str, bool], Model | PatchFile] = {}
+    states: list[State] = []
+    for placed in described.bodies:
+        try:
+            if _key(placed) not in found:
+                found[_key(placed)] = _source(placed, described, how)
+        except InputError as error:
+            faults |= dict.fromkeys(error.faults)
+        try:
+            states.append(_state(placed, described))
+        except InputError as error:
+            faults |= dict.fromkeys(error.faults)
+    if faults:
+        raise InputError(faults)
+    return [found[_key(placed)] for placed in described.bodies], states
+
+
+def _key(placed: Placed) -> tuple[str, bool]:
+    """Return what says which file a body is of, and as what it is read."""
+    return placed.source, placed.patches
+
+
+def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | PatchFile:
+    if not placed.patches:
+        return read_model(str(MESHES.get(placed.source) or _beside(described, placed.source)))
+    file = load(placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source)))
+    if how.note is not None:
+        for note in file.notes:
+            how.note(f"note: {file.name}: {note}")
+    return file
+
+
+def _model(
+    placed: Placed, source: Model | PatchFile, state: State, how: SceneSource
+) -> tuple[Body, Tessellation | None]:
+    """Return a body as its mesh or its patches are, and what tessellating them took."""
+    tessellation = None
+    if isinstance(source, Model):
+        model, corners = source, source.corners
+    else:
+        if how.mesher is not None:
+            model = how.mesher(source.patches, placed.samples or SAMPLES)
+        else:
+            machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
+            tessellation = tessellate(source.patches, placed.samples or SAMPLES, **machine)
+            model = tessellation.mesh(weld=True)
+        corners = model.triangles
+    points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
+    if placed.up == "y":
+        points, normals = upright(points), upright(normals)
+    rest = placed.rest
+    body = Body(
+        placed.name,
+        points,
+        normals,
+        np.asarray(corners, np.int64),
+        placed.colour,
+        rest.get("flat", False),
+        state,
+        rest.get("repeats", 4.0),
+    )
+    return body, tessellation
+
+
+def _beside(described: SceneFile, source: str) -> Path:
+    return described.folder / source
+
+
+def _state(placed: Placed, described: SceneFile) -> State:
+    rest = placed.rest
+    blend = Blend[rest.get("blend", "replace").upper()]
+    return State(
+        depth_test=DepthTest[rest.get("depth_test", "less").upper()],
+        depth_write=rest.get("depth_write", blend in (Blend.REPLACE,)),
+        colour_write=rest.get("colour_write", True),
+        blend=blend,
+        alpha=rest.get("alpha", 255),
+        texture=_texture(rest["texture"], described, rest.get("mipmaps", False)) if "texture" in rest else None,
+        cutout=rest.get("cutout", 0),
+    )
+
+
+def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
+    if name == CHECKER:
+        return Texture(checker(), mipmaps)
+    path = _beside(described, name)
+    texels = read_texels(path, _LARGEST_TEXTURE, f"powers of two up to {_LARGEST_TEXTURE}")
+    try:
+        return Texture(texels, mipmaps)
+    except InputError as error:
+        raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None

@@ -1,0 +1,100 @@
+"""A picture of a scene on any machine that has a drawer, and its report: cycles by stage, machine time, prior work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pixelflow.simd.commands import Told
+from pixelflow.simd.comparison import side_object
+from pixelflow.simd.drawing import Frame, Picture, PictureDifference, draw_frame
+from pixelflow.simd.report import Json, Report, counted, facts, number, shares
+from tessellation.picture import PictureOrder
+from tessellation.sampling import SampleChoice, choice_facts
+from tessellation.scenes.scene_load import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWork:
+    """What was done before a frame could be drawn."""
+
+    tessellation: tuple[int, str] | None = None
+    """Cycles, and whose."""
+    projection: Mapping[str, Json] | None = None
+    facts: Sequence[tuple[str, str]] = ()
+    """About the projection."""
+    choice: SampleChoice | None = None
+    """How patches were sampled by view."""
+
+    @classmethod
+    def of(cls, scene: Scene) -> PriorWork:
+        """Return what a node did for a scene."""
+        cycles = sum(each.cycles for each in scene.tessellations)
+        return cls((cycles, "a PixelFlow node") if scene.tessellations else None, choice=scene.choice)
+
+
+def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    """Draw a scene whose patches a node tessellates and whose vertices the host projects."""
+    scene = order.load()
+    return draw_picture(order, scene.frame, PriorWork.of(scene))
+
+
+def draw_picture(
+    order: PictureOrder[Scene], frame: Frame, before: PriorWork, more: Told | None = None
+) -> tuple[Picture, Report]:
+    """Draw a frame, by a drawer that is told ``more`` besides; return the picture and what it took.
+
+    The report fails where a pixel is not the one of 64-bit integers, unless the machine has an arithmetic of its own.
+    """
+    machine, told = order.machine, order.told
+    assert machine.draw is not None and machine.commands is not None and machine.commands.drawing is not None
+    drawing = machine.commands.drawing
+    side = machine.draw(frame, progress=order.source.progress, **told, **(more or {}))
+    apart = PictureDifference.of(side, draw_frame(frame))
+    drawn = sum(len(each.triangles) for each in frame.draws)
+    dropped = sum(each.triangles.dropped for each in frame.draws)
+    cycles, whose = before.tessellation or (None, None)
+    rows = [
+        ("machine time", f"{number(side.milliseconds)} ms at {side.clock_mhz:g} MHz ({side.cycles:,} cycles)"),
+        ("lanes covered", f"{100 * side.covered_lanes:.1f} % of those of {drawing.block}"),
+        ("instructions", number(sum(side.mix.values()))),
+        ("bytes", f"{sum(side.traffic.values()):,} {drawing.ways}"),
+        ("reference", apart.text),
+        *side.facts,
+        *before.facts,
+        *([("tessellation", f"{cycles:,} cycles of {whose} before")] if cycles is not None else []),
+        *choice_facts(before.choice),
+        ("wrote", order.output),
+    ]
+    size = f"{frame.width}x{frame.height}"
+    parts = f"{machine.title}, {counted(side.parts, machine.part)}"
+    report = Report(
+        "pixelflow render",
+        (order.scene, size, f"{counted(frame.samples, 'sample')} a pixel", parts),
+        [
+            f"{counted(drawn, 'triangle')} in {counted(len(frame.draws), 'draw')}, {dropped:,} without an area",
+            "",
+            shares(side.stages, "cycles", "stage", foot=f"= all, {side.whose_stages}"),
+            "",
+            *facts(rows),
+        ],
+        schema=f"pixelflow.render-{machine.name}/1",
+        data={
+            "scene": order.scene,
+            "size": [frame.width, frame.height],
+            "samples": frame.samples,
+            **{option.key: told[option.keyword] for option in drawing.options if option.key},
+            "config": order.effective.as_object(),
+            "triangles": {"drawn": drawn, "without_area": dropped},
+            "tessellation_cycles": cycles,
+            "tessellation_by": whose,
+            "sampling": before.choice.as_object() if before.choice else None,
+            "projection": before.projection,
+            "equals_reference": not (apart.colours or apart.depths),
+            "pixels_different": apart.colours,
+            "largest_difference": apart.largest,
+            **side_object(side),
+        },
+        failure=None if not apart.wrong else "the picture differs from the one drawn in 64-bit integers",
+    )
+    return side.picture, report

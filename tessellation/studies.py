@@ -1,0 +1,627 @@
+"""Studies: what passes and pictures take where a guess, a schedule, a library or the supply of words is another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.isa import Program
+from pixelflow.node import Node, Run, guesses, stages_of, words_of
+from pixelflow.simd.configuration import Value, leaves
+from pixelflow.simd.drawing import FreeWork, free_lines, free_object
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, percent
+from pixelflow.simd.units import Standing
+from tessellation.host.manager import PatchHandle, PatchManager
+from tessellation.host.session import new_session
+from tessellation.host.tessellator import Tessellation
+from tessellation.microprogram.gp_traffic import RESULT_BYTES
+from tessellation.microprogram.method import CACHING_WAYS, KEPT, NORMALS, SCHEDULES, TRANSFERS, Method, library_named
+from tessellation.plan.schedule import Stage, without_configuration
+from tessellation.plan.texture_layout import ResultArea
+from tessellation.sampling import COUNTS, SampleChoice, SeenPatches, pixel_errors, samples_alike, unseen_facts
+from tessellation.surface.patch import Patch
+
+# Workloads of the studies: programs that are put together once, and run without data on machines that differ.
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What programs took on a machine, one after the other."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all of them, without the configuration of the LEE, which is done once a session."""
+        return sum(run.total_cycles - run.by_stage.get(Stage.LEE.value, 0) for run in self.runs)
+
+    @property
+    def waits(self) -> dict[str, int]:
+        """Cycles in which the EMC streams did nothing, by reason."""
+        found: dict[str, int] = {}
+        for run in self.runs:
+            for reason, cycles in run.waits.items():
+                found[reason] = found.get(reason, 0) + cycles
+        return found
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Programs under a name."""
+
+    name: str
+    programs: tuple[Program, ...]
+
+    def on(self, config: NodeConfig) -> Measurement:
+        """Return what it takes on a machine of the same size; the time alone is simulated."""
+        return Measurement(tuple(Node(config, "rows").run(each, function=False) for each in self.programs))
+
+
+@dataclass(frozen=True, slots=True)
+class PassInput:
+    """Which patches a session holds, and which of them it tessellates."""
+
+    name: str
+    text: str
+    samples: tuple[int, ...]
+    """Samples along a side of each patch that is registered."""
+    marked: tuple[int, ...]
+    """The patches that are tessellated, by number."""
+
+
+def _half(count: int, groups: int = 1) -> tuple[int, ...]:
+    """Return a random half of ``2 * count`` numbers, with as many of each remainder by ``groups``."""
+    random = np.random.default_rng(1995)
+    each = count // groups
+    return tuple(sorted(n * groups + at for at in range(groups) for n in random.permutation(2 * each)[:each].tolist()))
+
+
+_BLOCKS = THESIS.array.blocks
+_THIRD = _BLOCKS // 3
+_MIXED = tuple(size for size in (4, 8, 16) for _ in range(_THIRD // (size // 4) ** 2))
+
+INPUTS = {
+    each.name: each
+    for each in (
+        PassInput("full", f"{_BLOCKS} patches, one pass", (4,) * _BLOCKS, tuple(range(_BLOCKS))),
+        PassInput("spread", "a random half of each module", (4,) * 2 * _BLOCKS, _half(_BLOCKS, THESIS.array.modules)),
+        PassInput("half", f"a random half of {2 * _BLOCKS:,} patches", (4,) * 2 * _BLOCKS, _half(_BLOCKS)),
+        PassInput("mixed", f"{len(_MIXED)} patches at 4, 8 and 16 samples", _MIXED, tuple(range(len(_MIXED)))),
+        PassInput("three", f"{3 * _BLOCKS:,} patches, three passes", (4,) * 3 * _BLOCKS, tuple(range(3 * _BLOCKS))),
+    )
+}
+"""Inputs of passes over bicubic nets; their values change no cycle. Patches go to the modules in turn and stay there,
+so that a random half of all, which no module has an equal share of, takes a second pass."""
+
+
+def libraries_text(names: Iterable[str]) -> str:
+    """Return what the head of a report says of float libraries, each named once."""
+    found = list(dict.fromkeys(names))
+    return f"librar{'y' if len(found) == 1 else 'ies'} {', '.join(found)}"
+
+
+def pass_of(
+    method: Method, library: str, *, given: PassInput = INPUTS["full"], degree: int = 3, name: str = ""
+) -> Workload:
+    """Return the passes of an input by a method, with a float library."""
+    session = new_session(THESIS, "rows", library_named(library), method)
+    net = Patch(np.zeros((degree + 1, degree + 1, 3), np.float32))
+    numbers = [session.add(net, size) for size in given.samples]
+    programs = session.programs({numbers[each]: given.samples[each] for each in given.marked})
+    return Workload(name or given.text, programs)
+
+
+# What keeping results in texture memory takes: each way of appendix B after the passes and beside them, executed.
+
+
+LIBRARY = {schedule: "tuned-finite" if number else "plain" for number, schedule in enumerate(SCHEDULES)}
+"""Float routines with each schedule, as in the documents."""
+
+
+def caching_report(config: NodeConfig, schedules: Sequence[str], tell: Callable[[str], None]) -> Report:
+    """Return the cycles of three passes whose results are kept, by schedule, way and time, and what they take there."""
+
+    def measured(schedule: str, way: str | None, kept: str | None = None) -> Measurement:
+        tell(f"{schedule}, {f'{way}, {kept}' if way else 'nothing kept'}")
+        method = Method(schedule=schedule, cache=way, kept=kept)
+        return pass_of(method, LIBRARY[schedule], given=INPUTS["three"]).on(config)
+
+    rows: list[Sequence[Json]] = []
+    for schedule in schedules:
+        plain = measured(schedule, None)
+        for way in CACHING_WAYS:
+            after, beside = (measured(schedule, way, kept) for kept in KEPT)
+            middle = beside.runs[1]
+            hidden = (after.cycles - beside.cycles) / (len(plain.runs) - 1)
+            rows.append((schedule, way, plain.cycles, after.cycles, beside.cycles,
+                         middle.total_cycles - plain.runs[1].total_cycles, middle.by_stage[Stage.KEPT_STALL.value],
+                         int(hidden)))  # fmt: skip
+    columns = (
+        Column("schedule", key="schedule"), Column("way", key="way", fixed=True), Column("not kept", number, "plain"),
+        Column("after", number, "after"), Column("beside", number, "beside"),
+        Column("more", number, "more"), Column("waits", number, "waits"), Column("hidden", number, "hidden"),
+    )  # fmt: skip
+    text = (
+        f"Cycles of {INPUTS['three'].text}. After: each pass is followed by a program that keeps its results. "
+        "Beside: the next pass does that, and the last, which has no next one, is followed by such a program. More: "
+        "what a pass that keeps the results of another takes more than one that keeps nothing, with its waits. Hidden: "
+        "what it saves of the program."
+    )
+    return Report(
+        "kept results",
+        (f"config {config.sha256[:6]}", libraries_text(LIBRARY[each] for each in schedules), "timing only, executed"),
+        results=[text, "", Table(columns, rows, key="cycles"), "", _room(config)],
+        schema="pixelflow.study.caching/1",
+    )
+
+
+def _room(config: NodeConfig) -> Table:
+    """Return what the results of a pass take in each module by each way."""
+    results = config.lanes // config.array.modules * RESULT_BYTES
+    rows: list[Sequence[Json]] = []
+    for way in CACHING_WAYS:
+        taken = ResultArea.at(way, 0, config).taken_cells * config.sdram.devices_per_module
+        rows.append((way, results, taken, (taken - results) / taken))
+    columns = (
+        Column("way", key="way"), Column("bytes of results", number, "results"), Column("in", number, "taken"),
+        Column("empty", percent, "empty"),
+    )  # fmt: skip
+    return Table(columns, rows, title="of each pass in each module", key="room")
+
+
+# Sampling by view beside uniform sampling, frame by frame: samples, cycles and the largest error in pixels.
+#
+# Uniform sampling has the smallest k whose largest error, measured over the patches that are seen, is not above that of
+# sampling by view. It is executed for these patches alone and for all, so that what the choice of k is worth is set
+# apart
+# from what dropping patches is. A last row has the smallest k whose measured error is within the tolerance, which
+# nobody
+# can know before: the bound is larger than the error, and more so where k is chosen for each patch.
+
+
+Feed = Callable[[int], Sequence[FreeWork]]
+"""The way of so many instruction words to a node, of which no time is counted."""
+
+
+def sampling_report(
+    config: NodeConfig,
+    scene: str,
+    seen: Callable[[int], SeenPatches],
+    manager: PatchManager,
+    frames: Sequence[int],
+    tell: Callable[[str], None],
+    feed: Feed,
+) -> Report:
+    """Return what each frame's patches take, sampled by view and alike; executed with the manager that holds them."""
+    columns = (
+        Column("frame", key="frame", fixed=True), Column("samples of a side", key="way", fixed=True),
+        Column("patches", number, "patches"), Column("samples", number, "samples"),
+        Column("triangles", number, "triangles", optional=True),
+        Column("passes", number, "passes", optional=True), Column("cycles", number, "cycles"),
+        Column("error", "{:.2f}".format, "error_pixels"), Column("bound", _or_dash, "bound_pixels"),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = []
+    passes = _Passes(manager)
+    directions: list[str] = []
+    unseen: list[int] = []
+    for frame in frames:
+        tell(f"frame {frame}")
+        here = seen(frame)
+        choice = here.choice("any")
+        if not choice.kept:
+            unseen.append(frame)
+            continue
+        found = [_row(frame, f"by view, {name}", here, here.choice(name), passes) for name in COUNTS]
+        rows += [row for row, _ in found]
+        least = found[0][1]
+        everyone, tolerance = range(len(here.patches)), max(here.sampling[at].tolerance for at in choice.kept)
+        alike = (
+            ("of seen", least, choice.kept),
+            ("of all", least, everyone),
+            ("of seen, tolerated", tolerance, choice.kept),
+        )
+        for text, most, kept in alike:
+            k = samples_alike([here.patches[at] for at in choice.kept], here.standpoint, most)
+            samples = [k if at in kept else 0 for at in everyone]
+            rows.append(_row(frame, f"{k}, {text}", here, choice, passes, samples)[0])
+        directions.append(f"{frame}: {number(choice.by_direction)}")
+    library = manager.session.library.name
+    left = list(_left_out(passes, feed))
+    text = (
+        f"scene {scene}; passes of schedule {manager.session.method.schedule} with library "
+        f"{library}, executed, results at once; error: the largest distance on the screen between "
+        "triangles and surface of the patches that are seen, in pixels, measured at many points in 64 bits; bound: by "
+        "second differences; uniform rows have the smallest k with an error no larger than by view, or (tolerated) one "
+        "within the tolerance; samples if each direction had a number of its own, a formula that nothing executes, by "
+        f"frame: {'; '.join(directions)}"
+    )
+    return Report(
+        "sampling by view",
+        (scene, f"config {config.sha256[:6]}", libraries_text([library]), f"engine {manager.session.node.engine}"),
+        results=[text, "", Table(columns, rows, key="sampling"), *_shown(unseen_facts(unseen, len(frames)), left)],
+        schema="pixelflow.study.sampling/1",
+        data={
+            "scene": scene,
+            "unseen": list(unseen),
+            "lee_configuration_cycles": passes.configuring,
+            "left_out": [free_object(each) for each in feed(passes.words)],
+        },
+    )
+
+
+def _shown(unseen: Sequence[tuple[str, str]], left: Sequence[str]) -> list[Part]:
+    return ["", *facts([*unseen, *(("" if at else "not counted", text) for at, text in enumerate(left))])]
+
+
+def _left_out(passes: _Passes, feed: Feed) -> Iterator[str]:
+    """Yield what the rows leave out."""
+    yield "choice of samples, and camera, light and regions: work of the GPs; no rate of a GP is printed"
+    yield from passes.manager.session.method.not_counted
+    yield f"LEE configured in {counted(passes.configuring, 'cycle')} before, once for all rows"
+    yield from (f"{line}, of all rows" for line in free_lines(feed(passes.words)))
+
+
+@dataclass(slots=True)
+class _Passes:
+    """Passes by the manager that holds the patches, and what they have besides the cycles of their rows."""
+
+    manager: PatchManager
+    words: int = 0
+    """Instruction words that were needed, of all passes."""
+    configuring: int = 0
+    """Cycles in which the LEE was configured, once before all: in none of the rows."""
+
+    def executed(self, counts: Sequence[int]) -> tuple[Tessellation, Sequence[PatchHandle], int]:
+        """Tessellate patches with so many samples of a side; return the account, what was made, and its cycles."""
+        self.manager.mark_all(counts)
+        handles = self.manager.tessellate()
+        done = self.manager.last
+        _, configuring = without_configuration(stages_of(done.runs))
+        self.configuring += configuring
+        self.words += sum(words_of(run).needed for run in done.runs)
+        return done, handles, done.cycles - configuring
+
+
+def _row(
+    frame: int,
+    way: str,
+    here: SeenPatches,
+    choice: SampleChoice,
+    passes: _Passes,
+    samples: Sequence[int] | None = None,
+) -> tuple[Sequence[Json], float]:
+    """Return a row, executed, and its error: for what was chosen, or for uniform ``samples``."""
+    counts = choice.samples if samples is None else samples
+    done, handles, cycles = passes.executed(counts)
+    results = [handle.result for handle in handles if choice.samples[handle.number]]
+    error = float(pixel_errors([each for each in results if each is not None], here.standpoint).max(initial=0.0))
+    triangles = sum(2 * (k - 1) ** 2 for k in counts if k)
+    bound = choice.bound if samples is None and np.isfinite(choice.bound) else None
+    return (frame, way, len(handles), done.samples, triangles, len(done.runs), cycles, error, bound), error
+
+
+def _or_dash(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+# Schedules beside each other: schedule x library x way of the results x input, executed; the gain by its causes.
+
+
+LIBRARIES = ("plain", "tuned", "tuned-finite", "generic", "generic-finite")
+RESULTS = ("direct", "gp", "gp-fine")
+_THESIS, _SHARED, _FIXED = SCHEDULES
+_FIXED_POINT, _FLOAT = NORMALS
+
+
+class _Bench:
+    """Passes on a machine, each executed once."""
+
+    def __init__(self, config: NodeConfig, tell: Callable[[str], None]) -> None:
+        self._config = config
+        self._tell = tell
+        self._found: dict[tuple[str | bool, ...], Measurement] = {}
+
+    def measured(
+        self, schedule: str, library: str, results: str, given: str, *more: bool, normals: str = _FIXED_POINT
+    ) -> Measurement:
+        """Return what an input takes; ``more`` is whether EMCs take turns between banks, and transfers come apart."""
+        alternate, apart = more or (True, False)
+        key = (schedule, library, results, given, alternate, apart, normals)
+        if key not in self._found:
+            self._tell(f"{INPUTS[given].text}: {schedule}, {library}, {results}{', transfers apart' * apart}")
+            # Results go to all GPs of a node in both schedules, so that the ways are alike.
+            gps = None if results == "direct" else self._config.gni.gp_count
+            transfers = TRANSFERS[apart]
+            method = Method(
+                schedule=schedule, results=results, gps=gps, transfers=transfers, alternate=alternate, normals=normals
+            )
+            self._found[key] = pass_of(method, library, given=INPUTS[given]).on(self._config)
+        return self._found[key]
+
+    def cycles(self, *key: str) -> int:
+        schedule, library, results, given = key
+        return self.measured(schedule, library, results, given).cycles
+
+
+def schedules_report(config: NodeConfig, inputs: Sequence[str], tell: Callable[[str], None]) -> Report:
+    """Return the cycles of both schedules by input, library and way of the results, and the causes of the gain."""
+    bench = _Bench(config, tell)
+    columns = (
+        Column("input", key="input"), Column("library", key="library", fixed=True),
+        Column("results", key="results", fixed=True), Column(_THESIS, number, "thesis"),
+        Column(_SHARED, number, "shared_columns"), Column("gain", "{:.2f}".format, "gain"),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = []
+    for given in inputs:
+        for library in LIBRARIES:
+            for results in RESULTS:
+                ours, theirs = (bench.cycles(each, library, results, given) for each in (_SHARED, _THESIS))
+                rows.append((INPUTS[given].text, library, results, theirs, ours, theirs / ours))
+    text = (
+        "Each line compares the same library and the same way of returning results: not returned (direct), or to "
+        f"{counted(config.gni.gp_count, 'GP')} ({', '.join(RESULTS[1:])}). Cycles are without the configuration of the "
+        "LEE."
+    )
+    return Report(
+        "schedules",
+        (f"config {config.sha256[:6]}", libraries_text(LIBRARIES), "timing only, executed"),
+        results=[text, "", Table(columns, rows, key="schedules"), "", *_causes(bench)],
+        schema="pixelflow.study.schedules/1",
+    )
+
+
+def _causes(bench: _Bench) -> list[str | Table]:
+    """Return the way from the thesis's pass to the shortest one, step by step, each a difference of executed passes.
+
+    Each pass is executed once more with its transfers apart, so that what overlap is worth stands beside every step.
+    """
+    plain, tuned = LIBRARIES[0], "tuned-finite"
+    steps = (
+        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True),
+        ("columns shared", _SHARED, plain, "spread", False),
+        ("banks alternate", _SHARED, plain, "spread", True),
+        ("addresses computed", _SHARED, plain, "full", True),
+        (f"library {tuned}", _SHARED, tuned, "full", True),
+        ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
+        ("normals by a reciprocal root", _FIXED, tuned, "full", True),
+    )
+    found = [
+        (
+            text,
+            *(
+                bench.measured(schedule, library, "direct", given, turns, apart, normals=(*normals, _FIXED_POINT)[0])
+                for apart in (False, True)
+            ),
+        )
+        for text, schedule, library, given, turns, *normals in steps
+    ]
+    first, last = found[0][1].cycles, found[-1][1].cycles
+    rows: list[Sequence[Json]] = []
+    before = first
+    for text, each, apart in found:
+        saved = before - each.cycles
+        share = 100 * saved / (first - last) if saved else None
+        hidden = apart.cycles - each.cycles
+        rows.append((text, each.cycles, saved, share, sum(each.waits.values()), apart.cycles, hidden))
+        before = each.cycles
+    columns = (
+        Column("step", key="step"), Column("cycles", number, "cycles", bars=True), Column("saved", number, "saved"),
+        Column("share", lambda share: "" if share is None else f"{share:.1f} %", "share_percent"),
+        Column("waits", number, "wait_cycles"), Column("apart", number, "apart_cycles"),
+        Column("hidden", number, "hidden_cycles"),
+    )  # fmt: skip
+    half, full = (bench.cycles(_THESIS, plain, "direct", given) for given in ("spread", "full"))
+    same = "as many" if half == full else f"{number(half)} cycles and not {number(full)}"
+    text = (
+        "by cause; before addresses are computed the input is a random half of each module, for which the schedule of "
+        f"the thesis takes {same}; apart: the same with each transfer only when its values are the next that are "
+        "wanted; hidden: what overlap is worth, which both schedules have"
+    )
+    return [text, "", Table(columns, rows, key="causes")]
+
+
+# Sensitivity: what four workloads take where each guess of the machine has another value, the largest change first.
+#
+# The guesses are the values of the configuration that are fitted or invented; each says itself which other values are
+# tried (`moved`). Those of `config.extra` are abilities of the ALU and start-ups that nobody printed: a fused
+# instruction
+# is lowered into the shortest sequence of the same meaning, so a library that was rewritten could do better. One
+# guess is
+# a choice of the microprogram: that table 3's addresses are loaded into more than a patch's own PEs.
+
+
+_GUESSED = (Standing.FITTED, Standing.INVENTED)
+_NEEDS_SUPPLY = ("supply", "both supplied", "pieces")
+_SUPPLY = 200
+_UNUSED = {"gni": "no results are returned", "composition": "no regions are composed"}
+"""Parts of the machine that none of the workloads uses, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedGuess:
+    """A guess with another value, and the change of each workload in percent; None where it was not executed so."""
+
+    key: str
+    value: str
+    text: str
+    standing: str
+    percent: tuple[float | None, ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest change, without its sign."""
+        return max(abs(each) for each in self.percent if each is not None)
+
+
+_LIBRARIES = ("plain", "tuned", "tuned-finite")
+
+_HEADINGS = {"picture": "picture, 1 region"}
+"""Headings of columns that say more than a key: the study of the supply has another picture."""
+
+
+def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | None]]:
+    """Yield a heading, the workload, and the same with addresses for a patch alone where it loads any."""
+
+    def both(heading: str, schedule: str, library: str) -> tuple[str, Workload, Workload | None]:
+        alone = pass_of(Method(schedule=schedule, exclusive=True), library) if schedule == "thesis" else None
+        return heading, pass_of(Method(schedule=schedule), library), alone
+
+    plain, tuned, finite = _LIBRARIES
+    yield both("thesis", "thesis", plain)
+    yield both("tuned", "thesis", tuned)
+    yield both("shared", "shared-columns", finite)
+    yield "picture", picture, None
+
+
+def sensitivity_report(config: NodeConfig, picture: Workload, tell: Callable[[str], None]) -> Report:
+    """Return the table of three passes and a picture, executed; guesses that change nothing are named in the end."""
+    works = list(_workloads(picture))
+    base = [work.on(config).cycles for _, work, _ in works]
+    changes = []
+    for key, value, text, standing, machine, start in _moves(config):
+        tell(f"{key} = {value}")
+        start_from = base if start == config else [work.on(start).cycles for _, work, _ in works]
+        taken = [work.on(machine).cycles for _, work, _ in works]
+        percent = tuple(100 * (after / before - 1) for after, before in zip(taken, start_from, strict=True))
+        changes.append(MovedGuess(key, value, text, standing, percent))
+    alone = [None if other is None else other.on(config).cycles for _, _, other in works]
+    percent_alone = tuple(
+        None if after is None else 100 * (after / before - 1) for after, before in zip(alone, base, strict=True)
+    )
+    text = "base addresses to a patch's own PEs alone, by four compares"
+    changes.append(MovedGuess("table 3", "16 cycles", text, Standing.INVENTED.value, percent_alone))
+    changes.sort(key=lambda each: -each.largest)
+    headings = [f"{heading} ({cycles:,})" for (heading, _, _), cycles in zip(works, base, strict=True)]
+    return _report(config, picture.name, [heading for heading, _, _ in works], headings, changes)
+
+
+def _report(
+    config: NodeConfig, picture: str, names: Sequence[str], headings: Sequence[str], changes: Sequence[MovedGuess]
+) -> Report:
+    columns = (
+        Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
+        *(Column(_HEADINGS.get(name, name), percent_text, name) for name in names),
+        Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = [
+        (each.key, each.value, *each.percent, each.standing, each.text) for each in changes if each.largest
+    ]
+    still = list(dict.fromkeys(each.key for each in changes if not each.largest))
+    moving = {each.key for each in changes if each.largest}
+    nothing = [key for key in still if key not in moving]
+    unused = [key for key in nothing if key.partition(".")[0] in _UNUSED]
+    used = [key for key in nothing if key not in unused]
+    return Report(
+        "sensitivity",
+        (f"config {config.sha256[:6]}", libraries_text(_LIBRARIES), "timing only, executed"),
+        results=[
+            f"change of cycles in percent: {', '.join(headings)} cycles; thesis and tuned: the pass of the thesis with "
+            f"its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",
+            "",
+            Table(columns, rows, key="changes"),
+            "",
+            f"* with instruction words at {_SUPPLY} MB/s, beside the same with the value as it is",
+            "no change in any of them: " + (", ".join(used) or "none"),
+            f"cannot change in these workloads ({', '.join(_UNUSED.values())}): {', '.join(unused) or 'none'}",
+        ],
+        schema="pixelflow.study.sensitivity/1",
+        data={"without_change": nothing, "unused": unused},
+    )
+
+
+def percent_text(change: float | None) -> str:
+    """Return a change in percent as tables have it."""
+    return "-" if change is None else f"{change:+.2f}" if change else "0"
+
+
+def _moves(config: NodeConfig) -> Iterator[tuple[str, str, str, str, NodeConfig, NodeConfig]]:
+    """Yield key, other value, text, standing, the machine that has it, and the one to compare with.
+
+    What is about the supply of instructions is moved where there is one.
+    """
+    for key, about, value, _ in leaves(config):
+        if about.standing not in _GUESSED:
+            continue
+        needs = about.matters in _NEEDS_SUPPLY and not config.igc.supply
+        start = replace(config, igc=replace(config.igc, supply=_SUPPLY)) if needs else config
+        for other in about.moved:
+            if other != value:
+                shown = f"{str(other).lower()}{' *' if needs else ''}"
+                yield key, shown, about.text, about.standing.value, moved(start, key, other), start
+
+
+def moved(config: NodeConfig, key: str, value: Value) -> NodeConfig:
+    """Return a machine with another value; raises InputError where the values contradict each other then."""
+    group, _, name = key.partition(".")
+    return replace(config, **{group: replace(getattr(config, group), **{name: value})})
+
+
+# Supply of instructions: what passes and a picture take where the words come at a rate.
+
+
+RATES = (200, 400, 800)
+"""Of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
+
+_PLAIN, _FINITE = "plain", "tuned-finite"
+
+
+def _workloads_of_supply(picture: Workload) -> Iterator[tuple[str, Workload]]:
+    """Yield workloads under the names that the table has for them."""
+    yield "thesis", pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}")
+    yield "shared", pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns")
+    yield "picture", picture
+
+
+def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, tell: Callable[[str], None]) -> Report:
+    """Return what two passes and a picture take without counting the supply, and at each rate; executed."""
+    columns = (
+        Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
+        Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
+        Column("waits", number, "wait_cycles"), Column("one path", _or_dash_of_supply, "one_path_cycles"),
+        Column("waits", _or_dash_of_supply, "one_path_wait_cycles"), Column("words", number, "words"),
+        Column("average", "{:,.0f}".format, "average_mb_per_second"),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = []
+    for name, workload in _workloads_of_supply(picture):
+        tell(workload.name)
+        plain = workload.on(_with(config, 0))
+        needed = guesses(plain.runs, config).delivery
+        if needed is None:
+            continue
+        rows.append((name, "at once", plain.cycles, 0.0, 0, None, None, needed.needed, needed.mb_per_second))
+        two = any(len(run.streams) > 1 for run in plain.runs)
+        for rate in rates:
+            found = workload.on(_with(config, rate))
+            joint = workload.on(_with(config, rate, shared=True)) if two else None
+            change = 100 * (found.cycles / plain.cycles - 1)
+            ones = (None, None) if joint is None else (joint.cycles, _waits(joint))
+            sent = sum(each.delivered or 0 for run in found.runs for each in run.streams)
+            rows.append((name, str(rate), found.cycles, change, _waits(found), *ones, sent, needed.mb_per_second))
+    text = (
+        f"an IGC with a FIFO of {number(config.igc.fifo_words)} words and {number(config.igc.memory_words)} words of "
+        "memory for routines; words are those of this project's encodings, over a path of its own to each IGC, or one "
+        "path for both, on which they take turns (a picture's program has one stream); waits: of the EIGC for "
+        f"words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library {_PLAIN}; "
+        f"shared: the pass with shared columns and {_FINITE}; picture: {picture.name}"
+    )
+    return Report(
+        "instruction supply",
+        (f"config {config.sha256[:6]}", libraries_text((_PLAIN, _FINITE)), "timing only, executed"),
+        results=[text, "", Table(columns, rows, key="supply")],
+        schema="pixelflow.study.supply/2",
+    )
+
+
+def _with(config: NodeConfig, rate: int, *, shared: bool = False) -> NodeConfig:
+    return replace(config, igc=replace(config.igc, supply=rate, shared_supply=shared))
+
+
+def _waits(found: Measurement) -> int:
+    return found.waits.get("instructions", 0)
+
+
+def _or_dash_of_supply(count: int | None) -> str:
+    return "-" if count is None else number(count)
