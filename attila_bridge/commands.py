@@ -2,8 +2,6 @@
 
 from pixelflow.simd.commands import BenchmarkPlace, ConfigurationOption, MachineCommands, MachineDrawing
 
-__all__ = ["COMMANDS"]
-
 COMMANDS = MachineCommands(
     MachineDrawing(
         "ATTILA",

@@ -14,8 +14,6 @@ from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.units import Constant, Standing
 from pixelflow.simd.workers import Telling
 
-__all__ = ["MACHINE"]
-
 
 def _read(path: Path) -> AttilaScene:
     return load_scene(path)

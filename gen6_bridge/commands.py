@@ -10,8 +10,6 @@ from pixelflow.simd.commands import (
     whole_number,
 )
 
-__all__ = ["COMMANDS"]
-
 COMMANDS = MachineCommands(
     MachineDrawing(
         "Gen6",

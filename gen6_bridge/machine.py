@@ -19,8 +19,6 @@ from pixelflow.simd.workers import Attendance, Telling
 if TYPE_CHECKING:
     from gen6_bridge.drawing import ShadedVertices
 
-__all__ = ["MACHINE", "EuRun", "run_program"]
-
 
 def run_program(
     program: EuProgram,

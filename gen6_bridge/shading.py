@@ -12,8 +12,6 @@ from gen6_bridge.unit import ExecutionUnit
 from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, number, spread
 
-__all__ = ["SHADING"]
-
 _THREADS = 64
 _CHANNELS = 16
 _TURNS = 50

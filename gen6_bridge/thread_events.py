@@ -8,8 +8,6 @@ from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
 from pixelflow.simd.workers import Attendance
 
-__all__ = ["EuEvents"]
-
 
 class EuEvents:
     """Tells a bus of a run whose threads are scheduled."""

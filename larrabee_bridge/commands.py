@@ -10,8 +10,6 @@ from pixelflow.simd.commands import (
     whole_number,
 )
 
-__all__ = ["COMMANDS"]
-
 
 def _megahertz(text: str) -> float:
     """Return a clock, 1 to 100,000 MHz; raises ValueError with a text for users."""

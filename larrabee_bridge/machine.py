@@ -27,7 +27,6 @@ from pixelflow.simd.workers import Attendance, Telling
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult
 
-__all__ = ["MACHINE", "VectorRun", "run_program"]
 
 _AT_ONCE = 2
 """Instructions of a thread that may issue in one cycle."""

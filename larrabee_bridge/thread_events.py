@@ -12,8 +12,6 @@ from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
 from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 
-__all__ = ["ThreadEvents"]
-
 
 class ThreadEvents:
     """Tells a bus of a run; the run itself, to those who look at it while it goes on."""

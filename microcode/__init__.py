@@ -9,7 +9,7 @@ from microcode.checks import Finding, check
 from microcode.disassembler import disassemble
 from microcode.draft import PerRound
 from microcode.language import DataKind, Range
-from microcode.listing import Total, Totals, listing, symbols
+from microcode.program_listing import Total, Totals, listing, symbols
 from microcode.reader import LIBRARY
 from pixelflow.isa import Imm, Mem, Program, Register
 

@@ -9,20 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = [
-    "FLOATS",
-    "FLOAT_LIBRARIES",
-    "INTEGERS",
-    "MANTISSA_BYTES",
-    "ORDERS",
-    "Entry",
-    "Kind",
-    "Library",
-    "Operation",
-    "find",
-    "shifts",
-]
-
 MANTISSA_BYTES = range(3, 7)
 """Sizes of float mantissas, in bytes with the leading bit; 3 is IEEE binary32."""
 INTEGER_BYTES = range(1, 9)

@@ -21,8 +21,6 @@ from microcode.reader import Token, tokens_of
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.isa.operands import Target
 
-__all__ = ["MicrocodeLexer"]
-
 _KINDS = {
     "NUMBER": Number.Integer,
     "FRACTION": Number.Float,

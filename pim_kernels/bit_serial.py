@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["OPERATIONS", "SOURCE", "nanoseconds"]
-
 SOURCE = "PIMeval-PIMbench, BitSIMD-V on DDR4-2666: published counts by the published formula, commit 07ce594"
 
 OPERATIONS = MappingProxyType({

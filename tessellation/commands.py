@@ -2,8 +2,6 @@
 
 from pixelflow.simd.commands import MachineCommands, MachineDrawing, MachineOption, ProjectionChoice, whole_number
 
-__all__ = ["COMMANDS", "MOST_NODES"]
-
 MOST_NODES = 40
 """As a machine has."""
 

@@ -17,8 +17,6 @@ from attila_bridge.time.simulation import Simulation
 from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Part, Table, number, spread
 
-__all__ = ["RATES"]
-
 
 def _scenes() -> dict[str, AttilaScene]:
     """Return a scene of each class."""

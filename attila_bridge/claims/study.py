@@ -20,8 +20,6 @@ from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.time.config import CASE
 from pixelflow.evidence import Measured, Number
 
-__all__ = ["FITTING", "LIKE_THE_PAPER", "MEASURES", "WIDE", "StudyProgram"]
-
 Printed = Mapping[str, Number]
 _SCREEN = 128
 _ISSUE = 3

@@ -40,8 +40,6 @@ from attila_bridge.isa.operands import RegisterBank, ShaderStage
 from attila_bridge.scene import ATTRIBUTES, AttilaScene, Compare, SceneDraw, StencilOperation
 from pixelflow.simd.errors import Fault, InputError, Place
 
-__all__ = ["draw"]
-
 POSITION = 0
 """The output register of a vertex program that holds the position."""
 _HZ = (Compare.LESS, Compare.LEQUAL, Compare.EQUAL)

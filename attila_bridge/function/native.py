@@ -14,8 +14,6 @@ from pixelflow.simd.lanes.native.group_run import GroupRuns
 from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 
-__all__ = ["WORTH", "NativeProgram"]
-
 WORTH = 2_000_000
 """Instructions times groups of a stretch from which on it is made native: about what numpy does meanwhile."""
 _STOPPED = 0xFFFFFFFF

@@ -29,7 +29,6 @@ from pixelflow.simd.lanes.words import ByteMemory, LaneValues, WordsEngine
 if TYPE_CHECKING:
     from attila_bridge.function.native import NativeProgram
 
-__all__ = ["COLOR", "QuadSampler", "Shaded", "Shader"]
 
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint32]

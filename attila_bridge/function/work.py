@@ -14,28 +14,6 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.isa.operands import RegisterBank, register_id
-
-__all__ = [
-    "NONE",
-    "AttilaWork",
-    "AttributeWork",
-    "BatchWork",
-    "ClearWork",
-    "DrawWork",
-    "InstructionWork",
-    "ProgramWork",
-    "QuadWork",
-    "RegisterBank",
-    "StateWork",
-    "TextureWork",
-    "TriangleOutcome",
-    "TriangleWork",
-    "UploadWork",
-    "VertexWork",
-    "register_id",
-]
-
 NONE = -1
 """Stands for a register, a texture unit or a triangle that is not there."""
 

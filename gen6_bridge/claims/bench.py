@@ -13,8 +13,6 @@ from gen6_bridge.time import Account, CarriedStep, EuConfig, Stretches, schedule
 from gen6_bridge.unit import ExecutionUnit, SharedFunctions
 from pixelflow.evidence import Number
 
-__all__ = ["NO_CACHES", "Printed", "executed", "held", "issue_order", "rules_of", "timed"]
-
 Printed = Mapping[str, Number]
 """The printed figures of a claim; what is executed depends on none."""
 NO_CACHES = EuConfig(caches=False)

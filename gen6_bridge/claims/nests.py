@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
 
-__all__ = ["VARIABLES", "random_nest", "wrong_channels"]
-
 _COMPARES = {
     "l": np.less,
     "le": np.less_equal,

@@ -15,8 +15,6 @@ from gen6_bridge.isa.legality import RULES, source_rules
 from gen6_bridge.isa.operands import REGISTER_BYTES, EuDestination, EuType, File, SourceRegion
 from pixelflow.evidence import Bench, Measured
 
-__all__ = ["MEASURES"]
-
 _CHANNELS = np.arange(16, dtype=np.int32)
 
 

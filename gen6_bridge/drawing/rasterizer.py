@@ -29,8 +29,6 @@ from pixelflow.simd.drawing import (
     texture_planes_of,
 )
 
-__all__ = ["PixelThreads", "Pixels", "pixel_threads", "pixels_of"]
-
 _SUBSPAN = 4
 _PLANES = 6
 

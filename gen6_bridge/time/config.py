@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pixelflow.simd.configuration import leaves, param
 from pixelflow.simd.units import Standing
 
-__all__ = ["EU_MHZ", "EuConfig", "unsupported"]
-
 EU_MHZ = 1350
 """Clock of an execution unit: the fastest that desktop parts of the family turned up to (Intel's product lists)."""
 

@@ -18,8 +18,6 @@ from gen6_bridge.isa.operands import (
 )
 from gen6_bridge.time.config import EuConfig
 
-__all__ = ["ACCUMULATOR", "ADDRESS", "FLAG", "MRF", "EuDependences", "dependences"]
-
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
 """Numbers of what is not a general register: message registers from 128 on, then the others."""
 _POWER, _DIVISIONS = 10, (11, 12, 13)

@@ -14,8 +14,6 @@ from pixelflow.simd.lanes.native.group_run import GroupRuns
 from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 
-__all__ = ["WORTH", "NativeStretches"]
-
 WORTH = 20_000
 """Instructions times threads of a stretch from which on it is made native: about what numpy does meanwhile."""
 _STOPPED = 0xFFFFFFFF

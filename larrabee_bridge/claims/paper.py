@@ -33,8 +33,6 @@ from tessellation.scenes import (
     volumes,
 )
 
-__all__ = ["PAPER"]
-
 _MESH_SIZE = (800, 600)
 """Pixels of the screen of single meshes."""
 _VOLUME_SIZE = (256, 192)

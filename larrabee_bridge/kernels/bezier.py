@@ -18,8 +18,6 @@ from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import counted
 
-__all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
-
 LARGEST_DEGREE = 11
 _WORDS = LINE_BYTES // 4
 _RESULTS = 1 << 16

@@ -19,8 +19,6 @@ from larrabee_bridge.kernels.tones import tones_study
 from larrabee_bridge.kernels.tracing import ray_tracer
 from larrabee_bridge.kernels.transparency import transparency_study
 
-__all__ = ["STUDIES"]
-
 STUDIES = (
     KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
     KernelStudy("transparency", "layers in lists without a limit, sorted", "6.2, Fig. 15", transparency_study),

@@ -15,8 +15,6 @@ from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 
-__all__ = ["Density", "Pieces", "densities", "piecewise", "taken_share"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:

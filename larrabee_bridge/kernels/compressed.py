@@ -17,8 +17,6 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import number
 
-__all__ = ["compressed_study", "decoded", "filter_compressed"]
-
 _FIRST = 4096
 _FAR = 1 << 20
 _SIDE, _BLOCKS, _THREADS = 128, 3072, 768

@@ -15,8 +15,6 @@ from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 
-__all__ = ["Filtered", "aligned_coordinates", "filter_bilinear", "scattered_coordinates"]
-
 _CHANNELS = 4
 _WHITE = 255
 _FAR = 1 << 20

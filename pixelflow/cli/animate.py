@@ -15,7 +15,7 @@ from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import picture_size
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.pictures import ANIMATED, check_picture, write_animation
+from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.simd.drawing import Picture

@@ -24,7 +24,7 @@ from pixelflow.cli.machine_values import (
     told_sides,
     ways_by_size,
 )
-from pixelflow.cli.pictures import check_figure, check_picture, write_picture
+from pixelflow.cli.picture_files import check_figure, check_picture, write_picture
 from pixelflow.cli.scene_options import add_scene_options, scene_source
 from pixelflow.cli.screen import Progress, Screen, output_file, refuse_clashes
 from pixelflow.simd.commands import Told

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-__all__ = ["INTERRUPTED", "end_at_once", "interrupts_raise"]
 
 INTERRUPTED = 130
 """The exit code of a process that was interrupted."""

@@ -17,8 +17,6 @@ from pixelflow.cli.registry import COMMANDS, CommandEntry
 from pixelflow.cli.screen import Screen, SignOfLife, check_page
 from pixelflow.simd.errors import ExpectationError, SimulatorError, UsageError, format_error, nearest
 
-__all__ = ["main", "process"]
-
 _EXIT_CODES = """\
 exit codes:
   0 done   1 an expectation failed   2 usage   3 bad input file   4 deadlock

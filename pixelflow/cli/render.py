@@ -22,7 +22,7 @@ from pixelflow.cli.machine_values import (
     refuse_options_of_others,
     told,
 )
-from pixelflow.cli.pictures import check_picture, write_picture
+from pixelflow.cli.picture_files import check_picture, write_picture
 from pixelflow.cli.scene_options import add_scene_options, scene_source
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options

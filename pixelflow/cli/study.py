@@ -20,7 +20,7 @@ from pixelflow.cli.machine_values import (
     sides_of,
     told_sides,
 )
-from pixelflow.cli.pictures import ANIMATED, check_figure, check_picture, write_animation
+from pixelflow.cli.picture_files import ANIMATED, check_figure, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there
 from pixelflow.cli.screen import Progress, Screen, output_file
 from pixelflow.config import NodeConfig, load_config

@@ -14,7 +14,7 @@ from larrabee_bridge.vpu.isa import NAMES
 from larrabee_bridge.vpu.program import MEMORY_BYTES, TARGET, VectorProgram
 from pixelflow.cli.arguments import count
 from pixelflow.cli.machine_values import configured
-from pixelflow.cli.pictures import write_picture
+from pixelflow.cli.picture_files import write_picture
 from pixelflow.cli.programs import add_parameter_option, read_program
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_writable
 from pixelflow.simd.drawing import Picture

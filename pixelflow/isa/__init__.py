@@ -3,7 +3,7 @@
 Importing this package declares every instruction; :data:`INSTRUCTIONS` is the only list of them.
 """
 
-from pixelflow.isa import control, emc, tas, tree  # noqa: F401  (they declare instructions)
+from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
 from pixelflow.isa.control import SEMAPHORES, takes_control
 from pixelflow.isa.declarations import (
     ALL,

@@ -14,21 +14,6 @@ from pixelflow.isa.operands import ARGUMENTS, PARAMETER
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow
 from pixelflow.simd.isa.operands import Count, Delta, Imm, Mem, Name, OperandSpec, Target
 
-__all__ = [
-    "CALL",
-    "ENDL",
-    "HALT",
-    "JMP",
-    "LOOP",
-    "MARK",
-    "RET",
-    "SEMAPHORES",
-    "SIGNAL",
-    "START",
-    "WAIT",
-    "takes_control",
-]
-
 SEMAPHORES = 16
 """Counting semaphores shared by the two streams of a node (number invented)."""
 

@@ -7,20 +7,6 @@ from enum import Enum
 
 from pixelflow.simd.isa.operands import Imm, Mem, NotThisKind, Number, Operand, OperandKind
 
-__all__ = [
-    "ARGUMENTS",
-    "ARGUMENT_OFFSET_BITS",
-    "BYTE",
-    "COEFFICIENT",
-    "COEFFICIENT_BITS",
-    "MEMORY",
-    "PARAMETER",
-    "PARAMETERS",
-    "REGISTER",
-    "SOURCE",
-    "Register",
-]
-
 PARAMETERS = 7
 """Parameter registers P0 to P6 of a sequencer frame (invented)."""
 

@@ -27,7 +27,6 @@ from pixelflow.simd.isa.target import ProgramTarget
 if TYPE_CHECKING:
     from pixelflow.simd.isa.kinds import ByKind
 
-__all__ = ["PIXELFLOW", "SCHEMA", "Program", "target_of"]
 
 SCHEMA = "pixelflow.program/1"
 

@@ -18,8 +18,6 @@ from pixelflow.simd.isa.declare import Declares, Step
 from pixelflow.simd.isa.operands import Count, Delta, OperandSpec
 from pixelflow.simd.units import Standing
 
-__all__ = ["ADDRESS_BITS", "COUNTER_BITS", "MODULES", "Addressing"]
-
 ADDRESS_BITS = 21
 """Bits of an address inside one SDRAM: bank 1, row 11, column 9 (thesis 2.2.6)."""
 

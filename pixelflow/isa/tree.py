@@ -18,8 +18,6 @@ from pixelflow.simd.isa.operands import Count, Mem, OperandSpec
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.units import Standing
 
-__all__ = ["LEE_REGISTERS"]
-
 _START = Step("start-up")
 _FIT = "n + 1 cycles for n bytes: table 4; the name family follows figure 4"
 

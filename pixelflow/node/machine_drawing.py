@@ -9,8 +9,6 @@ from pixelflow.isa import SEMAPHORES
 from pixelflow.node.lee import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.report import number
 
-__all__ = ["machine_drawing"]
-
 _INNER = 43
 """Characters inside a module."""
 _PES_DOWN = 4

@@ -21,8 +21,6 @@ from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
 
-__all__ = ["Numbers", "bytes_of", "find_range", "numbers_of"]
-
 Numbers = NDArray[np.unsignedinteger] | NDArray[np.float32]
 """The values of a range: in its last axis one for every PE."""
 

@@ -18,8 +18,6 @@ from pixelflow.node.named_ranges import numbers_of
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import Fact, Part, RasterImage, Report, Shown, number
 
-__all__ = ["MAP_FLAGS", "REGISTERS", "MapView", "PeMap", "grid"]
-
 REGISTERS = ("R", "S", "M")
 MAP_FLAGS = {"enable": "E", "carry": "C", "E": "E", "C": "C"}
 """Flags that a map shows, by what users call them, and by their names."""

@@ -17,21 +17,6 @@ from pixelflow.node.pe_map import REGISTERS, MapView
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, verbatim
 
-__all__ = [
-    "FLAGS",
-    "RangeView",
-    "dump_parts",
-    "enables_table",
-    "json_value",
-    "map_parts",
-    "memory_lines",
-    "no_map",
-    "pe_columns",
-    "position",
-    "ranges_table",
-    "registers_table",
-]
-
 FLAGS = ("C", "E")
 
 _LINE_BYTES = 16

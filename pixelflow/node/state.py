@@ -28,8 +28,6 @@ from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
 from pixelflow.simd.units import Snapshot
 
-__all__ = ["NodeState", "by_one_thread", "program_of"]
-
 _Self = TypeVar("_Self", bound="NodeState")
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")

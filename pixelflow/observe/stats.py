@@ -23,8 +23,6 @@ from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-__all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
-
 SCHEMA = "pixelflow.stats/1"
 
 Value = int | None

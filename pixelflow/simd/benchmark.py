@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from pixelflow.simd.report import Json, Part, Report, number
 
-__all__ = ["Benchmark", "Case", "Note", "median_ratio", "peak_megabytes", "ratios", "rounds_text", "timed"]
-
 Note: TypeAlias = Callable[[str], None]
 """Takes what is said of the work."""
 

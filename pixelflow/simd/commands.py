@@ -12,17 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = [
-    "BenchmarkPlace",
-    "ConfigurationOption",
-    "MachineCommands",
-    "MachineDrawing",
-    "MachineOption",
-    "ProjectionChoice",
-    "Told",
-    "whole_number",
-]
-
 Told: TypeAlias = Mapping[str, Any]
 """What the drawer of a machine is told by keyword: its options, and ``config``."""
 

@@ -13,22 +13,6 @@ from typing import Generic, NoReturn, Protocol, TypeVar
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import Fact, Part
 
-__all__ = [
-    "DebugCommand",
-    "Dialogue",
-    "StopTable",
-    "Viewer",
-    "find_command",
-    "help_parts",
-    "info_word",
-    "nothing_more",
-    "number_of",
-    "on_or_off",
-    "one_word",
-    "refuse",
-    "times_of",
-]
-
 Subject = TypeVar("Subject")
 
 

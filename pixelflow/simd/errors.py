@@ -27,25 +27,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = [
-    "CycleLimitError",
-    "DeadlockError",
-    "ExpectationError",
-    "Fault",
-    "InputError",
-    "InternalError",
-    "MachineFault",
-    "MissingPackageError",
-    "Place",
-    "SimulatorError",
-    "UsageError",
-    "format_error",
-    "install_command",
-    "must_be",
-    "nearest",
-    "printable",
-]
-
 _DISTRIBUTION = "pixelflow-sim"
 _PROJECT = "pyproject.toml"
 _PACKAGES = Path(__file__).parents[2]

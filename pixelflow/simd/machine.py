@@ -25,23 +25,6 @@ from pixelflow.simd.report import Report
 from pixelflow.simd.units import Constant
 from pixelflow.simd.workers import Telling
 
-__all__ = [
-    "COMMANDS_GROUP",
-    "GROUP",
-    "AssemblerTarget",
-    "Code",
-    "Configuration",
-    "FrameDrawer",
-    "MachineRecord",
-    "ProgramRun",
-    "ProgramRunner",
-    "commands_of_machines",
-    "machine_named",
-    "machine_names",
-    "machines",
-    "register",
-]
-
 GROUP = "pixelflow.machines"
 """The group of entry points of records."""
 COMMANDS_GROUP = "pixelflow.commands"

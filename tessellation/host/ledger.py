@@ -20,8 +20,6 @@ from tessellation.microprogram.gp_traffic import RESULT_BYTES
 from tessellation.plan.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
 from tessellation.surface.reference import PatchSamples
 
-__all__ = ["Amounts", "PatchLedger", "balance"]
-
 _NOBODY = -1
 
 

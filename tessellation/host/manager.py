@@ -38,8 +38,6 @@ from tessellation.sampling import SampleChoice, Sampling, choose
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import PatchSamples
 
-__all__ = ["PatchHandle", "PatchManager"]
-
 
 class PatchHandle:
     """A patch in texture memory. ``result`` holds its samples once it has been tessellated."""

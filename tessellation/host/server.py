@@ -24,8 +24,6 @@ from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, emit_re
 from tessellation.microprogram.method import FloatLibrary, Method
 from tessellation.microprogram.passes import Plan
 
-__all__ = ["Delivery", "PatchServer"]
-
 _SERVER = 0
 """The number of the node that tessellates; client n is node n + 1."""
 

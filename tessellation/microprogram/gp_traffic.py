@@ -25,8 +25,6 @@ from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
-__all__ = ["RESULT_BYTES", "Returned", "emit_return", "load", "received"]
-
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
 

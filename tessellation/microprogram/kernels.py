@@ -25,20 +25,6 @@ from tessellation.surface.patch import bernstein_bits
 from tessellation.surface.reference import OUTSIDE
 from tessellation.surface.trim_curves import RayCrossing, TrimPolygon, crossings
 
-__all__ = [
-    "Evaluation",
-    "Trims",
-    "emit_addresses",
-    "emit_bernstein",
-    "emit_conversions",
-    "emit_exchange",
-    "emit_lee",
-    "emit_normals",
-    "emit_results",
-    "emit_surfaces",
-]
-
-
 _AMIDST = 5
 """Values of the last batch, of eight, after whose arithmetic two thirds of what follows its read are done."""
 

@@ -46,8 +46,6 @@ from tessellation.plan.memory_map import MemoryMap
 from tessellation.plan.schedule import SHARE_BYTES, Stage, StoredFormat, SurfaceWork, groups_of, reads_of, share_values
 from tessellation.plan.texture_layout import slot_bytes
 
-__all__ = ["Banks", "Columns", "emit_shared_columns", "emit_way"]
-
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
 

@@ -26,8 +26,6 @@ from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, Chance, K
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.schedule import Stage
 
-__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats", "emit_arrival", "emit_freed", "emit_start", "emit_transfers"]
-
 _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
 

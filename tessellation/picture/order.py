@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tessellation.surface.mesh import Mesh
     from tessellation.surface.patch import Patch
 
-__all__ = ["BACKGROUND", "SAMPLES", "SIZE", "UPS", "PictureOrder", "SceneSource"]
 
 SIZE = (640, 480)
 """Width and height in pixels of a picture whose scene says none."""

@@ -18,8 +18,6 @@ from tessellation.picture.camera import Camera, Standpoint, View, axes_along, un
 from tessellation.picture.lighting import CLAY, FILL, KEY
 from tessellation.surface.mesh import Mesh
 
-__all__ = ["View", "picture", "pixels", "png", "require_pillow"]
-
 _FLOOR = np.array([[0.80], [0.80], [0.82]], np.float32)
 _TOP = np.array([[0.60], [0.65], [0.72]], np.float32)
 _HORIZON = np.array([[0.93], [0.93], [0.94]], np.float32)

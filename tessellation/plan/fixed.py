@@ -18,8 +18,6 @@ from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap, MemoryUse
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import UNIT
 
-__all__ = ["FixedFormat", "fixed_bytes", "fixed_map", "fixed_transfers", "fixed_values", "refusal"]
-
 VALUE_BYTES = 5
 """Bytes of a control value: 39 bits and the sign, as offset binary."""
 

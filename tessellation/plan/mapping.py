@@ -20,20 +20,6 @@ from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 
-__all__ = [
-    "BLOCK_SIDE",
-    "MAX_SAMPLES",
-    "MIN_SAMPLES",
-    "Marked",
-    "Pass",
-    "Placement",
-    "allocate",
-    "allocate_modules",
-    "blocks_of",
-    "load_order",
-    "square_lanes",
-]
-
 BLOCK_SIDE = 4
 """A block is 4x4 PEs, half a panel (thesis 3.2)."""
 

@@ -9,18 +9,6 @@ from functools import cache
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
 
-__all__ = [
-    "AVAILABLE",
-    "AXES",
-    "BATCH_BYTES",
-    "FLOAT_BYTES",
-    "RESULTS",
-    "MemoryMap",
-    "MemoryUse",
-    "fitting_map",
-    "memory_map",
-]
-
 FLOAT_BYTES = 4
 BATCH_BYTES = 32
 """One transfer of control points: 8 floats (thesis 3.6)."""

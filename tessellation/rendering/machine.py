@@ -35,7 +35,6 @@ from tessellation.rendering.account import (
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
-__all__ = ["MACHINE", "draw_on_pixelflow", "ended_of", "run_on_node"]
 
 _NO_RATE = "no rate of a GP is printed"
 

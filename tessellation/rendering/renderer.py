@@ -29,19 +29,6 @@ from tessellation.rendering.instructions import (
     regions,
 )
 
-__all__ = [
-    "NodeRuns",
-    "RegionRun",
-    "Rendering",
-    "collect",
-    "execute",
-    "plain_triangles",
-    "region_programs",
-    "render",
-    "require_plain",
-    "require_region",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionRun:

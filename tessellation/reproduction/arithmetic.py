@@ -23,19 +23,6 @@ from tessellation.reproduction.cost_model import (
 from tessellation.reproduction.predictions import LibraryCosts, arithmetic, batches, whole_pass
 from tessellation.reproduction.thesis import DIGITS, table
 
-__all__ = [
-    "LIBRARY",
-    "RoutineCounts",
-    "library_costs",
-    "limits",
-    "reading",
-    "routine_excess",
-    "table_1",
-    "table_5",
-    "table_7",
-    "table_13",
-]
-
 LIBRARY = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `plain`")
 _TUNED = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `tuned`")
 _GENERIC = Basis(Standing.INVENTED, "this project's instruction set and generic EMC instructions, library `generic`")

@@ -20,8 +20,6 @@ from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.curves import CURVES, draw_curves
 from tessellation.reproduction.thesis import DIGITS, NOTES, TABLES, TITLE
 
-__all__ = ["PAPER"]
-
 _ALIASES = {"appendix a": "table 13", "introduction": "section 1", "results": "section 5", "conclusion": "section 5"}
 _WITHIN = {"2.2.3": "table 1", "2.2.6": "table 2", "4.1.1": "table 3", "4.1.2": "table 4", "4.2": "table 8"}
 """Sections whose figures are those of a table."""

@@ -19,8 +19,6 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["counting", "layers", "shade", "sized", "volumes"]
-
 
 def sized(width: int, height: int, *, count: int, pixels: float, seed: int = 1, state: State | None = None) -> Draw:
     """Return ``count`` equilateral triangles of ``pixels`` area each, anywhere inside the screen, at any angle.

@@ -219,7 +219,7 @@ def test_of_a_program_without_microcode_text_the_instructions_are_shown(
     (tmp_path / "pass.npz").write_bytes(programs.saved("pass").to_bytes())
     monkeypatch.setattr(sys, "stdin", io.StringIO("step\n"))
     out = pixelflow("debug", tmp_path / "pass.npz").out
-    assert "builder" not in out and "TIGC  texture_source.py:" in out and "  TAS_SetCrossbar " in out
+    assert "builder" not in out and "TIGC  passes.py:" in out and "  TAS_SetCrossbar " in out
 
 
 @pytest.mark.parametrize(

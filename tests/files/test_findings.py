@@ -104,7 +104,7 @@ def test_a_line_of_a_zipped_trace_is_not_held_whole(head: bytes, tmp_path: Path,
 
 
 def test_rows_of_a_trace_that_never_end_are_not_all_kept(monkeypatch: pytest.MonkeyPatch, refused) -> None:
-    monkeypatch.setattr("pixelflow.simd.trace.trace_model.MOST_ALIVE", 1_000)
+    monkeypatch.setattr("pixelflow.simd.trace.kanata.MOST_ALIVE", 1_000)
     rows = "".join(f"I\t{number}\t0\t0\n" for number in range(2_000))
     header = good("trace.kanata").split(b"\nI\t")[0].decode()
     assert "more than 1,000 rows are alive" in refused("a.kanata", f"{header}\n{rows}".encode(), "trace", "check")
@@ -369,7 +369,7 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path) -> None:
 
 
 def test_the_limits_of_the_documents_are_those_of_the_files() -> None:
-    text = (Path(__file__).resolve().parents[2] / "pixelflow" / "simd" / "files" / "README.md").read_text("utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs" / "pages" / "files.md").read_text("utf-8")
     for kind in KINDS.values():
         assert f"| {kind.what} | {kind.shown_limit} |" in text
     assert Program.from_json(good("program.mco").decode()).words == assemble(exchanges.program(7)).words

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.pictures import write_animation
+from pixelflow.cli.picture_files import write_animation
 from pixelflow.config import THESIS, load_effective
 from pixelflow.simd.drawing import Picture, draw_frame
 from pixelflow.simd.report import as_text, json_text

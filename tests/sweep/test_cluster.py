@@ -46,7 +46,7 @@ def test_it_goes_on_with_a_table(sweep, address: str) -> None:
 
 
 def test_workers_of_another_version_are_refused(sweep, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pixelflow.__version__", "0.0.0")
+    monkeypatch.setattr("pixelflow.cli.workers.__version__", "0.0.0")
     result = sweep(*GRID, "--scheduler", address)
     assert (result.code, result.out) == (2, "")
     assert "not 0.0.0" in result.err and address in result.err

@@ -185,7 +185,7 @@ def test_a_program_that_has_changed_is_refused(sweep, folder: Path) -> None:
 def test_a_table_of_another_version_is_refused(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sweep(*GRID, "--out", "p.csv").code == 0
     before = Path("p.csv").read_bytes()
-    monkeypatch.setattr("pixelflow.__version__", "0.0.0")
+    monkeypatch.setattr("pixelflow.cli.sweep_table.__version__", "0.0.0")
     result = sweep(*GRID, "--out", "p.csv")
     assert result.code == 3 and "here it is 0.0.0" in result.err
     assert Path("p.csv").read_bytes() == before

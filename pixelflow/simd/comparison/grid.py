@@ -14,9 +14,6 @@ from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
 from pixelflow.simd.drawing import Comparison, DrawnFrame, PictureDifference
 from pixelflow.simd.report import Column, Json, Part, Table, number, percent
 
-__all__ = ["WRONG", "GridPoint", "grid_object", "grid_parts"]
-
-
 WRONG = "a picture differs from the one drawn in 64-bit integers"
 """Of a comparison that has failed."""
 

@@ -20,8 +20,6 @@ import numpy as np
 from pixelflow.simd.drawing.triangles import REACH, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["Blend", "DepthTest", "Draw", "Frame", "State", "Stencil", "StencilStep", "StencilTest", "Texture"]
-
 _LARGEST_TEXTURE = 1024
 
 

@@ -23,8 +23,6 @@ import numpy as np
 from pixelflow.simd.drawing.frame import Texture
 from pixelflow.simd.drawing.triangles import TEXEL
 
-__all__ = ["NO_COORDINATE", "STEPS", "details", "filtered", "levels_at", "trilinear"]
-
 NO_COORDINATE = 1 << 31
 """What u is, modulo 2^32, where a pixel has no coordinates; within a triangle it is never so large."""
 

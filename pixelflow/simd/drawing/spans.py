@@ -15,8 +15,6 @@ import numpy as np
 
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 
-__all__ = ["Edges", "Fragments", "RowSpans", "covered_samples", "edges_of", "first_samples", "spans_of"]
-
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
 

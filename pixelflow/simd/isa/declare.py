@@ -20,8 +20,6 @@ from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Ta
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.units import Standing
 
-__all__ = ["Declaration", "Declares", "Flow", "Instruction", "InstructionSet", "Step"]
-
 _REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16  # decoded instructions that a set remembers
 

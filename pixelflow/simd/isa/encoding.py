@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Operand, OperandSpec
 
-__all__ = ["COEFFICIENT_WORDS", "OPCODE_BITS", "WORD_BITS", "EncodingError", "Field", "Layout", "place"]
-
 WORD_BITS = 32
 COEFFICIENT_WORDS = 2
 """Words of a coefficient, the high half first."""

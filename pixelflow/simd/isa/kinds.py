@@ -19,8 +19,6 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
 
-__all__ = ["ByKind", "kinds_of"]
-
 T = TypeVar("T")
 
 _IN_KEY = 2

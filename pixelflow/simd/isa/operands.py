@@ -11,24 +11,6 @@ from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
 from pixelflow.simd.errors import must_be
 
-__all__ = [
-    "Count",
-    "Delta",
-    "Imm",
-    "Mem",
-    "Name",
-    "NotAllowed",
-    "NotThisKind",
-    "Number",
-    "Operand",
-    "OperandKind",
-    "OperandSpec",
-    "RegisterOperand",
-    "Target",
-    "is_whole",
-]
-
-
 _MOST_TRIED = 3
 """Fields of which all combinations are tried."""
 

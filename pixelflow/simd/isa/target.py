@@ -13,8 +13,6 @@ from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Instructi
 from pixelflow.simd.isa.operands import Mem, Name, RegisterOperand, Target
 from pixelflow.simd.isa.program import AssembledProgram
 
-__all__ = ["ProgramTarget", "SourceLanguage"]
-
 Code = TypeVar("Code", bound=AssembledProgram, covariant=True)
 """The class of the programs that are made."""
 

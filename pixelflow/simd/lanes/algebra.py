@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeVar, overload
 
-__all__ = ["Algebra", "Bit", "Word"]
-
 Word = TypeVar("Word")
 Bit = TypeVar("Bit")
 

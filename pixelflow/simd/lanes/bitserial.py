@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.engine import Engine, Meaning, Shape
 
-__all__ = ["BitSerialEngine"]
-
 WORD_BITS = 8
 COORDINATE_BITS = 16
 

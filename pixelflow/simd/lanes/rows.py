@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.engine import Engine, Meaning, Shape
 from pixelflow.simd.lanes.form import COORDINATES, Calls, Interpreter, coordinate_bytes, places_of, record
 
-__all__ = ["RowsEngine"]
-
 
 class RowsEngine(Engine):
     """The algebra recorded once per meaning and replayed by numpy."""

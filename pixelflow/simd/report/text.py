@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-__all__ = ["as_text", "cell_text", "drawn"]
 
 _GAP = 2
 _RULE, _RULED = "━━", 80

@@ -12,8 +12,6 @@ from pixelflow.simd.trace.perfetto import check_perfetto, write_perfetto
 from pixelflow.simd.trace.trace_model import Checked, Trace
 from pixelflow.simd.trace.vcd import check_vcd, write_vcd
 
-__all__ = ["FORMATS", "Format", "format_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Format:

@@ -34,8 +34,6 @@ from pixelflow.simd.trace.trace_model import (
     asks_for_traffic,
 )
 
-__all__ = ["Spot", "Tracer"]
-
 Spot = tuple[Track, int] | None
 """Track and row of a span; None where the span is not in the trace."""
 

@@ -9,9 +9,9 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source_tree import STANDARD, imports, module_name, nodes, place, sources, text, within
+from tests.architecture.source_tree import imports, nodes, place, sources, text
 
-CORE = "pixelflow.simd"
+CORE = "pixelflow/simd"
 LANES = "pixelflow/simd/lanes"
 
 OF_A_MACHINE = {
@@ -20,41 +20,12 @@ OF_A_MACHINE = {
 }
 OF_INSTRUCTIONS_AND_TIME = {"cycle", "cycles", "clock", "mnemonic", "mnemonics", "opcode"}
 
-LIBRARIES = ("numpy", "bitarray", "llvmlite", "rich")
-VERSION = "pixelflow"
-"""The distribution, whose version stands in every report."""
-FRAMES = ("pandas", "polars")
-EXTRAS = {
-    f"{CORE}.report.raster_image": ("PIL",),
-    f"{CORE}.report.frames": FRAMES,
-    f"{CORE}.report.notebook": FRAMES,
-    f"{CORE}.trace": ("perfetto", "google.protobuf", "vcd"),
-    f"{CORE}.comparison.figure": ("matplotlib",),
-}
-"""Trace formats, figures, images and data frames need libraries of their own."""
-
-
-def the_core_imports_no_machine(root: Path) -> list[str]:
-    """Files of the core import the standard library, four others and the core."""
-    wrong = []
-    for path in sources(root, CORE.replace(".", "/")):
-        name = module_name(root, path)
-        allowed = [CORE, *LIBRARIES, *(each for room, more in EXTRAS.items() if within(name, room) for each in more)]
-        wrong += [
-            f"{place(root, path, each.line)}: the core imports {each.module}"
-            for each in imports(root, path)
-            if each.module.partition(".")[0] not in STANDARD
-            and each.module != VERSION
-            and not any(within(each.module, room) for room in allowed)
-        ]
-    return wrong
-
 
 def the_core_names_no_machine(root: Path) -> list[str]:
     """No identifier of the core contains a word of one machine."""
     return [
         f"{place(root, path, line)}: {word!r}"
-        for path in sources(root, CORE.replace(".", "/"))
+        for path in sources(root, CORE)
         for line, word in words(root, path, tokenize.NAME)
         if word in OF_A_MACHINE
     ]

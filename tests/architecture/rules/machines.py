@@ -1,42 +1,59 @@
-"""Machines: none imports another, and each of their folders is meaning, time or watching."""
+"""Machines: none imports another, and each of their files is meaning, time, watching or neither."""
 
 from __future__ import annotations
 
 import ast
-import re
-from functools import cache
 from pathlib import Path
 
 from tests.architecture.source_tree import (
+    file_of,
     imports,
     module_name,
+    nodes,
     packages,
-    parsed,
     place,
     sources,
     targets,
-    text,
     within,
 )
 
-PIXELFLOW = (
-    "pixelflow.isa",
-    "pixelflow.node",
-    "pixelflow.node.kernels",
-    "pixelflow.config",
-    "pixelflow.debugger",
-)
+NODE = "pixelflow.node"
+PIXELFLOW = ("pixelflow.isa", NODE, "pixelflow.config", "pixelflow.debugger")
 SEVERAL = {"compare", "evidence", "scenes"}
 """Rooms whose subject is several machines."""
-
 LANES = "pixelflow.simd.lanes"
 BOXES = "pixelflow.simd.boxes"
 WATCHING = ("pixelflow.simd.observe", "pixelflow.simd.trace", "pixelflow.observe")
-EVENTS = {*WATCHING, *(f"{room}.{file}" for room in WATCHING for file in ("bus", "events"))}
-"""What everybody may import of those rooms: their faces, and the files of events and of the bus."""
-KINDS_OF_THE_CORE = {LANES: "meaning", BOXES: "time"}
-KINDS = ("meaning", "time", "watching", "neither")
-"""What a folder of a machine can be; neither is for what puts the others together, such as a checkpoint."""
+EVENTS = {*WATCHING, "pixelflow.observe.node_events"}
+"""What everybody may import of those rooms: their faces, events and their bus."""
+STREAMS = {f"{NODE}.run.{file}" for file in ("analysis", "straight_code", "stream")}
+"""Streams of a program, walked without a clock: what carries their steps out may ask them."""
+
+KINDS = {
+    "meaning": f"""
+        {LANES} {NODE}.kernels {NODE}.pe_array {NODE}.lee {NODE}.transfer
+        {NODE}.texture_addresses {NODE}.texture_memory {NODE}.texture_unit
+        {NODE}.run.marks {NODE}.run.perform {NODE}.run.score
+        larrabee_bridge.vpu.isa larrabee_bridge.vpu.native larrabee_bridge.vpu.notes larrabee_bridge.vpu.program
+        larrabee_bridge.vpu.vector_unit larrabee_bridge.pipeline.bins
+        gen6_bridge.isa gen6_bridge.unit gen6_bridge.assembler gen6_bridge.assembler_operands gen6_bridge.program
+        attila_bridge.isa attila_bridge.function attila_bridge.assembler attila_bridge.scene""",
+    "time": f"""
+        {BOXES} {NODE}.run {NODE}.sdram {NODE}.sdram_checker {NODE}.sdram_commands
+        larrabee_bridge.vpu larrabee_bridge.pipeline.schedule larrabee_bridge.pipeline.traffic
+        larrabee_bridge.pipeline.work gen6_bridge.time attila_bridge.time""",
+    "watching": f"""
+        {NODE}.account {NODE}.energy {NODE}.assumptions {NODE}.run_report {NODE}.replay
+        larrabee_bridge.claims larrabee_bridge.compare larrabee_bridge.speed larrabee_bridge.thread_events
+        gen6_bridge.claims gen6_bridge.compare gen6_bridge.debugger gen6_bridge.records gen6_bridge.thread_events
+        attila_bridge.claims attila_bridge.records attila_bridge.watched""",
+    "neither": f"""
+        {LANES}.native.plain {LANES}.native.transducer
+        larrabee_bridge.kernels larrabee_bridge.pipeline gen6_bridge.drawing""",
+}
+"""Files and folders of the core and of machines by kind; the longest name counts. Neither is for what puts the others
+together, as do files of a machine's own folder without a row."""
+KIND_OF = {room: kind for kind, rooms in KINDS.items() for room in rooms.split()}
 
 
 def machine_of(name: str) -> str | None:
@@ -44,6 +61,10 @@ def machine_of(name: str) -> str | None:
         return "pixelflow"
     top = name.partition(".")[0]
     return top if top.endswith("_bridge") else None
+
+
+def kind_of(name: str) -> str | None:
+    return KIND_OF.get(max((room for room in KIND_OF if within(name, room)), key=len, default=""))
 
 
 def machines_do_not_import_each_other(root: Path) -> list[str]:
@@ -60,13 +81,17 @@ def machines_do_not_import_each_other(root: Path) -> list[str]:
     return wrong
 
 
-def folders_say_their_kind(root: Path) -> list[str]:
-    """A folder of a machine says its kind: its docstring begins with it ("Time: ...", "Core (time): ..."), or a row of
-    a README has it."""
+def folders_of_machines_have_a_kind(root: Path) -> list[str]:
+    """A folder of a machine has a row that says its kind, and every row is about a file or folder of the tree."""
+    halls = [NODE, *(name for name in packages(root) if name.endswith("_bridge"))]
+    folders = {path.parent for hall in halls for path in sources(root, hall.replace(".", "/"))}
+    names = [module_name(root, folder / "__init__.py") for folder in sorted(folders)]
     return [
-        f"{place(root, folder)}: its docstring or a row of a README must say which it is: {', '.join(KINDS)}"
-        for folder in folders_of_machines(root)
-        if kind_of(root, folder) is None
+        f"{name}: which is it, {', '.join(KINDS)}?" for name in names if name not in halls and not kind_of(name)
+    ] + [
+        f"{room}: a kind of nothing"
+        for room in KIND_OF
+        if file_of(root, room.partition(".")[0]) and file_of(root, room) is None
     ]
 
 
@@ -74,80 +99,26 @@ def kinds_decide_imports(root: Path) -> list[str]:
     """Time imports no values, meaning knows no time, and neither imports those who watch, save events and their bus."""
     wrong = []
     for path in sources(root):
-        kind = kind_of_file(root, path)
+        own = module_name(root, path)
+        kind = kind_of(own)
         if kind not in ("meaning", "time"):
             continue
-        own = machine_of(module_name(root, path)) == "pixelflow"
-        # Other machines work time out afterwards, from what threads noted, with whole arrays.
-        barred = (BOXES,) if kind == "meaning" else ("numpy", LANES) if own else (LANES,)
-        for each in imports(root, path):
-            if any(within(each.module, room) for room in barred):
-                wrong.append(f"{place(root, path, each.line)}: {kind} imports {each.module}")
         for target, line in targets(root, path).items():
             name = module_name(root, target)
-            watching = any(within(name, room) for room in WATCHING) and name not in EVENTS
-            if watching or kind_of_file(root, target) == "watching":
+            other = kind_of(name)
+            if other == "watching" or (any(within(name, room) for room in WATCHING) and name not in EVENTS):
                 wrong.append(f"{place(root, path, line)}: {kind} imports {name}, which watches")
-        if kind == "meaning":
-            wrong += [f"{place(root, path, line)}: {name} takes the time" for name, line in takes_now(path)]
+            elif kind == "time" and other == "meaning" and within(name, LANES):
+                wrong.append(f"{place(root, path, line)}: time imports {name}, which has values")
+            elif kind == "meaning" and other == "time" and name not in STREAMS:
+                wrong.append(f"{place(root, path, line)}: meaning imports {name}, which is time")
+        if kind == "time" and machine_of(own) == "pixelflow":  # others work time out afterwards, with whole arrays
+            arrays = [each for each in imports(root, path) if within(each.module, "numpy")]
+            wrong += [f"{place(root, path, each.line)}: time imports {each.module}" for each in arrays]
+        wrong += [
+            f"{place(root, path, node.lineno)}: {node.name} takes the time"
+            for node in nodes(path)
+            if kind == "meaning" and isinstance(node, ast.FunctionDef)
+            if any(argument.arg == "now" for argument in (*node.args.args, *node.args.kwonlyargs))
+        ]
     return wrong
-
-
-def takes_now(path: Path) -> list[tuple[str, int]]:
-    return [
-        (node.name, node.lineno)
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.FunctionDef)
-        and any(argument.arg == "now" for argument in (*node.args.args, *node.args.kwonlyargs))
-    ]
-
-
-@cache
-def folders_of_machines(root: Path) -> tuple[Path, ...]:
-    """Return the rooms of `pixelflow/node` and of each package named for a bridge.
-
-    A folder of folders, with nothing of its own but its face, is a hall: its rooms are asked.
-    """
-    halls = [root / "pixelflow/node", *(root / name for name in packages(root) if name.endswith("_bridge"))]
-    rooms = []
-    while halls:
-        for folder in sorted({path.parent for path in halls.pop().glob("*/*.py")}):
-            is_hall = {path.name for path in folder.glob("*.py")} == {"__init__.py"} and any(folder.glob("*/*.py"))
-            (halls if is_hall else rooms).append(folder)
-    return tuple(sorted(folder for folder in rooms if folder.name not in SEVERAL))
-
-
-def kind_of_file(root: Path, path: Path) -> str | None:
-    name = module_name(root, path)
-    for room, kind in KINDS_OF_THE_CORE.items():
-        if within(name, room):
-            return kind
-    for folder in path.parents:
-        if folder in folders_of_machines(root):
-            return kind_of(root, folder)
-    return None
-
-
-@cache
-def kind_of(root: Path, folder: Path) -> str | None:
-    said = ast.get_docstring(parsed(folder / "__init__.py")) if (folder / "__init__.py").exists() else ""
-    found = re.match(rf"(?:[^.:]*\()?({'|'.join(KINDS)})\b", said or "", re.IGNORECASE)
-    if found:
-        return found[1].lower()
-    for above in (folder, *folder.parents):
-        if (above / "README.md").exists() and (row := row_of(text(above / "README.md"), above, folder)):
-            return row
-        if above == root:
-            break
-    return None
-
-
-def row_of(readme: str, above: Path, folder: Path) -> str | None:
-    """Return the kind that a row of a table in a README gives to a folder; a dash is neither."""
-    for line in readme.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if f"`{folder.relative_to(above).as_posix()}/`" in cells[0].replace(", ", " ").split():
-            for cell in cells[1:]:
-                if cell == "-" or cell in KINDS:
-                    return "neither" if cell == "-" else cell
-    return None
