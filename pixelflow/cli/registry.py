@@ -47,7 +47,7 @@ _ALL = (
     CommandEntry("examples", "examples and exercises: list, show, copy, run by name"),
     CommandEntry("grade", "grade solutions of the course's exercises"),
     CommandEntry("isa", "instruction reference"),
-    CommandEntry("trace", "check a trace, convert it to another format"),
+    CommandEntry("trace", "check a trace, the opcodes for viewers"),
     CommandEntry("stats", "the dictionary of statistics"),
     CommandEntry("sweep", "measure a grid of configurations; one row per point"),
     CommandEntry("bench", "measure the speed of the engines"),
