@@ -18,8 +18,6 @@ COMMON = {
     "pixelflow.simd.errors",
     "pixelflow.simd.report",
 }
-OLD_SPELLING = ("cli/larrabee.py", "cli/vector_runs.py", "cli/registry.py")
-"""The command of one machine, which stays for one release, and its line among all commands."""
 ANY_MACHINE = ("cli/draw",)
 """Commands that no machine has to itself, the one of this house neither."""
 PARTS = {*OF_A_MACHINE, "nodes", "core", "cores", "tile", "tiles"} - {"pixelflow"}
@@ -63,7 +61,6 @@ def commands_know_no_machine(root: Path) -> list[str]:
         f"{place(root, path, line)}: {word!r}"
         for path in sources(root, COMMANDS.replace(".", "/"))
         for line, word in words(root, path, *WRITTEN)
-        if not path.as_posix().endswith(OLD_SPELLING)
         if word in others or (word in PARTS and any(room in path.as_posix() for room in ANY_MACHINE))
     ]
 
