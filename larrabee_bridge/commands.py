@@ -86,6 +86,7 @@ COMMANDS = MachineCommands(
             "larrabee_bridge.speed:LARRABEE",
         )
     },
+    kernels="larrabee_bridge.kernels.catalogue:KERNELS",
     studies={"sensitivity": "larrabee_bridge.compare:larrabee_sensitivity"},
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
@@ -93,5 +94,6 @@ COMMANDS = MachineCommands(
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
         "pixelflow bench larrabee --rounds 1",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
+        "pixelflow kernels --machine larrabee matrix-product fourier",
     ),
 )

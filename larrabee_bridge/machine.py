@@ -14,7 +14,7 @@ from larrabee_bridge.vpu.core_image import take_turns
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import TARGET, VectorProgram
-from larrabee_bridge.vpu.vector_run import VectorRun
+from larrabee_bridge.vpu.vector_run import ShownWords, VectorRun
 from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError
@@ -39,16 +39,21 @@ def run_program(
     bus: Bus | None = None,
     threads: int = 1,
     per_core: int | None = None,
+    show: Sequence[str] = (),
+    ranges: Sequence[str] = (),
+    form: str = "int",
     engine: str = AUTO,
     attendance: Attendance | None = None,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
-    Subscribers of ``bus`` are told of each thread as if it were alone. Raises InputError for caches without cores
-    that threads share, or an engine that threads of the vector unit have not; CycleLimitError for a run past the limit
-    of ``attendance``, or of `LONGEST` instructions a thread without one.
+    The report shows what `ShownWords.of` makes of ``show``, ``ranges`` and ``form``. Subscribers of ``bus`` are told of
+    each thread as if it were alone. Raises InputError for caches without cores that threads share, or an engine that
+    threads of the vector unit have not; CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST`
+    instructions a thread without one.
     """
     config, attendance = config or CoreConfig(), attendance or Attendance()
+    shown = ShownWords.of(program, show, ranges, form)
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
     attendance.where, attendance.counted = program.where, "instruction"
@@ -74,7 +79,7 @@ def run_program(
         for first in range(0, threads, per_core):
             share = whole.one_after_the_other([[each] for each in range(first, min(first + per_core, threads))])
             cores.append(take_turns(program, share, config))
-    run = VectorRun(unit, core, cores, per_core)
+    run = VectorRun(unit, core, cores, per_core, shown=shown)
     attendance.check(run.cycles, f": the run takes {run.cycles:,}")
     return run
 
@@ -128,6 +133,7 @@ MACHINE = MachineRecord(
     clock_mhz=lambda config: int(CORE_MHZ),
     run=run_program,
     attended=True,
+    threads=True,
     draw=_draw,
     paper="larrabee_bridge.claims.paper:PAPER",
     built=_BUILT,

@@ -423,7 +423,7 @@ def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"games": plain, "volumes": volumes})
 
 
-# Measures for claims about applications on many cores: what `pixelflow larrabee kernels` carries out.
+# Measures for claims about applications on many cores: what `pixelflow kernels --machine larrabee` carries out.
 
 
 _CORES = (8, 16, 24, 32, 40, 48)

@@ -14,10 +14,11 @@ from larrabee_bridge.kernels.particles import particles_study
 from larrabee_bridge.kernels.portfolio import portfolio_study
 from larrabee_bridge.kernels.product import product_study
 from larrabee_bridge.kernels.shadow_maps import shadow_study
-from larrabee_bridge.kernels.study import KernelStudy
+from larrabee_bridge.kernels.study import KernelStudy, kernels_report, list_of
 from larrabee_bridge.kernels.tones import tones_study
 from larrabee_bridge.kernels.tracing import ray_tracer
 from larrabee_bridge.kernels.transparency import transparency_study
+from pixelflow.simd.commands import MachineKernels
 
 STUDIES = (
     KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
@@ -40,3 +41,5 @@ STUDIES = (
     KernelStudy("portfolio", "shares of assets by an interior point, in lanes of 64 bits", "Fig. 20", portfolio_study),
 )
 """All of them."""
+
+KERNELS = MachineKernels({each.name: each for each in STUDIES}, list_of, kernels_report)

@@ -49,7 +49,7 @@ TARGET = ProgramTarget(
     placed_bytes=MEMORY_BYTES,
     alignment=LINE_BYTES,
     program=VectorProgram,
-    manual="pixelflow larrabee isa",
+    manual="pixelflow isa --machine larrabee",
     braces=BRACES,
     folders=(_PROGRAMS,),
 )

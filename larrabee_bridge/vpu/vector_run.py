@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,13 +12,51 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.config import invented
 from larrabee_bridge.vpu.core_image import SharedCore
-from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.isa import NAMES, VectorFamily
 from larrabee_bridge.vpu.issue import Core
-from larrabee_bridge.vpu.program import TARGET
+from larrabee_bridge.vpu.program import MEMORY_BYTES, TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
+
+_LARGEST = 4096
+"""Most bytes of memory that are shown."""
+
+
+@dataclass(frozen=True)
+class ShownWords:
+    """What is shown of the end of a run: registers of thread 0 and ranges of memory, first byte and size of each."""
+
+    registers: tuple[str, ...] = ()
+    memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    form: str = "int"
+    """How words are shown: ``hex``, ``int``, ``float`` or ``double``, two words each, the low one first."""
+
+    @classmethod
+    def of(cls, program: VectorProgram, show: Sequence[str], ranges: Sequence[str], form: str) -> ShownWords:
+        """Return what the options ``--show`` and ``--range`` ask for; raises UsageError for what is not there."""
+        registers = tuple(name.strip() for names in show for name in names.split(","))
+        for name in registers:
+            if name not in NAMES:
+                raise UsageError(f"--show {name}", f"there is no register {name}", "v0..v31, k0..k7, r0..r15")
+        return cls(registers, {text: _span(text, program) for text in ranges}, form)
+
+
+def _span(text: str, program: VectorProgram) -> tuple[int, int]:
+    """Return first byte and size of a range of the program, or of START:BYTES."""
+    ranges = {each.name: (each.start, each.size) for each in program.ranges}
+    start, colon, size = text.partition(":")
+    if text in ranges:
+        first, length = ranges[text]
+    elif colon and start.isdigit() and size.isdigit():
+        first, length = int(start), int(size)
+    else:
+        hint = f"ranges: {', '.join(ranges)}; or START:BYTES" if ranges else "write START:BYTES"
+        raise UsageError(f"--range {text}", "is no range of the program", hint)
+    if first % 4 or length % 4 or not 0 < length <= _LARGEST or first + length > MEMORY_BYTES:
+        raise UsageError(f"--range {text}", f"whole words inside the memory are shown, {_LARGEST} bytes at most")
+    return first, length
 
 
 class VectorRun(Shown):
@@ -30,9 +69,14 @@ class VectorRun(Shown):
         cores: Sequence[SharedCore] = (),
         per_core: int | None = None,
         reason: str = "halt",
+        shown: ShownWords | None = None,
     ) -> None:
-        """``cores`` of ``per_core`` threads each, where threads share some; ``reason`` is why the run has ended."""
+        """``cores`` of ``per_core`` threads each, where threads share some; ``reason`` is why the run has ended.
+
+        ``shown`` says what a report shows of the end besides.
+        """
         self.unit, self.core, self.cores, self.per_core, self.reason = unit, core, tuple(cores), per_core, reason
+        self.shown = shown or ShownWords()
 
     @property
     def cycles(self) -> int:
@@ -78,12 +122,11 @@ class VectorRun(Shown):
         """Return ``size`` bytes of memory from ``start`` on, as words."""
         return self.unit.memory.data[0, start : start + size].view("<u4").tolist()
 
-    def report(self, shown: Mapping[str, list[int]] | None = None, form: str = "int", name: str = "") -> Report:
-        """Return what it took, and the words ``shown`` by name, as ``hex``, ``int``, ``float`` or ``double``.
-
-        Doubles are two words each, the low one first; an odd number of words is shown as integers.
-        """
+    def report(self) -> Report:
+        """Return what it took, and the words that are shown; an odd number of them is no doubles, but integers."""
         program = self.unit.program
+        registers = {name: self.register(name) for name in self.shown.registers}
+        memory = {name: self.words(*span) for name, span in self.shown.memory.items()}
         threads = counted(self.unit.threads, "thread")
         columns = [Column("per thread"), *(Column(each, number) for each in ("fewest", "mean", "most"))]
         figures = [(what, int(each.min()), float(each.mean()), int(each.max())) for what, each in self.figures.items()]
@@ -91,12 +134,12 @@ class VectorRun(Shown):
         mix = [(family.value, count, f"{count / total:.0%}") for family, count in self.mix.items()]
         hits = "" if self.core.config.caches else "; every access hits the L1 cache"
         words: list[Part] = []
-        for label, values in (shown or {}).items():
+        for label, values in (registers | memory).items():
             mask = label[0] == "k" and len(values) == 1
-            words += ["", f"{label}: {' '.join(_formed(values, 'hex' if mask else form))}"]
+            words += ["", f"{label}: {' '.join(_formed(values, 'hex' if mask else self.shown.form))}"]
         return Report(
             results=[
-                f"{name or program.name}: {threads}; sha256 {program.sha256[:12]}",
+                f"{program.name}: {threads}; sha256 {program.sha256[:12]}",
                 "",
                 Table(columns, [*figures, *self._shared()]),
                 "",
@@ -107,7 +150,7 @@ class VectorRun(Shown):
                 f"no source on Larrabee gives: {', '.join(self.invented)}{hits}",
             ],
             schema="pixelflow.larrabee-run/1",
-            data=self._object(),
+            data=self._object() | ({"registers": registers, "memory": memory} if words else {}),
         )
 
     def _shared(self) -> Iterator[tuple[Json, ...]]:

@@ -8,10 +8,9 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from microcode.reader import shipped_beside
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
@@ -65,7 +64,6 @@ from pixelflow.simd.dialogue import (
 from pixelflow.simd.errors import (
     Fault,
     InputError,
-    MissingPackageError,
     Place,
     SimulatorError,
     UsageError,
@@ -76,9 +74,6 @@ from pixelflow.simd.files import SCRIPT, read_text, too_large
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact, Part
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 _SEMAPHORES = range(16)
 _LIST = re.compile(r"\d|\*|all\b")
@@ -163,10 +158,6 @@ class Debugger:
         """Whether `quit` was said."""
         self.lanes: list[int] | None = None
         """PEs that are shown where a command names none; None for the first ones."""
-        self.pictured = False
-        """Whether a map stands beside the dialogue already."""
-        self.shown_map = "enable"
-        """What the last map was of."""
         self._saved = saved
         self._verbose = False
 
@@ -354,9 +345,6 @@ class Debugger:
 
     def map(self, words: list[str]) -> None:
         view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
-        self.shown_map = view.text
-        if self.pictured:
-            return
         drawn = [*map_parts(self.session.node, view, self.screen.width)]
         if drawn:
             self.screen.print(*drawn)
@@ -484,7 +472,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("program", metavar="PROG|FILE.npz", help="source (.mc), object file (.mco), or a run saved with --record")
     add_machine_option(parser)
     add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
-    add("--split", action="store_true", help="a screen of source, array, registers and commands (extra `screen`)")
     add("--record", metavar="FILE.npz", help="write the run with its pokes when you leave; `debug` takes it")
     add_engine_option(parser)
     add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
@@ -499,15 +486,13 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
     if args.record is not None:
         _check_record(args)
-    if args.split:
-        _check_split(args)
-    script = None if args.split else _script(args)
+    script = _script(args)
     if args.machine != PIXELFLOW:
         return _talk(_of_another(args, screen), script, args, screen)
     replay, saved = _replay(args, screen)
     debugger = Debugger(DebugSession(replay), screen, saved)
     with _recorded(args, replay, saved):
-        return _split(debugger) if args.split else _talk(debugger, script, args, screen)
+        return _talk(debugger, script, args, screen)
 
 
 def _talk(debugger: Dialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
@@ -538,25 +523,6 @@ def _recorded(args: argparse.Namespace, replay: Replay, saved: SavedRun | None) 
             command = args.command_line if saved is None else saved.command
             with output_file(args.record, binary=True) as stream:
                 stream.write(SavedRun.of(replay, command).to_bytes())
-
-
-def _check_split(args: argparse.Namespace) -> None:
-    """Refuse a split screen where there is none: of another machine, with a script, without a terminal or package."""
-    if args.machine != PIXELFLOW:
-        raise UsageError("--split", "is of PixelFlow's runs")
-    if args.cmd is not None:
-        raise UsageError("--split", "takes commands from its own line, not from --cmd")
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
-        raise UsageError("--split", "needs a terminal")
-    if find_spec("textual") is None:
-        raise MissingPackageError("a split screen needs Textual, which is not installed", "screen", Place("--split"))
-
-
-def _split(debugger: Debugger) -> int:
-    """Show the run on a split screen until the user leaves."""
-    made: Callable[[Debugger], App[None]] = resolve_name("pixelflow.cli.split_screen:SplitScreen")
-    made(debugger).run()
-    return 0
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:

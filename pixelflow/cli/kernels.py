@@ -2,22 +2,34 @@
 
 Vector add, reduction, dot product, matrix by vector, histogram, prefix sum, select, bitonic sort and nearest
 neighbours, as microcode, on the thesis machine and on one of four times its size, or on the machine that is named.
+
+With --machine those that another machine carries out: results beside references, cycles, speed-up, what limits them.
+All of them take a minute or two.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
+from pkgutil import resolve_name
 
 from pim_kernels import KERNELS, KernelRun, kernels_report, measure
 from pixelflow.cli.arguments import Parser, add_config_options, add_engine_option, count_or_zero
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import configured
-from pixelflow.cli.screen import Progress, Screen
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured, examples_for
+from pixelflow.cli.pictures import write_picture
+from pixelflow.cli.screen import Progress, Screen, check_writable
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.commands import MachineKernels
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.errors import UsageError, nearest
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
+from tessellation.picture.preview import require_pillow
 
 _SIZES = ("thesis", "large")
 """What kernels run on where no machine is named."""
@@ -28,17 +40,35 @@ EXAMPLES = (
     "pixelflow kernels --preset tiny",
     "pixelflow kernels vector_add gemv",
     "pixelflow kernels reduction --preset tiny --energy",
+    *examples_for("kernels", PIXELFLOW),
 )
+
+_OF_NODES = ("engine", "seed", "energy", "price", "config", "preset")
+"""What kernels of processing in memory alone can be told."""
+
+
+class _Words(tuple[str, ...]):
+    """Names of kernels of processing in memory, where those of another machine, which is told later, may stand too."""
+
+    __slots__ = ()
+
+    def __contains__(self, word: object) -> bool:
+        return True
 
 
 def add_arguments(parser: Parser) -> None:
     """Add which kernels, on which machine and engine, with which data."""
     add = parser.add_argument
     names = (_ALL, *KERNELS)
-    add("kernels", nargs="*", choices=names, default=_ALL, metavar="KERNEL",
+    add("kernels", nargs="*", choices=_Words(names), default=_ALL, metavar="KERNEL",
         help=f"which of {', '.join(KERNELS)} (default: {_ALL})")  # fmt: skip
+    parser.set_defaults(refuse=parser.error)
+    add_machine_option(parser)
+    add("--list", action="store_true", help="other machines: show the names and places of all kernels, carry out none")
+    add("-o", dest="pictures", metavar="FOLDER",
+        help="other machines: write the pictures of kernels that have one, as FOLDER/NAME.png")  # fmt: skip
     add_engine_option(parser)
-    add("--seed", type=count_or_zero, default=1, help="of the random data (default 1); cycles do not depend on it")
+    add("--seed", type=count_or_zero, help="of the random data (default 1); cycles do not depend on it")
     add("--energy", action="store_true", help="account for energy by kind of work; prices are invented")
     add("--price", action="append", default=[], metavar="WORK=FJ",
         help="with --energy: another price, in femtojoules (repeatable)")  # fmt: skip
@@ -47,6 +77,16 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the kernels and report; fails where a result is not numpy's."""
+    if args.machine != PIXELFLOW:
+        return _of_another(args, screen)
+    for option, value in (("--list", args.list), ("-o", args.pictures)):
+        if value not in (None, False):
+            raise UsageError(option, "is of other machines' kernels", "add --machine")
+    for name in args.kernels if args.kernels != _ALL else ():
+        if name not in (_ALL, *KERNELS):
+            near = nearest(name, (_ALL, *KERNELS))
+            hint = f"did you mean {near}?" if near else f"allowed: {', '.join((_ALL, *KERNELS))}"
+            args.refuse(f"argument KERNEL: {name!r} is unknown; {hint}")
     if args.price and not args.energy:
         raise UsageError("--price", "there is no --energy to account for")
     prices = configured(EnergyConfig, "--price", args.price)
@@ -61,8 +101,49 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     with Progress(screen) as progress:
         for number, (name, kernel) in enumerate(work, 1):
             progress.part(number, len(work), f"{kernel.name} on {name}")
-            found[name].append(measure(kernel, machines[name], engine, seed=args.seed, prices=prices))
+            found[name].append(
+                measure(kernel, machines[name], engine, seed=1 if args.seed is None else args.seed, prices=prices)
+            )
     return kernels_report(found, energy=args.energy)
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
+    """Carry out kernels of the machine that was named, and report."""
+    machine = machine_named(args.machine)
+    for name in _OF_NODES:
+        if getattr(args, name) not in (None, False, [], AUTO):
+            raise UsageError(f"--{name}", f"is PixelFlow's; this is {machine.title}")
+    if machine.commands is None or not machine.commands.kernels:
+        raise UsageError("--machine", f"there are no kernels of {machine.title} here")
+    kernels: MachineKernels = resolve_name(machine.commands.kernels)
+    names = list(kernels.known) if args.kernels == _ALL else list(dict.fromkeys(args.kernels))
+    for name in names:
+        if name not in kernels.known:
+            near = nearest(name, kernels.known)
+            hint = f"did you mean {near}?" if near else f"kernels: {', '.join(kernels.known)}"
+            raise UsageError("KERNEL", f"there is no kernel {name!r}", hint)
+    chosen = [kernels.known[name] for name in names]
+    if args.list:
+        return kernels.listed(chosen)
+    config = configured(machine.configuration, "-D", args.overrides)
+    paths = {name: str(Path(args.pictures) / f"{name}.png") for name in names if args.pictures is not None}
+    if args.pictures is not None:
+        require_pillow()
+        if not Path(args.pictures).is_dir():
+            raise UsageError("-o", f"{args.pictures!r} is no folder", "make it first")
+        for path in paths.values():
+            check_writable(path)
+    found, wrote = [], []
+    with Progress(screen, len(chosen)) as progress:
+        for kernel in progress.over(chosen):
+            progress.doing(kernel.name)
+            result = kernel.study(config, progress.doing)
+            found.append((kernel, result))
+            if paths and result.picture is not None:
+                rows, columns, _ = result.picture.shape
+                write_picture(paths[kernel.name], replace(Picture.empty(columns, rows), colours=result.picture))
+                wrote.append(paths[kernel.name])
+    return kernels.report(found, wrote, config)
 
 
 def _machines(args: argparse.Namespace, screen: Screen) -> dict[str, NodeConfig]:

@@ -243,13 +243,17 @@ _OF_NODES = (
     "energy", "price",
 )  # fmt: skip
 """What a PixelFlow node alone can be told; the first also any machine whose runs are attended."""
+_OF_THREADS = {"threads": "threads", "per_core": "per-core", "show": "show", "form": "as"}
+"""What machines can be told whose programs run in threads: names of values, and of options."""
 
 
 def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program on the machine that was named, write the traces that were asked for, and report."""
     machine = machine_named(args.machine)
+    if not machine.threads:
+        _refuse_threads(args, machine.title)
     for name in _OF_NODES[machine.attended :]:
-        if getattr(args, name) not in (None, False, []):
+        if getattr(args, name) not in (None, False, []) and not (machine.threads and name == "ranges"):
             option = {"ranges": "range"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
     config = config_for(machine, args)
@@ -260,6 +264,12 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     if args.window is not None or args.only:
         raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
     return _run(machine, args, screen, program, config, None)
+
+
+def _refuse_threads(args: argparse.Namespace, title: str) -> None:
+    for name, option in _OF_THREADS.items():
+        if getattr(args, name) not in (None, []):
+            raise UsageError(f"--{option}", f"{title} does not take it")
 
 
 def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Configuration:
@@ -315,6 +325,9 @@ def _run(
 ) -> Report:
     """Run a program, with a dashboard where one was asked for; return its account."""
     runner = _runner(machine, args)
+    if machine.threads:
+        given = {name: getattr(args, name) for name in (*_OF_THREADS, "ranges")}
+        runner = partial(runner, **{name: value for name, value in given.items() if value is not None})
     if not args.live and not args.frame:
         if machine.attended:
             return _attended(runner, args, screen, program, config, bus)
@@ -412,6 +425,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "port conflicts are not seen")  # fmt: skip
     add("--from-draw", type=count_or_zero, metavar="N",
         help="machines that run scenes: the first N draws by function alone, in no time")  # fmt: skip
+    add("--threads", type=count, metavar="N",
+        help="machines of threads: so many side by side (default 1); --machine says which")  # fmt: skip
+    add("--per-core", type=count, metavar="N", help="machines of threads: also time cores on which N take turns")
     add("--max-cycles", type=cycle_limit, metavar="N",
         help=f"stop with exit code 5 after N cycles or none (default {number(DEFAULT_LIMIT)}, a second of the machine; "
         "--function-only: of a stream's own, without waits; other machines have their own)")  # fmt: skip
@@ -429,9 +445,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = shown.add_argument
     add("--dump", action="append", choices=_DUMPS, default=[], help="print a table (repeatable)")
     add("--range", dest="ranges", action="append", default=[], metavar="NAME[:FORM]",
-        help="print a named memory range; FORM: bytes, word or float (repeatable)")  # fmt: skip
+        help="print a named memory range; FORM: bytes, word or float (repeatable); "
+        "machines of threads: NAME or START:BYTES")  # fmt: skip
     add("--show-map", action="append", default=[], metavar="NAME",
         help="print a map of the array: enable, carry, R, S, M, or a range (its byte NAME[i])")  # fmt: skip
+    add("--show", action="append", default=[], metavar="REGISTERS",
+        help="machines of threads: v1,k1,r1 of the first thread (repeatable)")  # fmt: skip
+    add("--as", dest="form", choices=("hex", "int", "float", "double"),
+        help="machines of threads: how words are shown (default: int); double: two each")  # fmt: skip
     add("--pe", metavar="LIST", help="which PEs: 0,5,32-39, all, or module.emc.panel.pe (parts may be a-b or *)")
     add("--output", metavar="FILE", help="save memory, registers and flags: .npz or .json")
 
@@ -545,6 +566,7 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     """Refuse options that go with no such run, and files that could not be written."""
     if args.from_draw is not None:
         raise UsageError("--from-draw", "a program has no draws", "machines that run scenes have")
+    _refuse_threads(args, "PixelFlow")
     if args.function_only:
         _refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):

@@ -1,4 +1,4 @@
-"""Check a trace strictly and sum up its cycles, or convert it to another format.
+"""Check a Perfetto trace strictly and sum up its cycles.
 
 The option --trace of run and tessellate writes traces. The table of opcodes is
 for GTKWave (Edit, Data Format, Translate Filter File).
@@ -10,55 +10,44 @@ import argparse
 from collections.abc import Iterator
 
 from pixelflow.cli.arguments import add_common_options
-from pixelflow.cli.screen import STANDARD_STREAM, Screen, output_file, refuse_overwrite
-from pixelflow.cli.watching import reading, require_package, write_trace
+from pixelflow.cli.screen import STANDARD_STREAM, Screen, output_file
+from pixelflow.cli.watching import reading
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.simd.errors import Fault, InputError, Place, UsageError
+from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Report, Table, counted, number, share, verbatim
 from pixelflow.simd.trace import Checked
-from pixelflow.simd.trace.formats import FORMATS
-from pixelflow.simd.trace.perfetto import read_perfetto
+from pixelflow.simd.trace.formats import PERFETTO
+from pixelflow.simd.trace.perfetto import check_perfetto
 from pixelflow.simd.trace.vcd import OPCODE_BITS
 
 EXAMPLES = (
     "pixelflow run triangle --trace perfetto",
     "pixelflow trace check triangle.pftrace",
-    "pixelflow trace convert triangle.pftrace --to kanata -o triangle.kanata.gz",
     "pixelflow trace opcodes -o opcodes.txt",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``check``, ``convert`` and ``opcodes``."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="check|convert|opcodes")
+    """Add ``check`` and ``opcodes``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="check|opcodes")
     check = actions.add_parser(
         "check", help="refuse what viewers misread, sum up cycles", description="Check a trace; sum up its cycles."
     )
-    check.add_argument("file", metavar="FILE", help="Perfetto, VCD or Kanata, also compressed (.gz)")
-    convert = actions.add_parser(
-        "convert",
-        help="write a Perfetto trace in another format",
-        description="Write a Perfetto trace, which holds everything, in another format.",
-    )
-    convert.add_argument("file", metavar="FILE", help="a Perfetto trace, also compressed (.gz)")
-    convert.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FMT", help=", ".join(FORMATS))
-    convert.add_argument("-o", "--output", metavar="FILE", required=True, help="the new file; .gz compresses it")
+    check.add_argument("file", metavar="FILE", help="a Perfetto trace, also compressed (.gz)")
     opcodes = actions.add_parser(
         "opcodes", help="opcodes and mnemonics, for GTKWave", description="Write GTKWave's translate filter of opcodes."
     )
     opcodes.add_argument(
         "-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="file (default: standard output)"
     )
-    for action in (check, convert, opcodes):
+    for action in (check, opcodes):
         add_common_options(action)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
-    """Check, convert, or write the table of opcodes; raises InputError with the first faults of a trace."""
+    """Check a trace, or write the table of opcodes; raises InputError with the first faults of a trace."""
     if args.action == "check":
         return _check(args.file)
-    if args.action == "convert":
-        return _convert(args)
     _opcodes(args.output)
     columns = (Column("opcode", fixed=True), Column("instruction"))
     screen.write_page(Report("opcodes and mnemonics", parts=[Table(columns, list(_by_opcode()))]))
@@ -67,7 +56,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
 
 def _check(file: str) -> Report:
     with reading(file) as (format, stream):
-        checked = format.check(stream, file)
+        if format.name != PERFETTO:
+            message = f"a {format.name} trace is for its viewers alone and is not read back"
+            raise InputError(Fault(message, Place(file), "check the Perfetto trace of the run"))
+        checked = check_perfetto(stream, file)
     whole = checked.end - checked.begin
     totals = {track: _with_idle(checked, cycles) for track, cycles in checked.totals.items()}
     columns = (Column("cycles", number), Column("share", verbatim), Column("track"), Column("what"))
@@ -98,26 +90,6 @@ def _with_idle(checked: Checked, cycles: dict[str, int]) -> dict[str, int]:
     """Return cycles by heading, busy first, with those in which nothing happened at the end."""
     ordered = dict(sorted(cycles.items(), key=lambda item: (item[0] != "busy", item[0])))
     return {**ordered, "idle": checked.end - checked.begin - sum(cycles.values())}
-
-
-def _convert(args: argparse.Namespace) -> Report:
-    if args.output == STANDARD_STREAM:
-        raise UsageError("-o -", "a trace does not go to standard output", "name a file")
-    refuse_overwrite(args.file, args.output)
-    target = FORMATS[args.to]
-    require_package(target, f"--to {args.to}")
-    with reading(args.file) as (format, stream):
-        if format is not FORMATS["perfetto"]:
-            message = f"a {format.name} trace lacks what other formats need: {format.loses}"
-            raise InputError(Fault(message, Place(args.file), "convert the Perfetto trace of the run"))
-        trace = read_perfetto(stream, args.file)
-    write_trace(trace, target, args.output)
-    lost = f"; left out: {target.loses}" if target.loses else ""
-    return Report(
-        schema="pixelflow.trace-convert/1",
-        data={"source": args.file, "output": args.output, "format": target.name},
-        notes=[f"wrote {args.output}{lost}"],
-    )
 
 
 def _opcodes(output: str) -> None:

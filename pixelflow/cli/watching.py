@@ -35,7 +35,7 @@ from pixelflow.simd.errors import (
     nearest,
 )
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
-from pixelflow.simd.trace.formats import FORMATS, Format, format_of
+from pixelflow.simd.trace.formats import FORMATS, PERFETTO, Format, format_of
 from pixelflow.simd.trace.trace_model import STREAMS
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def reading(path: str) -> Iterator[tuple[Format, IO[bytes]]]:
                 if format is None:
                     hint = f"known formats: {', '.join(FORMATS)}"
                     raise InputError(Fault("not a trace of a known format", Place(path), hint))
-                if format.reading_needs_package:
+                if format.name == PERFETTO:
                     require_package(format, path)
                 yield format, content
     except (OSError, EOFError, gzip.zlib.error) as error:

@@ -151,15 +151,6 @@ def code(width: int, session: DebugSession, stream: str, at: int | None = None, 
         yield line(f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}", width)
 
 
-def code_window(width: int, session: DebugSession, stream: str, lines: int) -> list[Part]:
-    """Return so many lines of code around what a stream has next, which is in their middle."""
-    shown = list(code(width, session, stream, around=lines))
-    marks = ("=>", "->")
-    at = next((at for at, each in enumerate(shown) if isinstance(each, Fact) and (each.text or "")[9:11] in marks), 0)
-    first = max(0, min(at - lines // 2, len(shown) - lines))
-    return shown[first : first + lines]
-
-
 def _marks(session: DebugSession) -> dict[int, tuple[str, str]]:
     """Return (stream, mark) of the instructions that streams have next."""
     marks: dict[int, tuple[str, str]] = {}

@@ -8,9 +8,12 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from pixelflow.simd.report import Report
 
 Told: TypeAlias = Mapping[str, Any]
 """What the drawer of a machine is told by keyword: its options, and ``config``."""
@@ -114,6 +117,18 @@ class BenchmarkPlace:
 
 
 @dataclass(frozen=True)
+class MachineKernels:
+    """Kernels that a machine carries out, and the reports of them."""
+
+    known: Mapping[str, Any]
+    """By name; each has a ``study``, which takes a configuration and who is told how far it has come."""
+    listed: Callable[[Sequence[Any]], Report]
+    """Reports which there are."""
+    report: Callable[[Sequence[tuple[Any, Any]], Sequence[str], Any], Report]
+    """Takes kernels with their results, the files of their pictures, and the configuration."""
+
+
+@dataclass(frozen=True)
 class MachineCommands:
     """What commands can ask of a machine besides runs of programs."""
 
@@ -126,5 +141,7 @@ class MachineCommands:
     far it has come, by a text, and returns the report."""
     examples: tuple[str, ...] = ()
     """Command lines for the ends of helps; the tests run them."""
+    kernels: str = ""
+    """Where the `MachineKernels` stand; none where it is empty."""
     records: str = ""
     """Where a function stands that judges a folder of recorded runs and returns a report; none where it is empty."""

@@ -55,20 +55,16 @@ TEXTURE = FileKind("a texture", 64 << 20)
 TABLE = FileKind("a table of a sweep", 64 << 20)
 RECORDS = FileKind("a file of records", 64 << 20)
 ARRAYS = FileKind("an archive of arrays", 256 << 20)
-TRACE = FileKind("a trace", 1 << 30)
-"""Traces are read as they come, and never held."""
 
 KINDS: Mapping[str, FileKind] = {
     each.what: each
     for each in (
         *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE, RECORDS),
-        *(ARRAYS, TRACE),
+        ARRAYS,
     )
 }
 """Every kind by what it is called."""
 
-LINE_BYTES = 1 << 20
-"""The longest line of a trace."""
 PACKET_BYTES = 16 << 20
 """The longest packet of a trace."""
 
@@ -176,18 +172,6 @@ def unpacked(data: bytes, kind: FileKind, file: str) -> bytes:
     except zlib.error as error:
         raise _refusal(file, f"cannot be read: {error}") from None
     return found.getvalue()
-
-
-def bounded_lines(stream: IO[bytes], kind: FileKind, file: str) -> Iterator[bytes]:
-    """Yield the lines of a stream; raises InputError for a line, or a whole, that is too long."""
-    total = 0
-    while line := stream.readline(LINE_BYTES + 1):
-        if len(line) > LINE_BYTES:
-            raise _refusal(file, f"has a line of more than {LINE_BYTES >> 20} MiB, so it is not {kind.what}")
-        total += len(line)
-        if total > kind.limit:
-            raise too_large(file, kind)
-        yield line
 
 
 def too_large(path: str | Path, kind: FileKind) -> InputError:

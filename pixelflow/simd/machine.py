@@ -116,6 +116,9 @@ class MachineRecord(Generic[Code, Configuration]):
     """Configurations with a name, beside the defaults."""
     attended: bool = False
     """Whether ``run`` takes an `Attendance`, so that a run can be limited, watched and ended by Ctrl-C."""
+    threads: bool = False
+    """Whether ``run`` takes ``threads``, a number side by side, ``per_core`` of them taking turns, and what to ``show``
+    of their end: registers of the first one, ``ranges`` of its memory, as words of a ``form``."""
     read: Callable[[Path], Code] | None = None
     """Reads the file that ``run`` takes, where that is no program of ``target``: a scene, say."""
     paper: str = ""

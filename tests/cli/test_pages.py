@@ -24,7 +24,6 @@ LINES = {
     "render": "render enneper --samples 2 --size 32x24 -o drawn.png",
     "animate": "animate flight --frames 40 --size 32x24 -o flight.png",
     "compare": "compare enneper --samples 2 --size 32x24",
-    "larrabee": "larrabee isa vcompressd",
     "run": "run texture_copy --profile --show-map enable",
     "dash": "dash saved.npz --at 6",
     "diff": "diff saved.npz saved.npz",

@@ -100,19 +100,3 @@ def test_a_fault_leaves_the_debugger_usable(terminal) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0, "the end of the input is the end of the conversation"
-
-
-def test_a_split_screen_on_a_terminal() -> None:
-    """It comes up on a real terminal of 80 x 24, moves the run by a key, and leaves the terminal to the shell."""
-    pytest.importorskip("textual", reason="the split screen needs Textual (extra `screen`)")
-    program = ROOT / "microcode" / "examples" / "panel_sum.mc"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
-    command = ["-m", "pixelflow.cli.main", "debug", str(program), "--preset", "tiny", "--split"]
-    child = pexpect.spawn(sys.executable, command, env=environment, encoding="utf-8", timeout=600, dimensions=(24, 80))
-    child.expect("registers")
-    child.send("\x1b[20~")  # F9
-    child.expect("cycle 10")
-    child.send("quit\r")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0

@@ -35,7 +35,7 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 LONG = {
     "pixelflow render enneper --samples 4 --size 128x96 --nodes 3 -D composition.emc_bytes_per_cycle=8 -o fast.png",
-    "pixelflow larrabee isa vcompressd",
+    "pixelflow isa --machine larrabee vcompressd",
     "pixelflow verify 6",
     "pixelflow tessellate teapot --samples 4,8,16 --library plain --weld -o mixed.ply",
     "pixelflow verify 6 7 12 figure13 --timing-only --quiet --figure curves.png",

@@ -226,8 +226,7 @@ def _text(text: str) -> Callable[[], bytes]:
     return text.encode
 
 
-_TRACED = f"run pings.mc {SMALL} --trace {{}}:{{{{}}}}"
-_CHECKED = ("trace check {}",)
+_TRACED = f"run pings.mc {SMALL} --trace perfetto:{{}}"
 _STATE = ("diff {} {}", "diff {} whole-{}")
 _SWEEP = "sweep run ranges.mc --preset tiny --set sdram.trcd_cycles=2,3 --timing-only --out {}"
 _GEN6 = ("verify gen6 --data .",)
@@ -301,15 +300,8 @@ _KINDS = (
         f"run exchange.mc {SMALL} --record {{}}",
         ("dash {} --at 700", "diff {} {}", "dash {} --svg f.svg", "debug {} --cmd short.look"),
     ),
-    FileKind(
-        "trace.pftrace",
-        _TRACED.format("perfetto"),
-        (*_CHECKED, *(f"trace convert {{}} --to {each} -o t.{each}" for each in ("vcd", "kanata"))),
-    ),
-    *(
-        FileKind(f"trace.{each}", _TRACED.format(each.partition(".")[0]), _CHECKED)
-        for each in ("vcd", "kanata", "kanata.gz", "vcd.gz")
-    ),
+    FileKind("trace.pftrace", _TRACED, ("trace check {}",)),
+    FileKind("trace.pftrace.gz", _TRACED, ("trace check {}",)),
     FileKind("sweep.csv", _SWEEP, (_SWEEP,)),
     FileKind("sweep.jsonl", _SWEEP, (_SWEEP,)),
     FileKind("kernels.json", _text(json.dumps({"about": {}, "records": [KERNEL]})), _GEN6),

@@ -112,7 +112,7 @@ def test_sixteen_rays_and_a_triangle_in_few_cycles() -> None:
 
 
 def larrabee(capsys: pytest.CaptureFixture, *words: str) -> dict:
-    assert main(["larrabee", *words, "--json"]) == 0
+    assert main([*words, "--machine", "larrabee", "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -122,7 +122,7 @@ def test_run_prints_registers_memory_and_cycles(tmp_path, capsys) -> None:
         "param N = 2\nrange x[64]\ndata x: float 1.0, 2.0, 3.0, 4.0\n"
         "vloadps v1, [x]{4to16}\nvaddps v1, v1, v1{badc}\nadd r0, N\nvstored [x], v1\n"
     )
-    words = ("--threads", "3", "--show", "v1,r0", "--memory", "x", "--memory", "0:8", "-P", "N=5")
+    words = ("--threads", "3", "--show", "v1,r0", "--range", "x", "--range", "0:8", "-P", "N=5")
     report = larrabee(capsys, "run", str(source), *words, "-D", "vector_latency=7")
     four = np.array([4, 6, 4, 6], np.float32).view(np.uint32).tolist()
     assert report["registers"] == {"v1": four * 4, "r0": [5]}
@@ -150,14 +150,14 @@ def test_threads_on_a_core_finish_earlier_than_one_after_another(capsys) -> None
         (["run", "blocks.mc", "-D", "latency=1"], 3, "unknown key latency"),
         (["run", "blocks.mc", "-D", "dual_issue=maybe"], 3, "expected true or false"),
         (["run", "blocks.mc", "--show", "v32"], 2, "there is no register v32"),
-        (["run", "blocks.mc", "--memory", "partiel"], 2, "is no range of the program"),
-        (["run", "blocks.mc", "--memory", "65532:8"], 2, "inside the memory"),
-        (["run", "blocks.mc", "-D", "caches=true"], 2, "caches belong to cores that threads share"),
+        (["run", "blocks.mc", "--range", "partiel"], 2, "is no range of the program"),
+        (["run", "blocks.mc", "--range", "65532:8"], 2, "inside the memory"),
+        (["run", "blocks.mc", "-D", "caches=true"], 3, "caches belong to cores that threads share"),
         (["isa", "vaddp"], 3, "unknown instruction vaddp"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, words: list[str], code: int, message: str) -> None:
-    assert main(["larrabee", *words]) == code
+    assert main([*words, "--machine", "larrabee"]) == code
     assert message in capsys.readouterr().err
 
 
@@ -171,7 +171,7 @@ def test_the_manual_shows_every_instruction(capsys) -> None:
 def test_words_are_shown_as_asked(form: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     source = tmp_path / "one.mc"
     source.write_text("range x[64]\ndata x: float 1.5\n    vloadps v1, [x]{1to16}\n")
-    assert main(["larrabee", "run", str(source), "--show", "v1", "--as", form]) == 0
+    assert main(["run", "--machine", "larrabee", str(source), "--show", "v1", "--as", form]) == 0
     assert shown in capsys.readouterr().out.lower()
 
 
@@ -181,6 +181,6 @@ def test_doubles_are_two_words_each(tmp_path: Path, capsys: pytest.CaptureFixtur
     source.write_text(
         "range x[64]\ndata x: word 0, 0x3FF80000\n vloadq v1, [x]{1to8}\n vmulpd v1, v1, v1\n mov r1, 7\n"
     )
-    assert main(["larrabee", "run", str(source), "--show", "v1,r1", "--as", "double"]) == 0
+    assert main(["run", "--machine", "larrabee", str(source), "--show", "v1,r1", "--as", "double"]) == 0
     shown = capsys.readouterr().out
     assert f"v1: {' '.join(['2.25'] * 8)}" in shown and "r1: 7" in shown

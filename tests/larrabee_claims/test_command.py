@@ -11,12 +11,12 @@ PAPER, CLAIMS = paper.PAPER, paper.PAPER.claims
 
 
 def claims(capsys: pytest.CaptureFixture, *words: str) -> dict:
-    assert main(["larrabee", "claims", *words, "--json"]) == 0
+    assert main(["verify", "larrabee", *words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_the_object_has_both_columns(capsys) -> None:
-    found = claims(capsys, "--only", "Table-1", "6.4", "--quick")
+    found = claims(capsys, "Table-1", "6.4", "--quick")
     assert found["schema"] == "pixelflow.larrabee-claims/2"
     rows = {row["name"]: row for row in found["claims"]}
     assert set(rows) == {"table-1", "ray-triangle", "ray-tracer", "physics"}
@@ -48,7 +48,7 @@ def test_classes_choose(capsys) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120, 160])
 def test_it_fits_the_screen(capsys, width: int) -> None:
-    assert main(["larrabee", "claims", "--class", "N", "--quick", "--width", str(width)]) == 0
+    assert main(["verify", "larrabee", "--class", "N", "--quick", "--width", str(width)]) == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= width
     assert "not reproducible" in shown and "Nothing here validates" in shown
@@ -57,7 +57,7 @@ def test_it_fits_the_screen(capsys, width: int) -> None:
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_quiet_leaves_the_claims_and_what_is_measured(capsys, width: int) -> None:
-    words = ["larrabee", "claims", "--only", "ray-triangle", "--width", str(width)]
+    words = ["verify", "larrabee", "ray-triangle", "--width", str(width)]
     assert main([*words, "-q"]) == 0
     quiet = capsys.readouterr()
     assert main(words) == 0
@@ -68,7 +68,7 @@ def test_quiet_leaves_the_claims_and_what_is_measured(capsys, width: int) -> Non
 
 def test_a_wider_table_widens_all_its_texts(capsys) -> None:
     def widths(width: int) -> list[int]:
-        assert main(["larrabee", "claims", "--quick", "--class", "R", "-q", "--width", str(width)]) == 0
+        assert main(["verify", "larrabee", "--quick", "--class", "R", "-q", "--width", str(width)]) == 0
         head = capsys.readouterr().out.splitlines()[0]
         starts = [head.index(name) for name in ("claim", "published", "measured here", "conditions")]
         return [end - start for start, end in zip(starts, [*starts[1:], width], strict=True)]
@@ -80,14 +80,14 @@ def test_a_wider_table_widens_all_its_texts(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--only", "7.1"], "is no claim and no place of one"),
-        (["--only", "gather-gains"], "did you mean gather-gain?"),
+        (["7.1"], "is no claim and no place of one"),
+        (["gather-gains"], "did you mean gather-gain?"),
         (["--class", "RX"], "are not classes"),
-        (["--class", "N", "--only", "table1"], "none of the claims of --only is of class N"),
+        (["table1", "--class", "N"], "none of the claims of TABLE is of class N"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, words: list[str], message: str) -> None:
-    assert main(["larrabee", "claims", *words]) == 2
+    assert main(["verify", "larrabee", *words]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
@@ -97,23 +97,18 @@ def test_a_figure_that_differs_ends_with_1(capsys, monkeypatch: pytest.MonkeyPat
     claim = next(claim for claim in CLAIMS if claim.name == "larrabee-unit")
     wrong = replace(PAPER, claims=(replace(claim, values={"flops_per_cycle": 64}),))
     monkeypatch.setattr(paper, "PAPER", wrong)
-    assert main(["larrabee", "claims", "--width", "120"]) == 1
+    assert main(["verify", "larrabee", "--width", "120"]) == 1
     shown = capsys.readouterr()
     assert "DIFFERS" in shown.out and "larrabee-unit" in shown.err
 
 
 def test_long_measures_can_be_left_out(capsys) -> None:
-    assert main(["larrabee", "claims", "--only", "bin-spread", "--quick"]) == 0
+    assert main(["verify", "larrabee", "bin-spread", "--quick"]) == 0
     shown = capsys.readouterr()
     assert "takes seconds, left out" in " ".join(shown.out.split()) and "measuring" not in shown.err
 
 
 def test_the_claims_are_verified_by_the_name_of_the_machine(capsys) -> None:
-    """The old spelling and the new one give the same; both go through one command."""
-    assert main(["larrabee", "claims", "--only", "3.3", "--quick", "--json"]) == 0
-    old = capsys.readouterr().out
-    assert main(["verify", "larrabee", "3.3", "--quick", "--json"]) == 0
-    assert capsys.readouterr().out == old
     assert main(["verify", "larrabee", "--list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tables"] == [claim.name for claim in CLAIMS]
 

@@ -15,6 +15,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.trace import Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
 from tests.machines.toy_machine import INSTRUCTIONS, MACHINE, TARGET
+from tests.trace.runs import checked
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,9 +50,8 @@ def test_run_reports(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_run_traces(name: str, source: Path) -> None:
     form = FORMATS[name]
     assert main(["run", "--machine", "toy", str(source), "--trace", name, "-q"]) == 0
-    with source.with_suffix(form.suffix).open("rb") as stream:
-        checked = form.check(stream, name)
-    assert checked.totals["main"] == {"busy": 5}
+    found = checked(source.with_suffix(form.suffix).read_bytes(), name)
+    assert found.totals["main"] == {"busy": 5}
 
 
 def test_a_window_and_tracks_are_its_own(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +158,6 @@ def test_larrabee_is_traced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wait.mc").write_text("mov r1, 7\nadd r1, r1\n")
     assert main(["run", "--machine", "larrabee", "wait.mc", "--trace", "kanata", "-q"]) == 0
-    with (tmp_path / "wait.kanata").open("rb") as stream:
-        checked = FORMATS["kanata"].check(stream, "wait")
+    found = checked((tmp_path / "wait.kanata").read_bytes(), "kanata")
     run = machine_named("larrabee").run(assemble(tmp_path / "wait.mc", machine_named("larrabee").target))
-    assert sum(checked.totals["main"].values()) == run.cycles
+    assert sum(found.totals["main"].values()) == run.cycles

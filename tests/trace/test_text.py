@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pixelflow.observe import Bus, Executed, RunBegan, RunEnded, StageBegan
 from pixelflow.simd.trace import Label, Trace, Track
 from pixelflow.simd.trace.perfetto import read_perfetto
-from pixelflow.simd.trace.trace_model import ascii_text, line_text, unescape
+from pixelflow.simd.trace.trace_model import ascii_text, line_text
+from tests.trace.readers import unescape
 from tests.trace.runs import EIGC, checked, listen, written
 
 pywellen = pytest.importorskip("pywellen", reason="pywellen, a reader of dumps, is not installed")

@@ -1,4 +1,4 @@
-"""Is a value change dump what its readers say it is, and is a wrong one refused?"""
+"""Is a value change dump what its readers say it is?"""
 
 import io
 import shutil
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from vcd.reader import TokenKind, tokenize
 
-from pixelflow.simd.errors import InputError
 from pixelflow.simd.trace import TraceClock
 from pixelflow.simd.trace.vcd import time_unit
 from tests.trace.runs import PING_PONG, Traced, account, checked, exchanges, nonzero, traced, written
@@ -103,39 +102,3 @@ def test_every_clock_is_exact(mhz: int) -> None:
     run = node.run(assemble(PING_PONG))
     found = checked(written(tracer.trace, "vcd"), "vcd")
     assert nonzero(found.totals) == account(run)
-
-
-def replaced(old: str, new: str, count: int = 1) -> object:
-    return lambda text: text.replace(old, new, count)
-
-
-DAMAGES = {
-    "no header": (replaced("clock_mhz", "clock"), "lacks clock_mhz"),
-    "another timescale": (replaced("10 ns", "1 us"), "must be 10 ns"),
-    "time goes back": (lambda text: text + "#0\n", "time goes from"),
-    "cut off": (lambda text: text[: text.rindex("\n#") + 1], "the header says"),
-    "undeclared": (lambda text: text + "1zz\n", "code zz is not declared"),
-    "a word too wide": (replaced("\nb1 ", "\nb" + "1" * 33 + " "), "has 32 bits"),
-    "no first values": (replaced("$dumpvars\n", ""), "then \\$dumpvars"),
-    "a value missing": (replaced("\nsbusy &", ""), "gives no value to eigc.state"),
-    "states contradict": (replaced("\n1$", "\n0$"), "do not say what state says"),
-    "another tool": (lambda text: "$date today $end\n" + text, "not a declaration of a dump of this tool"),
-    "not ASCII": (replaced("sbusy", "sbüsy"), "is not ASCII"),
-    "of another type": (replaced("\n1$", "\nb1 $"), "is of type wire"),
-}
-
-
-@pytest.mark.parametrize("name", DAMAGES)
-def test_a_wrong_dump_is_refused(name: str) -> None:
-    damage, message = DAMAGES[name]
-    good = written(traced(PING_PONG).trace, "vcd").decode()
-    wrong = damage(good)
-    assert wrong != good
-    with pytest.raises(InputError, match=message):
-        checked(wrong.encode(), "vcd")
-
-
-def test_a_fault_says_in_which_line() -> None:
-    good = written(traced(PING_PONG).trace, "vcd").decode()
-    with pytest.raises(InputError, match=rf"test\.vcd:{len(good.splitlines()) + 1}: error: neither a time nor a value"):
-        checked((good + "?\n").encode(), "vcd")

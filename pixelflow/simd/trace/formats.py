@@ -1,4 +1,4 @@
-"""The formats of traces, each with its file suffix, its writer and its check."""
+"""The formats of traces, each with its file suffix and its writer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
-from pixelflow.simd.trace.kanata import FIRST_LINE, check_kanata, write_kanata
-from pixelflow.simd.trace.perfetto import check_perfetto, write_perfetto
-from pixelflow.simd.trace.trace_model import Checked, Trace
-from pixelflow.simd.trace.vcd import check_vcd, write_vcd
+from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
+from pixelflow.simd.trace.perfetto import write_perfetto
+from pixelflow.simd.trace.trace_model import Trace
+from pixelflow.simd.trace.vcd import write_vcd
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,9 @@ class Format:
     opening: bytes
     """What every file of the format begins with."""
     write: Callable[[Trace, IO[bytes]], None]
-    check: Callable[[IO[bytes], str], Checked]
     loses: str = ""
     package: str | None = None
     """As it is imported."""
-    reading_needs_package: bool = False
 
     @property
     def missing(self) -> bool:
@@ -34,24 +32,24 @@ class Format:
         return self.package is not None and importlib.util.find_spec(self.package) is None
 
 
+PERFETTO = "perfetto"
+"""The format that holds everything, and is read back."""
+
 FORMATS = {
     each.name: each
     for each in (
         Format(
-            "perfetto",
+            PERFETTO,
             ".pftrace",
             b"\x0a",
             write_perfetto,
-            check_perfetto,
             package="perfetto",
-            reading_needs_package=True,
         ),
         Format(
             "vcd",
             ".vcd",
             b"$",
             write_vcd,
-            check_vcd,
             loses="instructions of no cycle, arrows, source lines, latencies on wires",
             package="vcd",
         ),
@@ -60,7 +58,6 @@ FORMATS = {
             ".kanata",
             FIRST_LINE.encode(),
             write_kanata,
-            check_kanata,
             loses="stages, routines, TASICs, paths of the GNI, wires, queues, counters",
         ),
     )

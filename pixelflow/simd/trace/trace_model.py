@@ -12,7 +12,6 @@ from typing import NamedTuple
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-_ESCAPE = re.compile(r"\\x(10[0-9a-f]{4}|[0-9a-f]{1,5});")
 _MOST_DIGITS = 18
 
 
@@ -34,11 +33,6 @@ def escape(text: str, holds: Callable[[str], bool]) -> str:
 def is_number(text: str) -> bool:
     """Return whether a text is a whole number that 64 bits hold."""
     return text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS
-
-
-def unescape(text: str) -> str:
-    """Return the text that was escaped."""
-    return _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
 
 
 # A trace as data: spans on tracks, counters, and arrows, all in cycles; what every format is written from.
@@ -425,21 +419,15 @@ def unknown_track(pattern: str, known: Iterable[Track]) -> str | None:
 _MOST = 10
 _LONGEST = 200
 """Characters of a line, and of a message, that are shown."""
-MOST_ALIVE = 65_536
-"""Rows, variables, values, lines of header: so many of a kind are kept in mind while a file is checked."""
 
 
 class Faults:
-    """Faults of one file, each with its place: a line, or a byte."""
+    """Faults of one file, each with the byte where it is."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self._found: list[Fault] = []
         self._more = 0
-
-    def line(self, number: int, message: str, text: str | None = None) -> None:
-        """Note a fault in a line, counted from 1."""
-        self._note(Fault(message[:_LONGEST], Place(self._file, number, text=text and text[:_LONGEST])))
 
     def byte(self, offset: int, message: str) -> None:
         """Note a fault in what begins at a byte, counted from 0."""
@@ -454,10 +442,6 @@ class Faults:
             self._found.append(fault)
         else:
             self._more += 1
-
-    def beyond(self, message: str) -> InputError:
-        """Return the error of a file that holds more of something than any run writes, with what was found before."""
-        return InputError([*self._found, Fault(f"{message}; no run writes that", Place(self._file))])
 
     def check(self) -> None:
         """Raise InputError where there is a fault."""

@@ -12,8 +12,8 @@ from tests.architecture.source_tree import imports, nodes, packages, place, sour
 
 COMMANDS = "pixelflow.cli"
 SHARED = ("pixelflow.simd", COMMANDS)
-ONE_MACHINE = ("cli/larrabee.py", "cli/vector_runs.py", "cli/registry.py", "cli/view.py")
-"""The command of one machine, which stays for one release, its line among all commands, and an example of a line."""
+ONE_MACHINE = ("cli/view.py",)
+"""An example of a command line names a machine."""
 ANY_MACHINE = ("cli/animate.py", "cli/compare.py", "cli/render.py", "cli/scene_options.py")
 """Commands that no machine has to itself, the one of this house neither."""
 PARTS = {*OF_A_MACHINE, "nodes", "core", "cores", "tile", "tiles"} - {"pixelflow"}
