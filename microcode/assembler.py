@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from microcode.draft import Draft
 from microcode.expander import expand, expand_file, expand_text
@@ -49,7 +49,7 @@ def assemble(
         return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name)
     draft = Draft(name, target)
     expand(draft, found, parameters)
-    return link(draft)
+    return link(draft, target.program)
 
 
 def _source(source: str | Path | Source) -> Source:
@@ -79,10 +79,18 @@ def _source(source: str | Path | Source) -> Source:
 # program = b.build()
 
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as WithDefault
+
+    Made = WithDefault("Made", bound=AssembledProgram, default=PixelFlowProgram)
+else:
+    Made = TypeVar("Made", bound=AssembledProgram)  # those of Python have defaults from 3.13 on
+
+
 class _Method:
     """A method named as an instruction; its attribute named as the gate is the gated form."""
 
-    def __init__(self, builder: Builder, mnemonic: str, *, gated: bool = False) -> None:
+    def __init__(self, builder: Draft, mnemonic: str, *, gated: bool = False) -> None:
         self._builder, self._mnemonic, self._gated = builder, mnemonic, gated
 
     def __call__(self, *operands: Value) -> None:
@@ -95,9 +103,15 @@ class _Method:
         return emitter
 
 
-class Builder(Draft):
+class Builder(Draft, Generic[Made]):
     """A program under construction."""
 
+    target: ProgramTarget[Made]
+
+    @overload
+    def __init__(self: Builder[PixelFlowProgram], name: str = ...) -> None: ...
+    @overload
+    def __init__(self, name: str, target: ProgramTarget[Made]) -> None: ...
     def __init__(self, name: str = "program", target: ProgramTarget[AssembledProgram] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
@@ -119,6 +133,6 @@ class Builder(Draft):
         """Add `.mc` text here and return the names it defines; it can use ``values`` as names. Raises InputError."""
         return expand_text(self, text, values)
 
-    def build(self) -> AssembledProgram:
+    def build(self) -> Made:
         """Return the program; raises InputError with every label that is missing and every loop that is open."""
-        return link(self)
+        return link(self, self.target.program)

@@ -380,24 +380,20 @@ def _causes(bench: _Bench) -> list[str | Table]:
     """
     plain, tuned = LIBRARIES[0], "tuned-finite"
     steps = (
-        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True),
-        ("columns shared", _SHARED, plain, "spread", False),
-        ("banks alternate", _SHARED, plain, "spread", True),
-        ("addresses computed", _SHARED, plain, "full", True),
-        (f"library {tuned}", _SHARED, tuned, "full", True),
+        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True, _FIXED_POINT),
+        ("columns shared", _SHARED, plain, "spread", False, _FIXED_POINT),
+        ("banks alternate", _SHARED, plain, "spread", True, _FIXED_POINT),
+        ("addresses computed", _SHARED, plain, "full", True, _FIXED_POINT),
+        (f"library {tuned}", _SHARED, tuned, "full", True, _FIXED_POINT),
         ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
-        ("normals by a reciprocal root", _FIXED, tuned, "full", True),
+        ("normals by a reciprocal root", _FIXED, tuned, "full", True, _FIXED_POINT),
     )
-    found = [
-        (
-            text,
-            *(
-                bench.measured(schedule, library, "direct", given, turns, apart, normals=(*normals, _FIXED_POINT)[0])
-                for apart in (False, True)
-            ),
+    found: list[tuple[str, Measurement, Measurement]] = []
+    for text, schedule, library, given, turns, normals in steps:
+        each, apart = (
+            bench.measured(schedule, library, "direct", given, turns, apart, normals=normals) for apart in (False, True)
         )
-        for text, schedule, library, given, turns, *normals in steps
-    ]
+        found.append((text, each, apart))
     first, last = found[0][1].cycles, found[-1][1].cycles
     rows: list[Sequence[Json]] = []
     before = first

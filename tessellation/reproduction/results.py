@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from math import comb
 
 import numpy as np
@@ -64,17 +65,17 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return flushed(a * b)
 
 
+def _sum(terms: Iterable[np.ndarray]) -> np.ndarray:
+    return reduce(lambda total, term: flushed(total + term), terms)
+
+
 def _surface(net: np.ndarray, in_u: np.ndarray, in_v: np.ndarray) -> np.ndarray:
     """Return the sum over j of B_j(v) * (sum over i of B_i(u) * b_ij): [patch, u, v, axis]."""
-    total = None
-    for j in range(net.shape[2]):
-        column = None
-        for i in range(net.shape[1]):
-            term = _product(in_u[None, :, None, i, None], net[:, None, None, i, j])
-            column = term if column is None else flushed(column + term)
-        term = _product(in_v[None, None, :, j, None], column)
-        total = term if total is None else flushed(total + term)
-    return total
+    columns = (
+        _sum(_product(in_u[None, :, None, i, None], net[:, None, None, i, j]) for i in range(net.shape[1]))
+        for j in range(net.shape[2])
+    )
+    return _sum(_product(in_v[None, None, :, j, None], column) for j, column in enumerate(columns))
 
 
 def single_samples(nets: np.ndarray, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -323,7 +324,7 @@ def _wrong_of_tessellations(samples: Sequence[PatchSamples], *, finite: bool) ->
     groups: dict[tuple[int, tuple[int, int]], dict[int, Patch]] = defaultdict(dict)
     for each in samples:
         groups[each.samples, each.patch.counts][id(each.patch)] = each.patch
-    expected = {}
+    expected: dict[tuple[int, int], list[np.ndarray]] = {}
     for (k, _), patches in groups.items():
         points, normals = single_samples(np.stack([patch.points for patch in patches.values()]), k)
         expected |= {(k, number): pair for number, *pair in zip(patches, points, normals, strict=True)}
