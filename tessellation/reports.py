@@ -505,13 +505,13 @@ def served_report(served: Served) -> Report:
         [work, "", Table(columns, served.paths, key="paths"), "", *facts(rows, wrap=False),
          *served.guesses.parts],
         schema="pixelflow.serve/1",
-        data=_object_of_server(served),
+        data=_served_object(served),
         notes=set_in_vain(served.runs, served.effective),
         failure=errors_text(point, normal) if max(point, normal) > LIMIT else None,
     )  # fmt: skip
 
 
-def _object_of_server(served: Served) -> dict[str, Json]:
+def _served_object(served: Served) -> dict[str, Json]:
     """Return everything about it for JSON."""
     server, config = served.server, served.effective.config
     point, normal = served.worst_errors

@@ -564,7 +564,7 @@ RATES = (200, 400, 800)
 _PLAIN, _FINITE = "plain", "tuned-finite"
 
 
-def _workloads_of_supply(picture: Workload) -> Iterator[tuple[str, Workload]]:
+def _supplied(picture: Workload) -> Iterator[tuple[str, Workload]]:
     """Yield workloads under the names that the table has for them."""
     yield "thesis", pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}")
     yield "shared", pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns")
@@ -576,12 +576,12 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
     columns = (
         Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
         Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
-        Column("waits", number, "wait_cycles"), Column("one path", _or_dash_of_supply, "one_path_cycles"),
-        Column("waits", _or_dash_of_supply, "one_path_wait_cycles"), Column("words", number, "words"),
+        Column("waits", number, "wait_cycles"), Column("one path", _count_or_dash, "one_path_cycles"),
+        Column("waits", _count_or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
         Column("average", "{:,.0f}".format, "average_mb_per_second"),
     )  # fmt: skip
     rows: list[Sequence[Json]] = []
-    for name, workload in _workloads_of_supply(picture):
+    for name, workload in _supplied(picture):
         tell(workload.name)
         plain = workload.on(_with(config, 0))
         needed = guesses(plain.runs, config).delivery
@@ -619,5 +619,5 @@ def _waits(found: Measurement) -> int:
     return found.waits.get("instructions", 0)
 
 
-def _or_dash_of_supply(count: int | None) -> str:
+def _count_or_dash(count: int | None) -> str:
     return "-" if count is None else number(count)

@@ -271,7 +271,7 @@ def _wide_columns(patterns: list[int], size: int) -> np.ndarray:
 _NETS = range(4, 13)
 _LOADED = range(4, 9)
 """The nets of table 4."""
-_NUMPY_of_tessellations = "numpy, binary32, same order"
+_IN_ORDER = "numpy, binary32, same order"
 _FLOAT64 = "float64 reference"
 _SCHEDULES = (
     ("thesis", "tuned"),
@@ -316,7 +316,7 @@ def _patches(n: int) -> list[Patch]:
     return list(teapot) if n == 4 else [Patch(elevated(patch.points.astype(np.float64), n)) for patch in teapot]
 
 
-def _wrong_of_tessellations(samples: Sequence[PatchSamples], *, finite: bool) -> int:
+def _wrong_numbers(samples: Sequence[PatchSamples], *, finite: bool) -> int:
     """Return how many numbers of points and normals are not those of binary32 in the same order.
 
     A ``finite`` library promises nothing where the operands are no finite numbers, nor for 0 / 0.
@@ -345,14 +345,12 @@ def _digest(samples: Sequence[PatchSamples]) -> str:
     return sha.hexdigest()[:16]
 
 
-def _bits_of_tessellations(
-    item: str, samples: Sequence[PatchSamples], asked: Sequence[int], *, finite: bool = False
-) -> Check:
+def _same_bits(item: str, samples: Sequence[PatchSamples], asked: Sequence[int], *, finite: bool = False) -> Check:
     """Compare bits; ``asked`` has the samples along a side of each patch, and numbers that are not there are wrong."""
     count = sum(2 * 3 * k * k for k in asked)
     missing = abs(count - sum(each.points.size + each.normals.size for each in samples))
-    wrong = _wrong_of_tessellations(samples, finite=finite) + missing
-    return Check(item, wrong, 0, f"wrong of {count:,}", _NUMPY_of_tessellations, _digest(samples))
+    wrong = _wrong_numbers(samples, finite=finite) + missing
+    return Check(item, wrong, 0, f"wrong of {count:,}", _IN_ORDER, _digest(samples))
 
 
 def _errors(item: str, found: Tessellation) -> list[Check]:
@@ -392,7 +390,7 @@ def _full(bench: ThesisBench, library: str, method: Method | None = None, engine
 
 def mixed_sizes(bench: ThesisBench) -> list[Check]:
     """Table 3: every patch gets the samples of its own net, whatever sizes share a pass."""
-    return [_bits_of_tessellations("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
+    return [_same_bits("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
 
 
 def bernstein_values(bench: ThesisBench) -> list[Check]:
@@ -410,15 +408,12 @@ def bernstein_values(bench: ThesisBench) -> list[Check]:
 def sends(bench: ThesisBench) -> list[Check]:
     """Table 6: the same bits by any number of sends."""
     counts = (16, 8, 4, 2, 1)
-    return [
-        _bits_of_tessellations(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL)
-        for count in counts
-    ]
+    return [_same_bits(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL) for count in counts]
 
 
 def wrong_by_net(bench: ThesisBench) -> list[Check]:
     """Table 7: the bits of all arithmetic."""
-    return [_bits_of_tessellations(f"{n}x{n} net", _net(bench, n)[0].patches, _mixed()) for n in _NETS]
+    return [_same_bits(f"{n}x{n} net", _net(bench, n)[0].patches, _mixed()) for n in _NETS]
 
 
 def errors_by_net(bench: ThesisBench) -> list[Check]:
@@ -432,7 +427,7 @@ def schedules(bench: ThesisBench) -> list[Check]:
     for schedule, library in _SCHEDULES:
         found = _full(bench, library, Method(schedule=schedule)).patches
         finite = bool(library_named(library).ending)
-        checks.append(_bits_of_tessellations(f"{schedule} schedule, library {library}", found, _FULL, finite=finite))
+        checks.append(_same_bits(f"{schedule} schedule, library {library}", found, _FULL, finite=finite))
     return checks
 
 
@@ -448,7 +443,7 @@ def errors_of_models(bench: ThesisBench) -> list[Check]:
         found = bench.once(("results", name), run, f"results of {name}")
         checks += [
             *_errors(f"{name}, 16x16 samples", found),
-            _bits_of_tessellations(f"{name}, bits", found.patches, [16] * len(patches)),
+            _same_bits(f"{name}, bits", found.patches, [16] * len(patches)),
         ]
     return checks
 
@@ -472,13 +467,13 @@ def engines(bench: ThesisBench) -> list[Check]:
 def to_gps(bench: ThesisBench) -> list[Check]:
     """Section 4.1.4: the database comes from the memory of a GP, and points and normals go there."""
     method = Method(load="gp", results="gp")
-    return [_bits_of_tessellations("from GP memory and back to it", _full(bench, "plain", method).patches, _FULL)]
+    return [_same_bits("from GP memory and back to it", _full(bench, "plain", method).patches, _FULL)]
 
 
 def caching(bench: ThesisBench) -> list[Check]:
     """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a place of its own."""
     checks = [
-        _bits_of_tessellations(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
+        _same_bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS
     ]
 
@@ -488,7 +483,7 @@ def caching(bench: ThesisBench) -> list[Check]:
 
     several = [*_patches(4), *load("enneper").patches]
     found = bench.once("results of two passes that are kept", run, "results of two passes, kept")
-    return [*checks, _bits_of_tessellations("kept and brought back, two passes", found.patches, [16] * len(several))]
+    return [*checks, _same_bits("kept and brought back, two passes", found.patches, [16] * len(several))]
 
 
 def to_nodes(bench: ThesisBench) -> list[Check]:
@@ -503,7 +498,7 @@ def to_nodes(bench: ThesisBench) -> list[Check]:
         return [handle.result for handle in server.handles if handle.result is not None]
 
     return [
-        _bits_of_tessellations(
+        _same_bits(
             "in the memories of four nodes", bench.once("results of a server", run, "results to four nodes"), asked
         )
     ]
