@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TypeVar, overload
 
 from microcode.draft import Draft
 from microcode.expander import expand, expand_file, expand_text
@@ -79,14 +79,6 @@ def _source(source: str | Path | Source) -> Source:
 # program = b.build()
 
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar as WithDefault
-
-    Made = WithDefault("Made", bound=AssembledProgram, default=PixelFlowProgram)
-else:
-    Made = TypeVar("Made", bound=AssembledProgram)  # those of Python have defaults from 3.13 on
-
-
 class _Method:
     """A method named as an instruction; its attribute named as the gate is the gated form."""
 
@@ -103,16 +95,12 @@ class _Method:
         return emitter
 
 
-class Builder(Draft, Generic[Made]):
+class Builder(Draft):
     """A program under construction."""
 
-    target: ProgramTarget[Made]
+    target: ProgramTarget[PixelFlowProgram]
 
-    @overload
-    def __init__(self: Builder[PixelFlowProgram], name: str = ...) -> None: ...
-    @overload
-    def __init__(self, name: str, target: ProgramTarget[Made]) -> None: ...
-    def __init__(self, name: str = "program", target: ProgramTarget[AssembledProgram] = PIXELFLOW) -> None:
+    def __init__(self, name: str = "program", target: ProgramTarget[PixelFlowProgram] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:
@@ -133,6 +121,6 @@ class Builder(Draft, Generic[Made]):
         """Add `.mc` text here and return the names it defines; it can use ``values`` as names. Raises InputError."""
         return expand_text(self, text, values)
 
-    def build(self) -> Made:
+    def build(self) -> PixelFlowProgram:
         """Return the program; raises InputError with every label that is missing and every loop that is open."""
         return link(self, self.target.program)

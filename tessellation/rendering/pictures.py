@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pixelflow.config import NodeConfig
 from pixelflow.node import guesses, set_in_vain
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pixelflow.node import Run
     from pixelflow.simd.configuration import Effective
     from tessellation.rendering import NetworkTime, NodeRuns
-    from tessellation.scenes import Scene
 
 # The report of a picture that PixelFlow drew: cycles by stage, machine time, projection and composition.
 
@@ -299,7 +298,18 @@ def refused_in_animations(config: NodeConfig, *, anew: bool) -> Callable[[Sequen
     return require_plain if anew else refused_early(config)
 
 
-def picture_by_nodes(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+class LoadedScene(Protocol):
+    """What a picture needs of a scene that has been made."""
+
+    @property
+    def frame(self) -> Frame: ...
+    @property
+    def tessellations(self) -> tuple[Tessellation, ...]: ...
+    @property
+    def choice(self) -> SampleChoice | None: ...
+
+
+def picture_by_nodes(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
 
     With ``emc-words`` it goes on to the words of instructions.
@@ -330,7 +340,7 @@ def picture_by_nodes(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
-def _picture_of_words(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+def _picture_of_words(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
     """Draw from the words that the EMCs have made; raises UsageError for what they make no words of."""
     how, config = order.source, order.effective.config
     if how.flat:
