@@ -336,9 +336,9 @@ def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:
 
 _LAST = "the last one, in which it is seen that all is done"
 """Cycle that no state of the command processor counts: a frame of the authors' simulator has it too."""
-_LANES_of_draw = 16
+_SHADER_LANES = 16
 """Lanes of a shader: four inputs of four components."""
-_DEPTH_of_draw = 0xFFFFFF
+_DEPTH_BITS = 0xFFFFFF
 
 
 def draw_on_attila(
@@ -360,7 +360,7 @@ def draw_on_attila(
     return DrawnFrame(
         machine="ATTILA",
         parts=parts,
-        lanes=_LANES_of_draw * config.gpu.shaders,
+        lanes=_SHADER_LANES * config.gpu.shaders,
         clock_mhz=CLOCK_MHZ,
         cycles=run.cycles,
         work=run.cycles,
@@ -384,7 +384,7 @@ def draw_on_attila(
     )
 
 
-_STEPS_of_draw = {"ready": "registers (formula)", "write": "uploads (formula)"}
+_FREE_STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
 """Steps that nothing carries out."""
 
 
@@ -402,7 +402,7 @@ def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
     timed = run.timed
     lanes = {STEPS_OF: ("commands", list[TimeSpan]()), FRAGMENTS_OF: ("fragments", list[TimeSpan]())}
     for stream, step, begin, end in timed.spans:
-        lanes[stream][1].append(TimeSpan(_STEPS_of_draw.get(timed.steps[step][0], timed.steps[step][0]), begin, end))
+        lanes[stream][1].append(TimeSpan(_FREE_STEPS.get(timed.steps[step][0], timed.steps[step][0]), begin, end))
     return tuple((name, tuple(spans)) for name, spans in lanes.values())
 
 
@@ -422,4 +422,4 @@ def _traffic(run: SceneRun) -> dict[str, int]:
 
 
 def _picture(run: SceneRun) -> Picture:
-    return Picture(run.image, (run.work.depth[::-1] & _DEPTH_of_draw).astype(np.int64))
+    return Picture(run.image, (run.work.depth[::-1] & _DEPTH_BITS).astype(np.int64))

@@ -700,7 +700,7 @@ class EuDialogue:
 
     def show(self, words: list[str]) -> None:
         thread = self._thread(words)
-        chosen = [thread] if thread is not None else list(range(min(_FEW_of_commands, self.session.unit.threads)))
+        chosen = [thread] if thread is not None else list(range(min(_FEW_THREADS, self.session.unit.threads)))
         match words:
             case []:
                 refuse("print what?", "masks, regions, or registers: g10, g10-g13:F, g10.2:W, m1, f0, a0, acc, pc")
@@ -752,7 +752,7 @@ class EuDialogue:
         return thread
 
 
-_FEW_of_commands = 4
+_FEW_THREADS = 4
 
 
 def _poke_text(position: int, place: str, threads: list[int], value: float) -> str:

@@ -44,7 +44,7 @@ from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFau
 from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.report import Column, Json, Part, Report, counted, number
-from pixelflow.simd.report import Table as report_Table
+from pixelflow.simd.report import Table as ReportTable
 from pixelflow.simd.workers import HERE, Counting, Workers, unseen
 
 # Files of records: JSON objects with a list ``records``, and CSV tables, plain or gzipped.
@@ -480,7 +480,7 @@ def judge_runs(
             yield f"there is no program {entry['program']} in the folder"
             return
         try:
-            yield from _differences_of_runs(entry, program or entry)
+            yield from _run_differences(entry, program or entry)
         except (CycleLimitError, MachineFault, InputError) as error:
             yield f"refused: {error}"
 
@@ -496,7 +496,7 @@ def run_unit(entry: Entry, code: Sequence[EuInstruction]) -> tuple[ExecutionUnit
     return unit, recorder
 
 
-def _differences_of_runs(entry: Entry, program: Entry) -> Iterator[str]:
+def _run_differences(entry: Entry, program: Entry) -> Iterator[str]:
     unit, recorder = run_unit(entry, code_of(program))
     unit.run(limit=ISSUED, stops=True)
     for what, mine, key in (
@@ -649,7 +649,7 @@ def _half(mnemonic: str, position: int, operand: Operand, half: int) -> Operand:
         return operand  # the coefficients of all channels
     if mnemonic == "pln":
         return replace(operand, number=operand.number + 2 * half)  # u and v of eight channels
-    return _source_of_narrowed(operand, half)
+    return _half_source(operand, half)
 
 
 def _destination(operand: EuDestination, shift: int) -> EuDestination:
@@ -661,7 +661,7 @@ def _destination(operand: EuDestination, shift: int) -> EuDestination:
     return replace(operand, number=operand.number + place // REGISTER_BYTES, sub=place % REGISTER_BYTES)
 
 
-def _source_of_narrowed(operand: SourceRegion, half: int) -> SourceRegion:
+def _half_source(operand: SourceRegion, half: int) -> SourceRegion:
     shift = half * (operand.place(_HALF) - operand.place(0))
     if operand.swizzle is None and operand.width > _HALF:
         if operand.vertical == VXH:
@@ -734,7 +734,7 @@ def widened(code: Sequence[EuInstruction]) -> Widened:
     written: set[int] = set()
     for instruction in code:
         _check(instruction)
-        for operand, size in _registers_of_widened(instruction):
+        for operand, size in _register_sizes(instruction):
             taken.setdefault(operand.number, set()).add(size)
             if isinstance(operand, EuDestination):
                 written.add(operand.number)
@@ -770,7 +770,7 @@ def _check(instruction: EuInstruction) -> None:
         raise WidthUndefined("a predicate over sixteen flags")
 
 
-def _registers_of_widened(instruction: EuInstruction) -> Iterator[tuple[EuDestination | SourceRegion, int]]:
+def _register_sizes(instruction: EuInstruction) -> Iterator[tuple[EuDestination | SourceRegion, int]]:
     """Yield operands in general registers with the bytes that eight channels take."""
     first = True
     for operand in instruction.operands:
@@ -812,7 +812,7 @@ def _wide(instruction: EuInstruction) -> tuple[EuInstruction, ...]:
     if instruction.declaration.mnemonic == "nop":
         return (instruction,)
     if instruction.declaration.unit is EuUnit.MATH:
-        return tuple(_half_of_widened(instruction, half) for half in (0, 1))
+        return tuple(_half_instruction(instruction, half) for half in (0, 1))
     controls = replace(instruction.controls, size_code=_SIXTEEN_CODE)
     operands: list[Operand] = [controls]
     for operand in instruction.operands[1:]:
@@ -824,7 +824,7 @@ def _wide(instruction: EuInstruction) -> tuple[EuInstruction, ...]:
     return (replace(instruction, operands=tuple(operands)),)
 
 
-def _half_of_widened(instruction: EuInstruction, half: int) -> EuInstruction:
+def _half_instruction(instruction: EuInstruction, half: int) -> EuInstruction:
     """Return extended math on one half of the channels, each of whose operands takes a whole register or is shared."""
     operands: list[Operand] = [replace(instruction.controls, quarter=half)]
     for operand in instruction.operands[1:]:
@@ -1012,14 +1012,14 @@ def judge_watched(kind: str, path: Path, entries: list[Entry], names: list[str])
 
     def check(position: int) -> Iterator[str]:
         try:
-            yield from _differences_of_watched(entries[position])
+            yield from _watched_differences(entries[position])
         except (CycleLimitError, MachineFault, InputError) as error:
             yield f"refused: {error}"
 
     yield from judged(kind, path, names, check)
 
 
-def _differences_of_watched(entry: Entry) -> Iterator[str]:
+def _watched_differences(entry: Entry) -> Iterator[str]:
     (alone, sent), (watched, told) = kernel_unit(entry), kernel_unit(entry)
     traces = ThreadTraces(watched)
     alone.run(limit=LONGEST)
@@ -1175,7 +1175,7 @@ def report(folder: Path, workers: Workers = HERE, progress: Counting = unseen) -
     (found,) = workers.each(judge, [folder], lambda folder: f"the folder {folder.name}")
     counts, different = found.counts(), found.different
     rows = [(kind, equal, total - equal) for kind, (equal, total) in counts.items()]
-    parts: list[Part] = [report_Table((Column("records"), Column("equal", number), Column("different", number)), rows)]
+    parts: list[Part] = [ReportTable((Column("records"), Column("equal", number), Column("different", number)), rows)]
     parts += [f"skipped: {name} ({reason})" for name, reason in found.skipped.items()]
     for each in different[:_SHOWN]:
         parts.append(f"{each.kind}, {each.name}: {each.difference}")

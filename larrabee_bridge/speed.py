@@ -124,7 +124,7 @@ _TRIANGLES = 200
 """That every ray is tried against."""
 _SCENE = "still"
 _SIZE = (480, 360)
-_SEED_of_speed = 1997
+_KERNEL_SEED = 1997
 _SHORTEST = 0.02
 """Seconds that a measurement takes at least."""
 
@@ -159,7 +159,7 @@ class _Speeds:
         """Return the kernel on so many threads side by side: for its results alone, and with cycles."""
         program = shipped("ray.mc", TRIANGLES=_TRIANGLES)
         memory = ByteMemory(1 << 12, threads)
-        rng = np.random.default_rng(_SEED_of_speed)
+        rng = np.random.default_rng(_KERNEL_SEED)
         rays, corners = program.range("rays").start, program.range("corners").start
         coordinates = rng.uniform(-1, 1, (threads, 6 * LANES)).astype(np.float32)
         unit = VectorUnit(program, threads, memory)
@@ -236,6 +236,6 @@ def _often(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
     return _timed(work, max(1, round(_SHORTEST / max(_timed(work)()[0], 1e-6))))
 
 
-_WORK_of_speed = _Speeds()
-LARRABEE = Benchmark(_WORK_of_speed.prepare, _WORK_of_speed.report)
+_SPEEDS = _Speeds()
+LARRABEE = Benchmark(_SPEEDS.prepare, _SPEEDS.report)
 """Binning and rasterizing, instructions a second of the vector unit, and a frame."""

@@ -49,7 +49,7 @@ def assemble(
         return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name)
     draft = Draft(name, target)
     expand(draft, found, parameters)
-    return link(draft)
+    return link(draft, target.program)
 
 
 def _source(source: str | Path | Source) -> Source:
@@ -82,7 +82,7 @@ def _source(source: str | Path | Source) -> Source:
 class _Method:
     """A method named as an instruction; its attribute named as the gate is the gated form."""
 
-    def __init__(self, builder: Builder, mnemonic: str, *, gated: bool = False) -> None:
+    def __init__(self, builder: Draft, mnemonic: str, *, gated: bool = False) -> None:
         self._builder, self._mnemonic, self._gated = builder, mnemonic, gated
 
     def __call__(self, *operands: Value) -> None:
@@ -98,7 +98,9 @@ class _Method:
 class Builder(Draft):
     """A program under construction."""
 
-    def __init__(self, name: str = "program", target: ProgramTarget[AssembledProgram] = PIXELFLOW) -> None:
+    target: ProgramTarget[PixelFlowProgram]
+
+    def __init__(self, name: str = "program", target: ProgramTarget[PixelFlowProgram] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:
@@ -119,6 +121,6 @@ class Builder(Draft):
         """Add `.mc` text here and return the names it defines; it can use ``values`` as names. Raises InputError."""
         return expand_text(self, text, values)
 
-    def build(self) -> AssembledProgram:
+    def build(self) -> PixelFlowProgram:
         """Return the program; raises InputError with every label that is missing and every loop that is open."""
-        return link(self)
+        return link(self, self.target.program)

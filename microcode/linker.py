@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
 
 from microcode.draft import Draft, Pending, Rounds, Section
 from microcode.language import Line
@@ -12,9 +13,11 @@ from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
 from pixelflow.simd.isa.operands import Name
 from pixelflow.simd.isa.program import AssembledProgram, Routine, SourceLine
 
+Code = TypeVar("Code", bound=AssembledProgram)
 
-def link(draft: Draft) -> AssembledProgram:
-    """Return the program of a draft, which stays as it is; raises InputError with every fault."""
+
+def link(draft: Draft, made: type[Code]) -> Code:
+    """Return the program that is ``made`` of a draft, which stays as it is; raises InputError with every fault."""
     first, *others = draft.streams.values()
     mains = [first, *(section for section in others if section.instructions)]
     sections = [*mains, *draft.routines]
@@ -43,7 +46,7 @@ def link(draft: Draft) -> AssembledProgram:
                 continue
             words += instruction.encode()
             line_of.append(line)
-    return draft.target.program(
+    return made(
         words=tuple(words),
         name=draft.name,
         entries={section.name: addresses[id(section)][0] for section in mains},

@@ -19,9 +19,10 @@ from tessellation.host.tessellator import Tessellation, trim_account
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Owner, TextureSpace
 from tessellation.sampling import SampleChoice, choice_facts
-from tessellation.surface.reference import LIMIT
+from tessellation.surface.reference import LIMIT, PatchSamples
 
 if TYPE_CHECKING:
+    from pixelflow.config import NodeConfig
     from pixelflow.node import Guesses
     from pixelflow.simd.configuration import Effective
     from tessellation import Mesh, MeshCheck, PatchFile, PatchServer
@@ -143,7 +144,7 @@ def memory_object(result: Tessellation) -> dict[str, Json]:
 class Outcome:
     """A finished tessellation, its surface, and the files that were written."""
 
-    effective: Effective
+    effective: Effective[NodeConfig]
     file: PatchFile
     result: Tessellation
     mesh: Mesh
@@ -291,7 +292,7 @@ def _method_text(result: Tessellation) -> str:
     way = f"schedule {method.schedule}" if method.from_texture else "control points by LEE"
     sends = f", {method.sends} sends" * (method.from_texture and not method.shares_columns)
     mantissa = f", mantissas of {method.mantissa_bytes} bytes{' (hybrid)' * method.hybrid}" * method.long
-    returned = f", results {method.results} to {counted(result.gps, 'GP')}" if method.to_gps else ""
+    returned = f", results {method.results} to {counted(result.gps, 'GP')}" if result.gps is not None else ""
     return f"{way}{sends}{mantissa}{returned}"
 
 
@@ -418,23 +419,27 @@ def _gap_text(mesh: Mesh, checked: MeshCheck | None) -> str:
 class Served:
     """A finished tessellation on a server, and the files that were written."""
 
-    effective: Effective
+    effective: Effective[NodeConfig]
     file: PatchFile
     library: str
     server: PatchServer
     written: list[str]
 
+    @cached_property
+    def results(self) -> list[PatchSamples]:
+        """What the clients have of each patch."""
+        return [handle.result for handle in self.server.handles if handle.result is not None]
+
     @property
     def samples(self) -> int:
         """Samples of all patches."""
-        return sum(handle.result.samples**2 for handle in self.server.handles)
+        return sum(each.samples**2 for each in self.results)
 
     @cached_property
     def worst_errors(self) -> tuple[float, float]:
         """The largest errors of points and of normals, in their units."""
-        results = [handle.result for handle in self.server.handles]
-        normals = (float(np.nanmax(each.normal_errors, initial=0.0)) for each in results)
-        return max(float(each.point_errors.max()) for each in results), max(normals)
+        normals = (float(np.nanmax(each.normal_errors, initial=0.0)) for each in self.results)
+        return max(float(each.point_errors.max()) for each in self.results), max(normals)
 
     @property
     def runs(self) -> list[Run]:
@@ -500,20 +505,20 @@ def served_report(served: Served) -> Report:
         [work, "", Table(columns, served.paths, key="paths"), "", *facts(rows, wrap=False),
          *served.guesses.parts],
         schema="pixelflow.serve/1",
-        data=_object_of_server(served),
+        data=_served_object(served),
         notes=set_in_vain(served.runs, served.effective),
         failure=errors_text(point, normal) if max(point, normal) > LIMIT else None,
     )  # fmt: skip
 
 
-def _object_of_server(served: Served) -> dict[str, Json]:
+def _served_object(served: Served) -> dict[str, Json]:
     """Return everything about it for JSON."""
     server, config = served.server, served.effective.config
     point, normal = served.worst_errors
     return {
         "config": served.effective.as_object(),
         "patches": {"file": served.file.name, "count": len(served.file.patches)},
-        "samples": {"per_patch": [handle.result.samples for handle in server.handles], "total": served.samples},
+        "samples": {"per_patch": [each.samples for each in served.results], "total": served.samples},
         "library": served.library,
         "engine": server.session.node.engine,
         "schedule": server.session.method.schedule,
@@ -536,7 +541,7 @@ def _object_of_server(served: Served) -> dict[str, Json]:
             }
             for client in range(server.clients)
         ],
-        "ledger": server.ledger.as_object(),
+        "ledger": server.ledger.as_object() if server.ledger else None,
         "result": {
             "load_cycles": sum(load.cycles for load in server.loads),
             "tessellation_cycles": server.cycles,

@@ -380,24 +380,20 @@ def _causes(bench: _Bench) -> list[str | Table]:
     """
     plain, tuned = LIBRARIES[0], "tuned-finite"
     steps = (
-        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True),
-        ("columns shared", _SHARED, plain, "spread", False),
-        ("banks alternate", _SHARED, plain, "spread", True),
-        ("addresses computed", _SHARED, plain, "full", True),
-        (f"library {tuned}", _SHARED, tuned, "full", True),
+        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True, _FIXED_POINT),
+        ("columns shared", _SHARED, plain, "spread", False, _FIXED_POINT),
+        ("banks alternate", _SHARED, plain, "spread", True, _FIXED_POINT),
+        ("addresses computed", _SHARED, plain, "full", True, _FIXED_POINT),
+        (f"library {tuned}", _SHARED, tuned, "full", True, _FIXED_POINT),
         ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
-        ("normals by a reciprocal root", _FIXED, tuned, "full", True),
+        ("normals by a reciprocal root", _FIXED, tuned, "full", True, _FIXED_POINT),
     )
-    found = [
-        (
-            text,
-            *(
-                bench.measured(schedule, library, "direct", given, turns, apart, normals=(*normals, _FIXED_POINT)[0])
-                for apart in (False, True)
-            ),
+    found: list[tuple[str, Measurement, Measurement]] = []
+    for text, schedule, library, given, turns, normals in steps:
+        each, apart = (
+            bench.measured(schedule, library, "direct", given, turns, apart, normals=normals) for apart in (False, True)
         )
-        for text, schedule, library, given, turns, *normals in steps
-    ]
+        found.append((text, each, apart))
     first, last = found[0][1].cycles, found[-1][1].cycles
     rows: list[Sequence[Json]] = []
     before = first
@@ -568,7 +564,7 @@ RATES = (200, 400, 800)
 _PLAIN, _FINITE = "plain", "tuned-finite"
 
 
-def _workloads_of_supply(picture: Workload) -> Iterator[tuple[str, Workload]]:
+def _supplied(picture: Workload) -> Iterator[tuple[str, Workload]]:
     """Yield workloads under the names that the table has for them."""
     yield "thesis", pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}")
     yield "shared", pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns")
@@ -580,12 +576,12 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
     columns = (
         Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
         Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
-        Column("waits", number, "wait_cycles"), Column("one path", _or_dash_of_supply, "one_path_cycles"),
-        Column("waits", _or_dash_of_supply, "one_path_wait_cycles"), Column("words", number, "words"),
+        Column("waits", number, "wait_cycles"), Column("one path", _count_or_dash, "one_path_cycles"),
+        Column("waits", _count_or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
         Column("average", "{:,.0f}".format, "average_mb_per_second"),
     )  # fmt: skip
     rows: list[Sequence[Json]] = []
-    for name, workload in _workloads_of_supply(picture):
+    for name, workload in _supplied(picture):
         tell(workload.name)
         plain = workload.on(_with(config, 0))
         needed = guesses(plain.runs, config).delivery
@@ -623,5 +619,5 @@ def _waits(found: Measurement) -> int:
     return found.waits.get("instructions", 0)
 
 
-def _or_dash_of_supply(count: int | None) -> str:
+def _count_or_dash(count: int | None) -> str:
     return "-" if count is None else number(count)

@@ -167,10 +167,10 @@ DEPTH_MOST = (1 << 24) - 1
 _TINY = 1e-12
 Integers = NDArray[np.int64]
 
-_QUAD_of_coverage = np.arange(QUADS)
+_PLACE = np.arange(QUADS)
 _FRAGMENT = np.arange(4)
-_X = (2 * (_QUAD_of_coverage % 4)[:, None] + _FRAGMENT % 2).ravel()
-_Y = (2 * (_QUAD_of_coverage // 4)[:, None] + _FRAGMENT // 2).ravel()
+_X = (2 * (_PLACE % 4)[:, None] + _FRAGMENT % 2).ravel()
+_Y = (2 * (_PLACE // 4)[:, None] + _FRAGMENT // 2).ravel()
 """Positions of the 64 fragments of a tile, quad by quad."""
 
 

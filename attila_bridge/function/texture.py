@@ -163,7 +163,7 @@ def texture_bytes(texture: SceneTexture) -> int:
 # Sampler: texture reads of quads, sample by sample, with the addresses that each bilinear step touches.
 
 
-_ONE, _HALF_of_sampler = np.float32(1), np.float32(0.5)
+_ONE = np.float32(1)
 _BYTE = np.float32(255)
 _SHIFTS = np.arange(0, 32, 8, dtype=np.uint32)
 _CORNERS = ((0, 0), (1, 0), (0, 1), (1, 1))
@@ -226,7 +226,7 @@ class UnitSampler:
         for number in range(int(found.samples.max(initial=0))):
             chosen = np.flatnonzero(found.samples > number)
             samples = found.samples[chosen]
-            shift = (np.float32(number + 1) - (samples + 1).astype(np.float32) * _HALF_of_sampler)[:, None]
+            shift = (np.float32(number + 1) - (samples + 1).astype(np.float32) * _HALF)[:, None]
             shift = shift * found.axis[chosen] / ((samples + 1).astype(np.float32)[:, None] * size)
             at = place[chosen] + np.where(samples > 1, shift.T, np.float32(0)).T[:, None].astype(np.float32)
             first = offsets[chosen] + number * (1 + two[chosen])
@@ -250,7 +250,7 @@ def _bilinear(memory: TextureImage, at: Floats, level: Integers, linear: NDArray
     width, height = memory.width[level][:, None], memory.height[level][:, None]
     u = _wrapped(at[..., 0], width, memory.texture.wrap)
     v = _wrapped(at[..., 1], height, memory.texture.wrap)
-    half = np.where(linear, _HALF_of_sampler, np.float32(0))[:, None].astype(np.float32)
+    half = np.where(linear, _HALF, np.float32(0))[:, None].astype(np.float32)
     u, v = u - half, v - half
     i, j = np.floor(u), np.floor(v)
     a, b = u - i, v - j

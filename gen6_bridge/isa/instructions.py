@@ -349,7 +349,6 @@ def _lzd(run: Execution[Word, Bit], dst: EuDestination, src0: Source) -> None:
 # Extended math: roots, logarithms, powers, angles of floats, and division of integers.
 
 
-_ONE_of_mathematics = 0x3F800000
 _INVERSE, _DIVIDE, _SINE_AND_COSINE, _POWER = 1, 9, 8, 10
 _BOTH, _QUOTIENT, _REMAINDER = 11, 12, 13
 _FUNCTIONS = {
@@ -374,7 +373,7 @@ def _math(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
         _divide(run, function, dst, src0, src1)
         return
     lanes, x = run.lanes, run.flushed(run.raw(src0))
-    one = lanes.word(_ONE_of_mathematics)
+    one = lanes.word(_ONE)
     if function == _INVERSE:
         result = lanes.float_divide(one, x)
     elif function == _DIVIDE:
@@ -466,12 +465,12 @@ def _send(mnemonic: str, opcode: int, text: str) -> None:
     )(described(meaning, text))  # fmt: skip
 
 
-_TEXT_of_messages = """Send a message of ``mlen`` message registers, from src0 on, to a target; ``rlen`` registers
+_SENDING = """Send a message of ``mlen`` message registers, from src0 on, to a target; ``rlen`` registers
 come back to dst on.
 
 The target stands where others have their condition. With EOT the thread ends."""
-_send("send", 49, _TEXT_of_messages)
-_send("sendc", 50, _TEXT_of_messages + "\n\nIt first waits for earlier pixels of the same place.")
+_send("send", 49, _SENDING)
+_send("sendc", 50, _SENDING + "\n\nIt first waits for earlier pixels of the same place.")
 
 
 @declare("wait", 48, DST, SRC0, family=EuFamily.MESSAGE, unit=EuUnit.BRANCH, shape=TextShape("wait", False, 1))

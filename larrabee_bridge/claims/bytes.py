@@ -27,7 +27,7 @@ from larrabee_bridge.pipeline.traffic import (
     layer_accesses,
     random_layers,
 )
-from pixelflow.evidence import Measured
+from pixelflow.evidence import Measured, Value
 from pixelflow.simd.drawing import Draw, Frame
 
 _KB = 1024
@@ -208,7 +208,7 @@ def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
 def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
     """Ask whether the same ratios grow with the layers, bins and vertices included, which grow as well."""
     found = _ratios(bench)
-    figures: dict[str, bool] = {}
+    figures: dict[str, Value] = {}
     parts = []
     grows = {}
     for samples in _SAMPLES:

@@ -156,7 +156,7 @@ def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
     """Count the lines that gathers touch, beside what equally likely columns must give."""
     runs = _products(bench)
     lines = {
-        f"{name}_{order}": round(run[what].lines_per_gather, 2)
+        f"{name}_{order}": round(run[what].lines_per_gather or 0, 2)
         for name, run in runs.items()
         for order, what in (("rows_at_once", "gather"), ("entries", "entries"))
     }
@@ -282,7 +282,9 @@ def ring_rules(bench: SceneBench, printed: Printed) -> Measured:
 def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
     """Find the fewest fibers of a stated shader by formula; run them, and one fewer."""
     qquad = (_STRETCH,) * (_ACCESSES + 1)
-    found, enough, fewer = {}, {}, {}
+    found: dict[int, int] = {}
+    enough: dict[int, float] = {}
+    fewer: dict[int, float] = {}
     for latency in _LATENCIES:
         found[latency] = count = fewest_fibers(_STRETCH, latency)
         for shares, fibers in ((enough, count), (fewer, count - 1)):
@@ -290,7 +292,7 @@ def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
     counts = ", ".join(f"{count} for {latency} clocks" for latency, count in found.items())
     text = f"fibers, with an access every {_STRETCH} cycles: {counts}; run, they wait for at most"
     text += f" {max(enough.values()):.1%} of the cycles, with one fewer for {min(fewer.values()):.1%} or more"
-    figures = {f"fibers_{latency}": count for latency, count in found.items()}
+    figures: dict[str, Value] = {f"fibers_{latency}": count for latency, count in found.items()}
     figures |= {f"stall_{latency}": round(share, 4) for latency, share in enough.items()}
     figures |= {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()}
     return Measured(text, figures, {"stall": {f"{latency} clocks": round(each, 4) for latency, each in enough.items()}})
@@ -361,7 +363,8 @@ def _key(name: str) -> str:
 def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
     """Schedule the same with both sizes of PrimSets."""
     found, scenes = _short_of_linear(bench), scenes_of(bench)
-    parts, figures = [], {}
+    parts: list[str] = []
+    figures: dict[str, Value] = {}
     for frames, what in ((_FRAMES, "overlapped"), (1, "alone")):
         means = [float(np.mean([found[name, primset, frames] for name in scenes])) for primset in PRIMSETS]
         parts.append(f"{means[0]:.1%} and {means[1]:.1%} {what}")
@@ -409,7 +412,7 @@ def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
     text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
     text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
     text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
-    figures = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
+    figures: dict[str, Value] = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
     each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
     return Measured(text, figures | each, {"locks": taken})
 

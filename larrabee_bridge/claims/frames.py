@@ -11,7 +11,7 @@ from larrabee_bridge.claims.bench import LENGTH, PRIMSETS, Printed, SceneBench, 
 from larrabee_bridge.claims.cores import crossing, scenes_of
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
-from larrabee_bridge.pipeline.bins import TILES, bin_triangles, distinct, in_order, quads_of, sub_bins
+from larrabee_bridge.pipeline.bins import TILES, Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
 from larrabee_bridge.pipeline.work import primset_numbers
@@ -58,7 +58,7 @@ def rasterizer_masks(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, {"quads": quads, "pixels": pixels, "differing": differing})
 
 
-def _placed(quads, width: int) -> set[tuple[int, int, int]]:
+def _placed(quads: Quads, width: int) -> set[tuple[int, int, int]]:
     place = quads.y * width + quads.x
     return set(zip(quads.triangle.tolist(), place.tolist(), quads.masks[:, 0].tolist(), strict=True))
 
@@ -102,7 +102,8 @@ def bytes_of_a_tile(bench: SceneBench, printed: Printed) -> Measured:
 def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
     """Bin meshes of triangles of growing size; say at which size the spread is what is printed."""
     figures: dict[str, float | None] = {}
-    pixels, spreads = [], {tile: [] for tile in _SPREAD_TILES}
+    pixels: list[float] = []
+    spreads: dict[int, list[float]] = {tile: [] for tile in _SPREAD_TILES}
     for area in _AREAS:
         triangles = even_mesh(*_SCREEN, area)
         spans = spans_of(triangles, *_SCREEN)
@@ -234,8 +235,8 @@ def stages_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
         for which, shares in (("plain", found[PLAIN]), ("shadowed", found[SHADOWED]))
         for stage, share in shares.items()
     }
-    shares = {which: {"mean of 25": figures[f"raster_{which}"]} for which in ("plain", "shadowed")}
-    return Measured(text, figures, {"games": shares["plain"], "volumes": shares["shadowed"]})
+    means = {name: {"mean of 25": round(shares["raster"], 4)} for name, shares in found.items()}
+    return Measured(text, figures, {"games": means[PLAIN], "volumes": means[SHADOWED]})
 
 
 def frames_of_the_way(bench: SceneBench, printed: Printed) -> Measured:

@@ -469,7 +469,7 @@ Hits = tuple[NDArray[np.int64], Floats, Floats, Floats]
 """Triangle (-1: none), distance in lengths of the direction, and both shares of the place within it."""
 Nearest = Callable[[Floats, Floats], Hits]
 """What finds the nearest front that rays, origins and directions float64[n, xyz], hit."""
-_AT_A_TIME_of_reference = 1 << 21
+_PAIRS_AT_A_TIME = 1 << 21
 
 
 def against_all(mesh: TracedMesh) -> Nearest:
@@ -495,7 +495,7 @@ def against_all(mesh: TracedMesh) -> Nearest:
         return found, distance, u[rows, which] / scale, v[rows, which] / scale
 
     def nearest(origin: Floats, direction: Floats) -> Hits:
-        rows = max(_AT_A_TIME_of_reference // len(mesh), 1)
+        rows = max(_PAIRS_AT_A_TIME // len(mesh), 1)
         if not len(origin):
             nothing = np.zeros(0)
             return np.zeros(0, np.int64), nothing, nothing, nothing

@@ -131,7 +131,7 @@ class RasterWorks:
 _LINE = 64
 _FIRST = 4096
 """Bytes that are left to the programs' own constants."""
-_CORNERS_of_runs = 6 * _LINE
+_CORNER_BYTES = 6 * _LINE
 _TILE_BYTES = 320
 _PAIR_BYTES = 16
 _LARGEST = 1 << 25
@@ -198,16 +198,16 @@ class SetUp:
         places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
         self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
         groups = -(-len(triangles) // LANES)
-        memory = ByteMemory(_FIRST + groups * (_CORNERS_of_runs + self.fields.size))
+        memory = ByteMemory(_FIRST + groups * (_CORNER_BYTES + self.fields.size))
         threads = max(groups, 1)
         unit, core = VectorUnit(self.program, threads, memory, engine), Core(self.program, threads, config)
         corners = np.zeros((groups * LANES, 6), np.int64)
         corners[: len(triangles)] = triangles.corners.reshape(-1, 6)
         here = corners.reshape(groups, LANES, 6).transpose(0, 2, 1).astype(np.int32)
-        end = _FIRST + groups * _CORNERS_of_runs
+        end = _FIRST + groups * _CORNER_BYTES
         memory.data[0, _FIRST:end] = np.ascontiguousarray(here).view(np.uint8).reshape(-1)
         if groups:
-            unit.set_scalar(0, _FIRST + _CORNERS_of_runs * np.arange(groups))
+            unit.set_scalar(0, _FIRST + _CORNER_BYTES * np.arange(groups))
             unit.set_scalar(1, end + self.fields.size * np.arange(groups))
             if shared is None:
                 unit.run(core)

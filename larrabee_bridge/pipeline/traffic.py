@@ -491,7 +491,7 @@ def binned_traffic(
     vertices, uses = _vertices(contents.entries, corners)
     written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes
     if accesses is not None:
-        read["texture"] = _texture_lines_of_binned(accesses.by_tiles(), config) * LINE_BYTES
+        read["texture"] = _missed_lines(accesses.by_tiles(), config) * LINE_BYTES
     return Traffic(read, written)
 
 
@@ -542,7 +542,7 @@ def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int
     return len(distinct(used)), len(distinct(pairs))
 
 
-def _texture_lines_of_binned(accesses: Accesses, config: TrafficConfig) -> int:
+def _missed_lines(accesses: Accesses, config: TrafficConfig) -> int:
     """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
     tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
     keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines

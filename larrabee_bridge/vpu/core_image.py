@@ -39,7 +39,7 @@ def cut_words(m: Longs, words: Words, block: int, at: int, past: int, out: int) 
 
 
 @cache
-def _native():  # type: ignore[no-untyped-def]
+def _native_cut():  # type: ignore[no-untyped-def]
     return compiled(cut_words)
 
 
@@ -54,7 +54,7 @@ def begins_of_block(note: RunNote, instruction: int) -> tuple[NDArray[np.int64],
     words = np.ascontiguousarray(note.words, np.uint32)
     spans = zip(note.starts[:-1].tolist(), note.starts[1:].tolist(), strict=True)
     if native:
-        cut = _native()
+        cut = _native_cut()
         for first, past in spans:
             ends.append(cut(image.ctypes.data, words.ctypes.data, block, first, past, ends[-1]))
     else:
@@ -212,7 +212,7 @@ class CoreImage:
         }  # fmt: skip
         for place, value in places.items():
             image[place] = value
-        ended = _native_of_image()(image.ctypes.data, words.ctypes.data) if native else self._in_python(image, words)
+        ended = _native_turns()(image.ctypes.data, words.ctypes.data) if native else self._in_python(image, words)
         if not ended:
             raise InternalError("the threads of a core wait for each other")
         return image[: at.HEAD].copy()
@@ -226,7 +226,7 @@ class CoreImage:
 
 
 @cache
-def _native_of_image():  # type: ignore[no-untyped-def]
+def _native_turns():  # type: ignore[no-untyped-def]
     return compiled(turns_count, FUNCTIONS)
 
 
@@ -294,7 +294,7 @@ def _leads_back(program: VectorProgram, number: int) -> bool:
 # and in whatever way, as one likes. How threads take turns is in `turns/rotation.py`.
 
 
-_NATIVE_AFTER_of_threads = 2_000
+_COUNTED_NATIVELY_AFTER = 2_000
 """Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
 
 
@@ -342,7 +342,7 @@ def take_turns(
 
 def counts_natively(words: int) -> bool:
     """Return whether native code counts a piece of work of so many words."""
-    return words > _NATIVE_AFTER_of_threads and works_natively()
+    return words > _COUNTED_NATIVELY_AFTER and works_natively()
 
 
 def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:

@@ -22,7 +22,7 @@ from larrabee_bridge.vpu.program import VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, STORE, TOUCHES, WHOLE
 from pixelflow.simd.isa.declare import Declaration, Instruction
 from pixelflow.simd.isa.effects import Effects
-from pixelflow.simd.isa.effects import State as effects_State
+from pixelflow.simd.isa.effects import State as TouchedState
 from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 
 # Costs of a program's instructions: pipes, latencies, and the registers that each waits for.
@@ -42,7 +42,7 @@ def dependences(found: Effects) -> Dependences:
     return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
 
 
-def _names(states: Iterable[effects_State]) -> frozenset[str]:
+def _names(states: Iterable[TouchedState]) -> frozenset[str]:
     return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)
 
 

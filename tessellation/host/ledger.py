@@ -16,7 +16,7 @@ import numpy as np
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
 from tessellation.host.session import PassResult
-from tessellation.microprogram.gp_traffic import RESULT_BYTES
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, bytes_to_gps
 from tessellation.plan.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
 from tessellation.surface.reference import PatchSamples
 
@@ -165,6 +165,6 @@ def _wrong_results(marked: Mapping[int, int], samples: Mapping[int, PatchSamples
 
 
 def _wrong_bytes(results: Sequence[PassResult]) -> list[str]:
-    moved = sum(result.run.ledger.to_gps.moved + result.taken_bytes for result in results)
+    moved = sum(bytes_to_gps(result.run) + result.taken_bytes for result in results)
     expected = sum(RESULT_BYTES * int(result.arrived.sum()) for result in results)
     return [f"{moved} bytes reached the GPs, the results have {expected}"] if moved != expected else []

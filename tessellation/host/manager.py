@@ -177,7 +177,7 @@ class PatchManager:
             if count:
                 handle.mark(count)
 
-    def tessellate(self, progress: Callable[[PassBegins], None] | None = None) -> tuple[PatchHandle, ...]:
+    def tessellate(self, progress: Callable[[PassBegins], object] | None = None) -> tuple[PatchHandle, ...]:
         """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
 
         Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where

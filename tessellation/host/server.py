@@ -19,7 +19,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Machine, MachineRun
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from tessellation.host.manager import PatchHandle, PatchManager
-from tessellation.host.session import Session
+from tessellation.host.session import PassBegins, Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, emit_return, received
 from tessellation.microprogram.method import FloatLibrary, Method
 from tessellation.microprogram.passes import Plan
@@ -90,6 +90,8 @@ class PatchServer(PatchManager):
     Used as `PatchManager`; the samples in `PatchHandle.result` are those that the clients' memories hold.
     """
 
+    session: _ServerSession
+
     def __init__(
         self,
         maximum: Mapping[int | tuple[int, int], int],
@@ -118,7 +120,7 @@ class PatchServer(PatchManager):
     def _session(self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> Session:
         return _ServerSession(self.machine, self.clients, library, method)
 
-    def tessellate(self, progress: Callable[[str], None] | None = None) -> tuple[PatchHandle, ...]:
+    def tessellate(self, progress: Callable[[PassBegins], object] | None = None) -> tuple[PatchHandle, ...]:
         self.session.deliveries.clear()
         return super().tessellate(progress)
 

@@ -125,7 +125,8 @@ class Session:
         """
         check_nets([patch], first=len(self._patches))
         self.method.trimmed(patch, len(self._patches))
-        modules, stored = (), None
+        modules: tuple[int, ...] = ()
+        stored = None
         fixed = self.method.refusal(patch) is None
         if self.method.from_texture:
             kind = patch.counts, fixed
@@ -161,7 +162,7 @@ class Session:
     def reserve(self, cells: int) -> int:
         """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
         linear = self.database.reserve(cells * self.config.sdram.devices_per_module)
-        return AddressMap(self.config.sdram).number_at(linear)
+        return int(AddressMap(self.config.sdram).number_at(linear))
 
     def hold(self, name: str, texels: np.ndarray) -> HeldTexture:
         """Lay a picture, uint8[row, column, rgba], beside the patches; it is loaded as they are, before the next pass.
@@ -229,7 +230,8 @@ class Session:
     def _work(self, plan: Plan) -> PassWork:
         numbers = [placement.patch for placement in plan.work.placements]
         patches = {number: self._patches[number].patch for number in numbers}
-        stored = {number: self._patches[number].stored for number in numbers if self._patches[number].stored}
+        places = ((number, self._patches[number].stored) for number in numbers)
+        stored = {number: place for number, place in places if place}
         return PassWork(plan, patches, stored)
 
     def program(self, plan: Plan) -> Program:
@@ -256,13 +258,15 @@ class Session:
         return next(self._run([plan]))
 
     def tessellate(
-        self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
+        self, marked: Mapping[int, int], progress: Callable[[PassBegins], object] | None = None
     ) -> tuple[PassResult, ...]:
         """Run all passes for the marked patches."""
         plans = self.plan(marked)
         return tuple(self._run(plans, progress))
 
-    def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
+    def _run(
+        self, plans: Sequence[Plan], progress: Callable[[PassBegins], object] | None = None
+    ) -> Iterator[PassResult]:
         """Run passes one after the other; yield each as soon as its results are there."""
         waiting: tuple[Plan, Run, Run | None] | None = None
         gone: tuple[int, ...] = ()
@@ -409,14 +413,16 @@ class CachingSession(Session):
         self._no_room = 0
 
     def tessellate(
-        self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
+        self, marked: Mapping[int, int], progress: Callable[[PassBegins], object] | None = None
     ) -> tuple[PassResult, ...]:
         """Run all passes for the marked patches, and keep their results."""
         results = super().tessellate(marked, progress)
         self._beside = [result.run for result in results if result.plan.keeps is not None]
         return results
 
-    def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
+    def _run(
+        self, plans: Sequence[Plan], progress: Callable[[PassBegins], object] | None = None
+    ) -> Iterator[PassResult]:
         self._clear()
         self.kept_patches = tuple(each.patch for each in self._patches)
         chained = self._keeping(plans)

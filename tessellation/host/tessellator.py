@@ -352,7 +352,7 @@ def tessellate(
     config: NodeConfig = THESIS,
     method: Method | None = None,
     textures: Mapping[str, np.ndarray] | None = None,
-    progress: Callable[[PassBegins], None] | None = None,
+    progress: Callable[[PassBegins], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     after: Callable[[Session, Plan], None] | None = None,
 ) -> Tessellation:

@@ -550,7 +550,7 @@ class _Sums:
             emit_product(builder, total, size, value, VALUE_BYTES, weight, each, first=i == 0)
         slope, step = total[BLOCK_SIDE * size], self._place("difference")
         for i in range(COUNTS[0] - 1):
-            _emit_difference_of_sums(builder, step, values[(i + 1) * VALUE_BYTES], values[i * VALUE_BYTES], VALUE_BYTES)
+            _emit_subtraction(builder, step, values[(i + 1) * VALUE_BYTES], values[i * VALUE_BYTES], VALUE_BYTES)
             for at in range(VALUE_BYTES, size):
                 builder.emit("LD", R, Imm(0))
                 builder.emit("SBC", R, Imm(0))
@@ -571,7 +571,7 @@ class _Sums:
             emit_product(builder, along_u, outer, column[BLOCK_SIDE * inner], inner, weight, each, first=j == 0)
         step = self._place("difference")
         for j in range(COUNTS[1] - 1):
-            _emit_difference_of_sums(builder, step, columns[j + 1], columns[j], inner)
+            _emit_subtraction(builder, step, columns[j + 1], columns[j], inner)
             _emit_offset(builder, step, inner)
             emit_product(builder, along_v, outer, step, inner, slopes[j * each], each, first=j == 0)
         emit_constant_off(builder, point, outer, steps**6 << 8 * VALUE_BYTES - 1)
@@ -579,7 +579,7 @@ class _Sums:
         emit_constant_off(builder, along_v, outer, steps**2 << 8 * inner - 1)
 
 
-def _emit_difference_of_sums(builder: Builder, result: Mem, a: Mem, b: Mem, size: int) -> None:
+def _emit_subtraction(builder: Builder, result: Mem, a: Mem, b: Mem, size: int) -> None:
     """Emit result = a - b; C is 0 where it is negative: 3 cycles a byte."""
     for at in range(size):
         builder.emit("LD", R, a[at])

@@ -103,7 +103,7 @@ def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -
     for piece, source in pieces:
         builder.emit("TAS_SetGpAddress", piece.modules, source)
         blocks = len(piece.data) // BATCH_BYTES
-        builder.emit("TAS_MemLoad", piece.modules, blocks, addresses.number_at(piece.address))
+        builder.emit("TAS_MemLoad", piece.modules, blocks, int(addresses.number_at(piece.address)))
     builder.emit("SIGNAL", ARRIVED)
     return builder.build()
 
@@ -212,6 +212,12 @@ def emit_return(
     builder.emit("TAS_GpWrite", sent.modules, PORT_START + start, RESULT_BYTES - start)
     builder.emit("SIGNAL", ARRIVED)
     builder.stream("eigc")
+
+
+def bytes_to_gps(run: Run) -> int:
+    """Return the bytes that a run has moved to the GPs."""
+    assert run.ledger is not None  # as it has ended
+    return run.ledger.to_gps.moved
 
 
 def received(

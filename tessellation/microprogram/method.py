@@ -92,7 +92,7 @@ FORMER_NAMES: Mapping[str, str] = MappingProxyType({"thesis": "plain"})
 def library_named(name: str) -> FloatLibrary:
     """Return a library, also by a former name, which is noted; raise InputError with the nearest known name."""
     if name in FORMER_NAMES:
-        _note_former(name)
+        _note_former("float library", name, FORMER_NAMES[name])
         name = FORMER_NAMES[name]
     if name not in LIBRARIES:
         guess = nearest(name, LIBRARIES)
@@ -104,10 +104,10 @@ def library_named(name: str) -> FloatLibrary:
 
 
 @cache
-def _note_former(name: str) -> None:
-    """Say once that a library has another name now."""
+def _note_former(what: str, name: str, now: str) -> None:
+    """Say once that a library or a schedule has another name now."""
     logging.getLogger(__name__.partition(".")[0]).warning(
-        "note: float library %s is called %s now; the former name goes with the next release", name, FORMER_NAMES[name]
+        "note: %s %s is called %s now; the former name goes with the next release", what, name, now
     )
 
 
@@ -156,16 +156,8 @@ _FORMER_SCHEDULES = {"overlapped": "shared-columns"}
 def schedule_named(name: str) -> str:
     """Return the name of a schedule for that name or a former one, which is noted; any other name stays as it is."""
     if name in _FORMER_SCHEDULES:
-        _note_former_of_method(name)
+        _note_former("schedule", name, _FORMER_SCHEDULES[name])
     return _FORMER_SCHEDULES.get(name, name)
-
-
-@cache
-def _note_former_of_method(name: str) -> None:
-    """Say once that a schedule has another name now."""
-    logging.getLogger(__name__.partition(".")[0]).warning(
-        "note: schedule %s is called %s now; the former name goes with the next release", name, _FORMER_SCHEDULES[name]
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     beside.emit_ahead(builder)
     beside.keeping.emit_ahead(builder)
     if method.shares_columns:
-        room = AddressMap(config.sdram).number(Cell(1, 0, 0))
+        room = int(AddressMap(config.sdram).number(Cell(1, 0, 0)))
         banks = Banks(room, alternate=method.both_banks(config))
         passed, bases, batches = plan.work, work.bases, work.batches
         if plan.fixed:

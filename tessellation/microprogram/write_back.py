@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microcode import Builder, Mem
-from pixelflow.config import ArrayConfig
+from pixelflow.config import THESIS, ArrayConfig
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.gp_traffic import Returned
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, Chance, Keeping, emit_into_port
@@ -68,7 +68,7 @@ class WriteBack:
 
     def __init__(
         self,
-        array: ArrayConfig | None = None,
+        array: ArrayConfig = THESIS.array,
         reads: int = 0,
         before: WrittenFloats | None = None,
         own: WrittenFloats | None = None,
@@ -159,16 +159,16 @@ class WriteBack:
 
     def emit_into_port(self, builder: Builder, read: int) -> None:
         """Emit the copies of floats that can leave beside the next read, and marks if other PEs send then."""
-        ready = [] if self._own is None else [i for i, one in enumerate(self._own.floats) if one.ready == read + 1]
+        own = [] if self._own is None else list(enumerate(self._own.floats, start=self._own.first))
+        ready = [(index, one.place) for index, one in own if one.ready == read + 1]
         marks = self._marks.get(read + 1)
         if ready or marks is not None:
             builder.mark(Stage.RETURN.value)
-        for index in ready:
-            place = self._own.floats[index].place
+        for index, place in ready:
             if self._narrow_to is not None:
                 builder.call("narrow", Mem(self._narrow_to), Mem(place))
                 place = self._narrow_to
-            emit_into_port(builder, place, FLOAT_BYTES * (self._own.first + index), FLOAT_BYTES)
+            emit_into_port(builder, place, FLOAT_BYTES * index, FLOAT_BYTES)
         if marks is not None:
             marks.marks(builder, self._array)
 

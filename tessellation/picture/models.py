@@ -76,6 +76,7 @@ def read_model(path: str) -> Model:
         # Of the bytes alone: no other file that they name is opened.
         with _interrupts_kept():
             found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
+            assert isinstance(found, trimesh.Trimesh)  # as one was asked for
             points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
     except ModuleNotFoundError as error:
         if error.name == "charset_normalizer":  # it would guess which text it is

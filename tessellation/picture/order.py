@@ -10,6 +10,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.workers import Telling
 
 if TYPE_CHECKING:
+    from pixelflow.node import Node
     from pixelflow.simd.commands import Told
     from pixelflow.simd.configuration import Effective
     from pixelflow.simd.drawing import State
@@ -57,7 +58,7 @@ class SceneSource:
     progress: Telling | None = None
     note: Callable[[str], None] | None = None
     """Is told what a user should know of the files."""
-    watch: Callable | None = None
+    watch: Callable[[Node], None] | None = None
     mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
     """Makes a mesh of patches, at so many samples along u and along v, instead of a node."""
     require: Callable[[Sequence[tuple[str, State]], int], None] | None = None

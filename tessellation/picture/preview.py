@@ -143,6 +143,7 @@ class _Surface:
     @classmethod
     def of(cls, mesh: Mesh, placed: np.ndarray, triangles: ScreenTriangles, camera: Camera) -> _Surface:
         # An edge goes from a corner to the next: it is the weight of the third.
+        assert triangles.given is not None  # as they come from corners of the mesh
         corners = mesh.triangles.reshape(-1)[triangles.given[:, (2, 0, 1)].T]
         values = (placed.T, mesh.normals.T, -camera.project(placed)[:, 2], camera.eye[:, None])
         return cls(corners, *(np.ascontiguousarray(each, np.float32) for each in values))

@@ -68,7 +68,7 @@ class ResultArea:
     @classmethod
     def at(cls, way: str, first: int, config: NodeConfig) -> ResultArea:
         """Return the area of a machine that begins at a cell."""
-        bank = AddressMap(config.sdram).number(Cell(1, 0, 0))
+        bank = int(AddressMap(config.sdram).number(Cell(1, 0, 0)))
         return cls(way, first, bank, EMC_WIDTH * config.array.emcs_per_module, config.array.modules)
 
     @property
@@ -205,15 +205,15 @@ class TextureSpace:
     def _tile(self) -> tuple[int, int]:
         """Rows and columns of texels of a unit."""
         texels = self.map.to_texture(np.arange(0, self.unit, 4))
-        return int(texels.row.max()) + 1, int(texels.column.max()) + 1
+        return int(np.max(texels.row)) + 1, int(np.max(texels.column)) + 1
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
         """The unit at each row and column of units: int64[rows, columns]."""
         first = self.map.to_texture(self.unit * np.arange(self._owners.shape[1], dtype=np.int64))
         rows, columns = first.row // self._tile[0], first.column // self._tile[1]
-        found = np.zeros((int(rows.max()) + 1, int(columns.max()) + 1), np.int64)
-        found[rows, columns] = np.arange(len(rows))
+        found = np.zeros((int(np.max(rows)) + 1, int(np.max(columns)) + 1), np.int64)
+        found[rows, columns] = np.arange(np.size(rows))
         return found
 
     def place(self, rows: int, columns: int) -> Rectangle | None:
@@ -322,7 +322,7 @@ class Stored:
 
     def base(self, module: int) -> int:
         """Return where the patch begins in each SDRAM of a module: what the PEs are loaded with, 21 bits."""
-        return self.map.number_at(self.addresses[module])
+        return int(self.map.number_at(self.addresses[module]))
 
 
 def slot_bytes(batches: int) -> int:
@@ -451,7 +451,7 @@ class TextureDatabase:
         width = 4 * config.sdram.devices_per_module
         empty = ResultArea.at(way, 0, config)
         start = self._room(empty.cells // 4 * width, both_banks=empty.both_banks)
-        area = ResultArea.at(way, self._map.number_at(start), config)
+        area = ResultArea.at(way, int(self._map.number_at(start)), config)
         self._give(Owner.RESULTS, area)
         return area
 

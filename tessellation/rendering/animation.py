@@ -18,7 +18,7 @@ from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations
 from tessellation.host.tessellator import Tessellation, TrimAccount, together, trims_of
-from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, received
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, bytes_to_gps, received
 from tessellation.microprogram.method import WrittenPass
 from tessellation.microprogram.passes import Plan
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
@@ -140,7 +140,7 @@ class ReturnBeside:
             found = received(node, group, sizes)
             points[found[2]], normals[found[2]] = found[0][found[2]], found[1][found[2]]
             there |= found[2]
-        return TakenResults(points, normals, there, sum(run.ledger.to_gps.moved for run in runs))
+        return TakenResults(points, normals, there, sum(bytes_to_gps(run) for run in runs))
 
 
 # An animation on one node, frame after frame: what executes in which order, and how long it takes.
@@ -439,7 +439,7 @@ def animation_report(animation: Animation, file: AnimationFile) -> Report:
             f"{counted(len(frames), 'frame')} in {number(animation.cycles)} cycles; {_rate(len(frames), seconds)}",
             "",
             Table(columns, rows, key="frames"),
-            _WORDS.get(animation.way, _NOTHING_ANEW),
+            _WORDS.get(animation.way or "", _NOTHING_ANEW),
             "",
             _where(animation),
             "",

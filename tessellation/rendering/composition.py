@@ -332,8 +332,9 @@ class _Drawing:
         self.frame, self.roles, self.records, self.config = frame, roles, records, config
         self.deferred = records if isinstance(records, DeferredRecords) else None
         nodes = [Node(config, engine) for _ in range(roles.frame_buffer)]
-        for node in nodes if watch is not None else ():
-            watch(node)
+        if watch is not None:
+            for node in nodes:
+                watch(node)
         self.rasterizers = nodes[: roles.rasterizers]
         self.shaders = nodes[roles.rasterizers :] or (nodes if roles.alone else [])
         self.runs: list[list[RegionRun]] = [[] for _ in nodes]
@@ -459,7 +460,7 @@ def _reasons(node: NodeTime) -> Iterator[str]:
             yield f"{doing.value.removeprefix('waits ').removeprefix('for ')} {cycles:,}"
 
 
-def network_facts(time: NetworkTime, slowest: int, effective: Effective) -> list[tuple[str, str]]:
+def network_facts(time: NetworkTime, slowest: int, effective: Effective[NodeConfig]) -> list[tuple[str, str]]:
     """Return what the network took beside the slowest node's ``slowest`` cycles, and at which rates."""
     wires = max((node.sending for node in time.nodes), default=0)
     return [
@@ -472,7 +473,7 @@ def network_facts(time: NetworkTime, slowest: int, effective: Effective) -> list
     ]  # fmt: skip
 
 
-def rates(effective: Effective) -> Iterator[str]:
+def rates(effective: Effective[NodeConfig]) -> Iterator[str]:
     """Yield the values of the network, and who says so."""
     for key, about, value, _ in leaves(effective.config.composition, NETWORK_KEYS):
         origin = effective.set_by[key]
@@ -480,7 +481,7 @@ def rates(effective: Effective) -> Iterator[str]:
         yield f"{key.removeprefix(NETWORK_KEYS)} {str(value).lower()}, {whose}"
 
 
-def set_for_nothing(effective: Effective) -> list[str]:
+def set_for_nothing(effective: Effective[NodeConfig]) -> list[str]:
     """Return which values of the image composition network somebody set for a node that sends nothing."""
     return [
         f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose"
@@ -489,7 +490,7 @@ def set_for_nothing(effective: Effective) -> list[str]:
     ]
 
 
-def network_object(time: NetworkTime, effective: Effective) -> dict[str, Json]:
+def network_object(time: NetworkTime, effective: Effective[NodeConfig]) -> dict[str, Json]:
     """Return everything about it for JSON."""
     nodes: Sequence[Json] = [
         {"node": each.name, "works": each.busy, "waits": each.waited, "sending": each.sending, "bytes": each.sent_bytes}

@@ -367,7 +367,7 @@ class WorkingState(LinkState):
     """What it did or waited for, from which cycle up to which."""
 
 
-Working = TypeVar("State", bound=WorkingState, covariant=True)
+Working = TypeVar("Working", bound=WorkingState, covariant=True)
 
 
 class WorkingNode(NodeBox[Spec, Working]):
@@ -633,7 +633,7 @@ def run_network(
     record = emc_bytes(config, record_bytes)
     shared = network.regions_held * record_bytes + PIXEL_BYTES > config.array.composition_bytes
     transfers = transfers_of(roles, regions, samples, record, emc_bytes(config, PIXEL_BYTES), shared=shared)
-    boxes = [
+    boxes: list[NodeBox[LinkSpec, WorkingState]] = [
         *_rasterizers(roles, drawn, transfers, network),
         *_shaders(roles, shaded, transfers, network, shared=shared),
     ]
@@ -678,9 +678,12 @@ def _shaders(
     *,
     shared: bool,
 ) -> list[ShaderNode]:
-    how = {"held": network.regions_held, "shared": shared}
+    held = network.regions_held
     return [
-        ShaderNode(roles.names[place], ShaderNodeSpec(*_link(place, transfers, network), works=tuple(works), **how))
+        ShaderNode(
+            roles.names[place],
+            ShaderNodeSpec(*_link(place, transfers, network), works=tuple(works), held=held, shared=shared),
+        )
         for place, works in enumerate(shaded, roles.rasterizers)
     ]
 
@@ -702,6 +705,6 @@ def _netlist(boxes: Sequence[NodeBox[LinkSpec, LinkState]], network: Composition
     return net
 
 
-def _time(box: RasterizerNode | ShaderNode, busy: int, config: NodeConfig) -> NodeTime:
-    state: WorkingState = box.state
+def _time(box: NodeBox[LinkSpec, WorkingState], busy: int, config: NodeConfig) -> NodeTime:
+    state = box.state
     return NodeTime(box.name, busy, tuple(state.spans), state.busy_cycles, state.sent_bytes * config.array.emcs)

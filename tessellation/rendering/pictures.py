@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pixelflow.config import NodeConfig
 from pixelflow.node import guesses, set_in_vain
@@ -90,7 +90,7 @@ class DrawnPicture:
 
 
 def picture_report(
-    scene: str, output: str, engine: str, effective: Effective, drawn: DrawnPicture, *, same: bool
+    scene: str, output: str, engine: str, effective: Effective[NodeConfig], drawn: DrawnPicture, *, same: bool
 ) -> Report:
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     config, nodes = effective.config, drawn.nodes
@@ -189,7 +189,7 @@ def _trims(drawn: DrawnPicture, config: NodeConfig) -> Iterator[str]:
         yield from account.not_counted if account is not None else ()
 
 
-def _in_vain(effective: Effective, drawn: DrawnPicture) -> list[str]:
+def _in_vain(effective: Effective[NodeConfig], drawn: DrawnPicture) -> list[str]:
     """Return which values somebody set on which nothing depends that was executed, or composed."""
     runs = [
         *(run for each in drawn.tessellations for run in each.runs),
@@ -220,7 +220,7 @@ def _by_stage(drawn: DrawnPicture) -> dict[str, int]:
     return found
 
 
-def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
+def _object(effective: Effective[NodeConfig], drawn: DrawnPicture) -> dict[str, Json]:
     """Return everything about it for JSON."""
     return {
         "size": list(drawn.size),
@@ -298,7 +298,18 @@ def refused_in_animations(config: NodeConfig, *, anew: bool) -> Callable[[Sequen
     return require_plain if anew else refused_early(config)
 
 
-def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
+class LoadedScene(Protocol):
+    """What a picture needs of a scene that has been made."""
+
+    @property
+    def frame(self) -> Frame: ...
+    @property
+    def tessellations(self) -> tuple[Tessellation, ...]: ...
+    @property
+    def choice(self) -> SampleChoice | None: ...
+
+
+def picture_by_nodes(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
 
     With ``emc-words`` it goes on to the words of instructions.
@@ -329,7 +340,7 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
-def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
+def _picture_of_words(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
     """Draw from the words that the EMCs have made; raises UsageError for what they make no words of."""
     how, config = order.source, order.effective.config
     if how.flat:
@@ -340,10 +351,14 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
         raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
     file = _patches(order.scene, how)
     width, height = size = how.size or SIZE
-    machine = {"engine": how.engine, "config": config, "progress": how.progress, "watch": how.watch}
     view = replace(how.view or View(), width=width, height=height)
-    tessellation, words = generate_words(file.patches, how.patch_samples or SAMPLES, view, **machine)
-    node = draw_words(words, background=BACKGROUND, **machine)
+    tessellation, words = generate_words(
+        file.patches, how.patch_samples or SAMPLES, view,
+        engine=how.engine, config=config, progress=how.progress, watch=how.watch,
+    )  # fmt: skip
+    node = draw_words(
+        words, background=BACKGROUND, engine=how.engine, config=config, progress=how.progress, watch=how.watch
+    )
     account = WordsAccount(word_facts(words), word_data(words))
     drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, account)
     same = draw(words.triangles, *size, BACKGROUND).equals(node.picture)
@@ -360,8 +375,9 @@ def _patches(scene: str, how: SceneSource) -> PatchFile:
     if how.up != "z":
         raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)
-    for note in file.notes if how.note is not None else ():
-        how.note(f"note: {file.name}: {note}")
+    if how.note is not None:
+        for note in file.notes:
+            how.note(f"note: {file.name}: {note}")
     return file
 
 
@@ -370,8 +386,10 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     file = _patches(scene, how)
     width, height = how.size or SIZE
     view = replace(how.view or View(), width=width, height=height)
-    machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
-    tessellation, projected = project_samples(file.patches, how.patch_samples or SAMPLES, view, **machine)
+    tessellation, projected = project_samples(
+        file.patches, how.patch_samples or SAMPLES, view,
+        engine=how.engine, config=how.config, progress=how.progress, watch=how.watch,
+    )  # fmt: skip
     mesh = tessellation.mesh(weld=True)
     triangles = lit_triangles(
         mesh.points,

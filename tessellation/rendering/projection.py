@@ -144,8 +144,8 @@ class Places:
         """Return places for the end of a pass, when Bernstein values and what follows have done their work."""
         floats = range(memory[RESULTS[-1]].end, memory.used, FLOAT_BYTES)
         x, y, depth, fixed_x, fixed_y, constant, product, scratch = floats[:8]
-        point = tuple(memory[f"{axis}_point"].start for axis in AXES)
-        return cls(point, (x, y, depth), (fixed_x, fixed_y), constant, product, scratch)
+        first, second, third = (memory[f"{axis}_point"].start for axis in AXES)
+        return cls((first, second, third), (x, y, depth), (fixed_x, fixed_y), constant, product, scratch)
 
     @property
     def end(self) -> int:
@@ -298,7 +298,7 @@ def project_samples(
     engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
-    progress: Callable[[PassBegins], None] | None = None,
+    progress: Callable[[PassBegins], object] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> tuple[Tessellation, Projected]:
     """Tessellate patches and project every sample on the EMCs, pass by pass.

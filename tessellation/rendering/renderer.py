@@ -99,7 +99,7 @@ def render(
     background: tuple[int, int, int] = (0, 0, 0),
     config: NodeConfig = THESIS,
     engine: str = "auto",
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
     beside: Callable[[Region], Around | None] | None = None,
@@ -114,7 +114,7 @@ def render(
     """
     require_region(config)
     data, found = TriangleData.of(triangles), regions(triangles, width, height)
-    if node is watch is beside is None:
+    if node is None and watch is None and beside is None:
         orders = [_RegionOrder(each.alone(), data.part(each.triangles), background, config, engine) for each in found]
         return _put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
     programs = (
@@ -131,7 +131,7 @@ def execute(
     *,
     config: NodeConfig = THESIS,
     engine: str = "auto",
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
 ) -> Rendering:
@@ -198,7 +198,7 @@ def _executed(node: Node, region: Region, program: Program) -> _RegionDrawn:
 
 
 def _put_together(
-    found: Iterator[_RegionDrawn], width: int, height: int, progress: Callable[[str], None] | None
+    found: Iterator[_RegionDrawn], width: int, height: int, progress: Callable[[str], object] | None
 ) -> Rendering:
     """Return the picture of regions that come row by row."""
     picture = Picture.empty(width, height)

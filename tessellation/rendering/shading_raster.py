@@ -15,7 +15,7 @@ import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, DIVISOR, FAR, NUMERATORS
+from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, DIVISOR, FAR, NUMERATORS, Planes, Quotients
 from tessellation.microprogram.ports import emit_copy
 from tessellation.rendering.instructions import COPY_STAGE, Region, signed_bytes
 from tessellation.rendering.materials import (
@@ -145,8 +145,7 @@ class RecordDrawing:
 
     def depth(self, draw: DrawData, index: int) -> Plane:
         """Return the plane of a triangle's depth in the region."""
-        planes = draw.values[self.plane].planes
-        return self._here(planes.a[index, 0], planes.b[index, 0], planes.c[index, 0], _DEPTH_BYTES)
+        return self._plane(draw.values[self.plane].planes, index, 0, _DEPTH_BYTES)
 
     def nearer(self, draw: DrawData, index: int, number: int) -> None:
         """Emit that only PEs stay enabled in which a triangle is to be kept, if it is not cut out."""
@@ -178,9 +177,10 @@ class RecordDrawing:
         for size, *plane in np.stack([signed_bytes(a, b, here), a, b, here], axis=1).tolist():
             self.builder.emit("EMC_TreeLTZero_Li", 0, size, *plane)
 
-    def _here(self, a: int, b: int, c: int, size: int) -> Plane:
-        """Return a plane in the coordinates of the region."""
-        return int(a), int(b), (int(c) + int(a) * self.region.left + int(b) * self.region.top) % (1 << 8 * size)
+    def _plane(self, planes: Planes | Quotients, index: int, number: int, size: int) -> Plane:
+        """Return a plane of a triangle in the coordinates of the region."""
+        a, b, c = (int(each[index, number]) for each in (planes.a, planes.b, planes.c))
+        return a, b, (c + a * self.region.left + b * self.region.top) % (1 << 8 * size)
 
     def _load(self, to: Mem, size: int, plane: Plane) -> None:
         self.builder.emit("EMC_TreeIntoMem_Li", to, size, *plane)
@@ -195,35 +195,34 @@ class RecordDrawing:
         if draw.materials[index].divided and quotients is not None:
             order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
             for to, plane in zip((self._record.group(), *self._record.colours), order, strict=True):
-                self._load(
-                    to, 4, self._here(*(each[index, plane] for each in (quotients.a, quotients.b, quotients.c)), 4)
-                )
+                self._load(to, 4, self._plane(quotients, index, plane, 4))
             return
         planes = values.planes
         if draw.flat[index]:
             self._constant(tuple(planes.c[index, 1:] >> COLOUR_FRACTION))
             return
         for channel, colour in enumerate(self._record.colours, 1):
-            plane = self._here(*(each[index, channel] for each in (planes.a, planes.b, planes.c)), _COLOUR_BYTES)
-            self._load(colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, plane)
+            self._load(colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, self._plane(planes, index, channel, _COLOUR_BYTES))
 
     def _coordinates(self, draw: DrawData, index: int, place: int, group: Mem, *, divisor: bool) -> None:
         """Emit u and v at a place where enabled, and where they are divided and it is asked for the divisor."""
         values = draw.values[place]
+        planes: Planes | Quotients
         if values.quotients is not None:
             planes, first = values.quotients, NUMERATORS.stop
             if divisor:
-                self._load(group, 4, self._here(*(each[index, DIVISOR] for each in (planes.a, planes.b, planes.c)), 4))
+                self._load(group, 4, self._plane(planes, index, DIVISOR, 4))
         else:
             assert values.texture is not None  # as there is one
             planes, first = values.texture, 0
         for number in range(2):
-            plane = self._here(*(each[index, first + number] for each in (planes.a, planes.b, planes.c)), 4)
-            self._load(group[4 + 4 * number], 4, plane)
+            self._load(group[4 + 4 * number], 4, self._plane(planes, index, first + number, 4))
 
     def _slopes(self, draw: DrawData, index: int) -> None:
         """Emit by how much divisor, u and v grow from pixel to pixel: to the right, then downwards."""
         values = draw.values[self.plane]
+        planes: Planes | Quotients
+        order: tuple[int | None, int, int]
         if values.quotients is not None:
             planes, order = values.quotients, (DIVISOR, NUMERATORS.stop, NUMERATORS.stop + 1)
         else:
@@ -292,7 +291,7 @@ _BOUND = Mem(246)
 _COLOURS = Mem(251)
 _KEY = Mem(186)
 _BEST = Mem(191)
-_ALPHA_of_layers = Mem(186)
+_LAYER_ALPHA = Mem(186)
 
 
 def sorted_layers(node: Node, shaded: ShadedFrame, region: Region, plane: int) -> tuple[Run, ...]:
@@ -388,13 +387,13 @@ def _blend_program(shaded: ShadedFrame, materials: tuple[Material, ...]) -> Prog
     include_filters(builder)
     for material in materials:
         emit_only(builder, [shaded.number(material)])
-        builder.emit("STI", _ALPHA_of_layers, Imm(material.alpha if material.alpha is not None else 0xFF))
+        builder.emit("STI", _LAYER_ALPHA, Imm(material.alpha if material.alpha is not None else 0xFF))
         if material.texture is not None:
-            builder.call("modulated", _ALPHA_of_layers, TEXEL[3])
+            builder.call("modulated", _LAYER_ALPHA, TEXEL[3])
         if material.cutout:
             builder.emit("LD", R, TEXEL[3])
             builder.emit("CMP", R, Imm(material.cutout))
             builder.emit("EANDC")
         for index, place in enumerate(shaded.record.finished):
-            builder.call("over", _COLOURS[index], place, _ALPHA_of_layers)
+            builder.call("over", _COLOURS[index], place, _LAYER_ALPHA)
     return builder.build()

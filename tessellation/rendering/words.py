@@ -199,7 +199,7 @@ def generate_words(
     config: NodeConfig = THESIS,
     method: Method | None = None,
     gps: int | None = None,
-    progress: Callable[[PassBegins], None] | None = None,
+    progress: Callable[[PassBegins], object] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
@@ -398,7 +398,7 @@ def draw_words(
     background: tuple[int, int, int] = (0, 0, 0),
     config: NodeConfig = THESIS,
     engine: str = "auto",
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> Rendering:
     """Draw the picture on a simulated node; other arguments are those of `tessellation.rendering.render`."""

@@ -137,15 +137,10 @@ def reading(executed: Sequence[RoutineCounts]) -> str:
     """Return which reading of section 2.2.3 the counts support: generic instructions, or a start-up a routine."""
     near = [each for each in executed if each.nearer_to_one]
     spread = [max(each.plain, each.generic) / each.tuned for each in executed]
-    plain, generic, finite, rest = (
-        _off((found(each), each.printed) for each in executed)
-        for found in (
-            lambda each: each.plain,
-            lambda each: each.generic,
-            lambda each: each.finite,
-            lambda each: each.finite - each.start_ups,
-        )
-    )
+    plain = _off((each.plain, each.printed) for each in executed)
+    generic = _off((each.generic, each.printed) for each in executed)
+    finite = _off((each.finite, each.printed) for each in executed)
+    rest = _off((each.finite - each.start_ups, each.printed) for each in executed)
     if len(near) == len(executed):
         verdict = "the print fits routines with one start-up each, not the generic instructions it speaks of"
     elif not near:

@@ -140,6 +140,12 @@ def counted(run: Run) -> int:
     return run.cycles - run.by_stage.get(Stage.LEE.value, 0)
 
 
+def texture_stream(run: Run) -> Run:
+    """Return the account of the texture stream beside that of the EMCs."""
+    assert run.beside is not None  # as it was executed
+    return run.beside
+
+
 def spent(run: Run, *stages: Stage) -> int:
     """Return the cycles of a run in some stages."""
     return sum(run.by_stage.get(stage.value, 0) for stage in stages)

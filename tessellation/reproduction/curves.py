@@ -6,13 +6,14 @@ colours differently can tell apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import nan
 from typing import IO, TYPE_CHECKING
 
-from pixelflow.evidence import Row
+from pixelflow.evidence import Number, Row
 from pixelflow.node import StageSpan, timeline
 from tessellation.plan.schedule import Stage
-from tessellation.reproduction.bench import ThesisBench
+from tessellation.reproduction.bench import ThesisBench, texture_stream
 from tessellation.reproduction.whole_passes import SCHEDULES
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ def _net_sizes(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: Thesis
         shown = [row for row in rows.get(name, ()) if row.unit == "cycles"]
         if shown:
             sides = range(4, 4 + len(shown))
-            axes.plot(sides, [row.measured / 1000 for row in shown], color=color, label=f"{label}, executed")
-            axes.plot(sides, [row.published / 1000 for row in shown], marker, color=color, markerfacecolor="none",
-                label=f"{label}, {name} of the thesis")  # fmt: skip
+            axes.plot(sides, _heights((row.measured for row in shown), 1000), color=color, label=f"{label}, executed")
+            axes.plot(
+                sides, _heights((row.published for row in shown), 1000), marker, color=color, markerfacecolor="none",
+                label=f"{label}, {name} of the thesis",
+            )  # fmt: skip
     axes.set(
         title="Tessellation of n x n control nets, 4x4 samples, library plain",
         xlabel="points a side of the control net, n",
@@ -83,13 +86,18 @@ def _sends(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBenc
     for kind, color, marker in (("TASIC", _ORANGE, "o"), ("EMC", _BLUE, "s")):
         of_kind = [row for row in shown if row.item.endswith(kind)]
         sends = [int(row.item.split()[0]) for row in of_kind]
-        axes.plot(sends, [row.measured for row in of_kind], color=color, label=f"{kind}, executed")
-        axes.plot(sends, [row.published for row in of_kind], marker, color=color, markerfacecolor="none",
+        axes.plot(sends, _heights(row.measured for row in of_kind), color=color, label=f"{kind}, executed")
+        axes.plot(sends, _heights(row.published for row in of_kind), marker, color=color, markerfacecolor="none",
             label=f"{kind}, table 6 of the thesis")  # fmt: skip
     axes.set_xscale("log", base=2)
     axes.set_xticks(sends, [str(number) for number in sends])
     axes.set(title="One transfer of 32 bytes to every block", xlabel="sends per block (logarithmic)", ylabel="cycles")
     _finish(axes)
+
+
+def _heights(figures: Iterable[Number | None], unit: int = 1) -> list[float]:
+    """Return figures of rows in a unit, with gaps where there are none."""
+    return [nan if each is None else each / unit for each in figures]
 
 
 def _finish(axes: Axes) -> None:
@@ -104,10 +112,11 @@ def _stages(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBen
     from matplotlib.patches import Patch
 
     axes = part.subplots()
-    names, ends = [], []
+    names: list[str] = []
+    ends: list[int] = []
     for schedule, library in SCHEDULES.items():
         run = bench.tessellation(4, schedule=schedule, library=library)
-        for stream, kind in ((run.stream, "EMCs"), (run.beside.stream, "TASICs")):
+        for stream, kind in ((run.stream, "EMCs"), (texture_stream(run).stream, "TASICs")):
             height = -len(names)
             spans = [span for span in timeline(run) if span.stream == stream]
             for color, pieces in _pieces(spans).items():

@@ -15,7 +15,7 @@ from tessellation.microprogram.ports import store_program
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, fitting_map, memory_map
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import FAR_WAYS, ResultArea
-from tessellation.reproduction.bench import MARKS, ThesisBench, figure_row, row, spent, whole
+from tessellation.reproduction.bench import MARKS, ThesisBench, figure_row, row, spent, texture_stream, whole
 from tessellation.reproduction.cost_model import (
     ADDRESS_CYCLES,
     access_cycles,
@@ -114,7 +114,9 @@ def _load(bench: ThesisBench, blocks: int, config: NodeConfig | None = None) -> 
     """Return the cycles in which all modules load so many blocks of 32 bytes from GP memory, with marks before it."""
     text = f"{MARKS}\nstream tigc\nWAIT 0\nTAS_MemLoad 15, {blocks}, 0\n"
     sha = (config or bench.config).sha256
-    return bench.once(("load", blocks, sha), lambda: bench.program(text, config).beside.cycles, f"load of {blocks}")
+    return bench.once(
+        ("load", blocks, sha), lambda: texture_stream(bench.program(text, config)).cycles, f"load of {blocks}"
+    )
 
 
 def _load_prediction(config: NodeConfig, blocks: int) -> Derivation:
@@ -438,9 +440,7 @@ def section_3_2(bench: ThesisBench) -> list[Row]:
 
 _LAYOUT = Basis(Standing.DERIVED, "the layout of table 9, continued to larger nets by table 8")
 _MACHINE = Basis(Standing.THESIS, "sizes of section 2.2.1 and 2.2.6, read from the memories of a node")
-_ADDRESSES_of_memory = Basis(
-    Standing.DERIVED, "the address mappings as section 4.3 describes them; their figures are missing"
-)
+_MAPPINGS = Basis(Standing.DERIVED, "the address mappings as section 4.3 describes them; their figures are missing")
 _MB = 1 << 20
 
 
@@ -554,8 +554,8 @@ def linear(bench: ThesisBench) -> list[Row]:
     rows = []
     for address in (0, 4, 8):
         where = addresses.to_physical(address)
-        found = where.device if (where.bank, where.row, where.column) == (0, 0, 0) else None
-        rows.append(figure_row(f"SDRAM of the word at {address}", address // 4, found, _ADDRESSES_of_memory))
+        found = int(where.device) if (where.bank, where.row, where.column) == (0, 0, 0) else None
+        rows.append(figure_row(f"SDRAM of the word at {address}", address // 4, found, _MAPPINGS))
     return rows
 
 
@@ -563,4 +563,4 @@ def alternating(bench: ThesisBench) -> list[Row]:
     """Figure 12: which bit of a linear address alone decides about the bank."""
     addresses = AddressMap(bench.config.sdram, AddressForm.ALTERNATE)
     bits = [bit for bit in range(24) if addresses.to_physical(1 << bit).bank]
-    return [figure_row("bank bit", None, bits[0] if len(bits) == 1 else None, _ADDRESSES_of_memory)]
+    return [figure_row("bank bit", None, bits[0] if len(bits) == 1 else None, _MAPPINGS)]

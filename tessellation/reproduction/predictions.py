@@ -16,7 +16,7 @@ from itertools import pairwise
 from microcode import assemble
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.evidence import Derivation, Number, derived
-from pixelflow.isa import INPUT_PORT, Instruction, Mem, Program, takes_control
+from pixelflow.isa import INPUT_PORT, Imm, Instruction, Mem, Program, takes_control
 from pixelflow.node import Run, cycles_of
 from tessellation.microprogram.passes import copy_distances
 from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, fitting_map
@@ -32,7 +32,8 @@ def touched_bytes(run: Run) -> frozenset[int]:
     Calls are followed once for each set of arguments; instructions that the run never reached count for nothing. Code
     that jumps is not followed beyond the jump, which tessellation programs do not have.
     """
-    program, found = run.program, set()
+    program = run.program
+    found: set[int] = set()
     instructions = program.instructions
     seen: set[tuple[int, tuple[int, ...]]] = set()
     ahead: list[tuple[int, tuple[int, ...]]] = [(program.entries["eigc"], ())]
@@ -58,7 +59,7 @@ def touched_bytes(run: Run) -> frozenset[int]:
     return frozenset(byte for byte in found if byte < INPUT_PORT)
 
 
-def _value(argument: object, parameters: tuple[int, ...]) -> int:
+def _value(argument: int | Mem | Imm, parameters: tuple[int, ...]) -> int:
     """Return an argument of a call as the number that the routine gets."""
     if isinstance(argument, int):
         return argument
@@ -94,7 +95,7 @@ def batches(run: Run) -> list[Batch]:
             stages[-1].add(_SURFACES[name])
             cycles[-1] += end - start
     counts = _operations(run, len(stages))
-    return [Batch(frozenset(one), *rest) for one, *rest in zip(stages, cycles, counts, strict=True)]
+    return [Batch(frozenset(one), taken, called) for one, taken, called in zip(stages, cycles, counts, strict=True)]
 
 
 def _operations(run: Run, count: int) -> list[Operations]:
@@ -115,6 +116,7 @@ def _operations(run: Run, count: int) -> list[Operations]:
             surface = name in _SURFACES
         elif surface and batch >= 0 and instruction.mnemonic == "CALL":
             routine = program.routine_at(instruction.operands[0])
+            assert routine is not None  # as calls lead to routines
             found[batch] += _OPERATIONS.get(routine.name, Operations()) * run.executed[index]
     return found
 

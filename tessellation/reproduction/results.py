@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from math import comb
 
 import numpy as np
@@ -64,17 +65,17 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return flushed(a * b)
 
 
+def _sum(terms: Iterable[np.ndarray]) -> np.ndarray:
+    return reduce(lambda total, term: flushed(total + term), terms)
+
+
 def _surface(net: np.ndarray, in_u: np.ndarray, in_v: np.ndarray) -> np.ndarray:
     """Return the sum over j of B_j(v) * (sum over i of B_i(u) * b_ij): [patch, u, v, axis]."""
-    total = None
-    for j in range(net.shape[2]):
-        column = None
-        for i in range(net.shape[1]):
-            term = _product(in_u[None, :, None, i, None], net[:, None, None, i, j])
-            column = term if column is None else flushed(column + term)
-        term = _product(in_v[None, None, :, j, None], column)
-        total = term if total is None else flushed(total + term)
-    return total
+    columns = (
+        _sum(_product(in_u[None, :, None, i, None], net[:, None, None, i, j]) for i in range(net.shape[1]))
+        for j in range(net.shape[2])
+    )
+    return _sum(_product(in_v[None, None, :, j, None], column) for j, column in enumerate(columns))
 
 
 def single_samples(nets: np.ndarray, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -270,7 +271,7 @@ def _wide_columns(patterns: list[int], size: int) -> np.ndarray:
 _NETS = range(4, 13)
 _LOADED = range(4, 9)
 """The nets of table 4."""
-_NUMPY_of_tessellations = "numpy, binary32, same order"
+_IN_ORDER = "numpy, binary32, same order"
 _FLOAT64 = "float64 reference"
 _SCHEDULES = (
     ("thesis", "tuned"),
@@ -315,7 +316,7 @@ def _patches(n: int) -> list[Patch]:
     return list(teapot) if n == 4 else [Patch(elevated(patch.points.astype(np.float64), n)) for patch in teapot]
 
 
-def _wrong_of_tessellations(samples: Sequence[PatchSamples], *, finite: bool) -> int:
+def _wrong_numbers(samples: Sequence[PatchSamples], *, finite: bool) -> int:
     """Return how many numbers of points and normals are not those of binary32 in the same order.
 
     A ``finite`` library promises nothing where the operands are no finite numbers, nor for 0 / 0.
@@ -323,7 +324,7 @@ def _wrong_of_tessellations(samples: Sequence[PatchSamples], *, finite: bool) ->
     groups: dict[tuple[int, tuple[int, int]], dict[int, Patch]] = defaultdict(dict)
     for each in samples:
         groups[each.samples, each.patch.counts][id(each.patch)] = each.patch
-    expected = {}
+    expected: dict[tuple[int, int], list[np.ndarray]] = {}
     for (k, _), patches in groups.items():
         points, normals = single_samples(np.stack([patch.points for patch in patches.values()]), k)
         expected |= {(k, number): pair for number, *pair in zip(patches, points, normals, strict=True)}
@@ -344,14 +345,12 @@ def _digest(samples: Sequence[PatchSamples]) -> str:
     return sha.hexdigest()[:16]
 
 
-def _bits_of_tessellations(
-    item: str, samples: Sequence[PatchSamples], asked: Sequence[int], *, finite: bool = False
-) -> Check:
+def _same_bits(item: str, samples: Sequence[PatchSamples], asked: Sequence[int], *, finite: bool = False) -> Check:
     """Compare bits; ``asked`` has the samples along a side of each patch, and numbers that are not there are wrong."""
     count = sum(2 * 3 * k * k for k in asked)
     missing = abs(count - sum(each.points.size + each.normals.size for each in samples))
-    wrong = _wrong_of_tessellations(samples, finite=finite) + missing
-    return Check(item, wrong, 0, f"wrong of {count:,}", _NUMPY_of_tessellations, _digest(samples))
+    wrong = _wrong_numbers(samples, finite=finite) + missing
+    return Check(item, wrong, 0, f"wrong of {count:,}", _IN_ORDER, _digest(samples))
 
 
 def _errors(item: str, found: Tessellation) -> list[Check]:
@@ -391,7 +390,7 @@ def _full(bench: ThesisBench, library: str, method: Method | None = None, engine
 
 def mixed_sizes(bench: ThesisBench) -> list[Check]:
     """Table 3: every patch gets the samples of its own net, whatever sizes share a pass."""
-    return [_bits_of_tessellations("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
+    return [_same_bits("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
 
 
 def bernstein_values(bench: ThesisBench) -> list[Check]:
@@ -409,15 +408,12 @@ def bernstein_values(bench: ThesisBench) -> list[Check]:
 def sends(bench: ThesisBench) -> list[Check]:
     """Table 6: the same bits by any number of sends."""
     counts = (16, 8, 4, 2, 1)
-    return [
-        _bits_of_tessellations(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL)
-        for count in counts
-    ]
+    return [_same_bits(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL) for count in counts]
 
 
 def wrong_by_net(bench: ThesisBench) -> list[Check]:
     """Table 7: the bits of all arithmetic."""
-    return [_bits_of_tessellations(f"{n}x{n} net", _net(bench, n)[0].patches, _mixed()) for n in _NETS]
+    return [_same_bits(f"{n}x{n} net", _net(bench, n)[0].patches, _mixed()) for n in _NETS]
 
 
 def errors_by_net(bench: ThesisBench) -> list[Check]:
@@ -431,7 +427,7 @@ def schedules(bench: ThesisBench) -> list[Check]:
     for schedule, library in _SCHEDULES:
         found = _full(bench, library, Method(schedule=schedule)).patches
         finite = bool(library_named(library).ending)
-        checks.append(_bits_of_tessellations(f"{schedule} schedule, library {library}", found, _FULL, finite=finite))
+        checks.append(_same_bits(f"{schedule} schedule, library {library}", found, _FULL, finite=finite))
     return checks
 
 
@@ -447,7 +443,7 @@ def errors_of_models(bench: ThesisBench) -> list[Check]:
         found = bench.once(("results", name), run, f"results of {name}")
         checks += [
             *_errors(f"{name}, 16x16 samples", found),
-            _bits_of_tessellations(f"{name}, bits", found.patches, [16] * len(patches)),
+            _same_bits(f"{name}, bits", found.patches, [16] * len(patches)),
         ]
     return checks
 
@@ -471,13 +467,13 @@ def engines(bench: ThesisBench) -> list[Check]:
 def to_gps(bench: ThesisBench) -> list[Check]:
     """Section 4.1.4: the database comes from the memory of a GP, and points and normals go there."""
     method = Method(load="gp", results="gp")
-    return [_bits_of_tessellations("from GP memory and back to it", _full(bench, "plain", method).patches, _FULL)]
+    return [_same_bits("from GP memory and back to it", _full(bench, "plain", method).patches, _FULL)]
 
 
 def caching(bench: ThesisBench) -> list[Check]:
     """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a place of its own."""
     checks = [
-        _bits_of_tessellations(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
+        _same_bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS
     ]
 
@@ -487,7 +483,7 @@ def caching(bench: ThesisBench) -> list[Check]:
 
     several = [*_patches(4), *load("enneper").patches]
     found = bench.once("results of two passes that are kept", run, "results of two passes, kept")
-    return [*checks, _bits_of_tessellations("kept and brought back, two passes", found.patches, [16] * len(several))]
+    return [*checks, _same_bits("kept and brought back, two passes", found.patches, [16] * len(several))]
 
 
 def to_nodes(bench: ThesisBench) -> list[Check]:
@@ -502,7 +498,7 @@ def to_nodes(bench: ThesisBench) -> list[Check]:
         return [handle.result for handle in server.handles if handle.result is not None]
 
     return [
-        _bits_of_tessellations(
+        _same_bits(
             "in the memories of four nodes", bench.once("results of a server", run, "results to four nodes"), asked
         )
     ]

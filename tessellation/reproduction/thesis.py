@@ -7,6 +7,7 @@ input to the machine.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar, overload
 
 from pixelflow.evidence import Digits, Figure, Note, Quotation, Reason
 
@@ -151,17 +152,18 @@ NOTES: dict[str, Note] = {note.name: note for note in _ALL}
 TITLE = "Keller, UNC TR95-043"
 
 Cell = int | float | str
+Cells = TypeVar("Cells", bound=tuple[Cell, ...], covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class PrintedTable:
+class PrintedTable(Generic[Cells]):
     """One table: the section that prints it, its columns and rows as printed, and notes on the whole of it by name."""
 
     number: int
     title: str
     section: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Cells, ...]
     notes: tuple[str, ...] = ()
 
     def row(self, first: Cell) -> dict[str, Cell]:
@@ -172,7 +174,25 @@ class PrintedTable:
         raise KeyError(first)
 
 
-def table(number: int) -> PrintedTable:
+@overload
+def table(number: Literal[1]) -> PrintedTable[tuple[str, int, str, str]]: ...
+@overload
+def table(number: Literal[2, 11]) -> PrintedTable[tuple[str, int, int]]: ...
+@overload
+def table(number: Literal[3, 5]) -> PrintedTable[tuple[str, int, int, int]]: ...
+@overload
+def table(number: Literal[4]) -> PrintedTable[tuple[str, int, int, int, int]]: ...
+@overload
+def table(number: Literal[6, 13]) -> PrintedTable[tuple[int, int, int]]: ...
+@overload
+def table(number: Literal[7, 8]) -> PrintedTable[tuple[str, int]]: ...
+@overload
+def table(number: Literal[9]) -> PrintedTable[tuple[int, str]]: ...
+@overload
+def table(number: Literal[12]) -> PrintedTable[tuple[str, int, float]]: ...
+@overload
+def table(number: int) -> PrintedTable[tuple[Cell, ...]]: ...
+def table(number: int) -> PrintedTable[tuple[Cell, ...]]:
     """Return table ``number``, 1 to 13."""
     return TABLES[number - 1]
 
@@ -180,7 +200,7 @@ def table(number: int) -> PrintedTable:
 _COUNTS = tuple(f"{n}x{n}" for n in range(4, 13))
 
 # fmt: off
-TABLES: tuple[PrintedTable, ...] = (
+TABLES: tuple[PrintedTable[tuple[Cell, ...]], ...] = (
     PrintedTable(1, "Peak floating point performance on the PEs", "2.2.3",
         ("operation", "cycles", "ops per PE-second", "ops per second"),
         (("int_to_float", 157, "636 K", "5.2 G"),

@@ -223,7 +223,9 @@ def section_5(bench: ThesisBench) -> list[Row]:
         return figure_row(name, value, found, PASS, *notes, predicted=predicted, derived=derived)
 
     each_rate = derived("operations * lanes / milliseconds / 1000000", milliseconds=each_pass, **names)
-    large_rate = derived("patches / milliseconds", patches=table(3).row("16x16")["patches"], milliseconds=each_pass)
+    large_rate = derived(
+        "patches / milliseconds", patches=int(table(3).row("16x16")["patches"]), milliseconds=each_pass
+    )
     return [
         figure("bicubic pass", steps.value, counted(run), took, "pass-97000", derived=steps),
         row("the same at the costs of the thesis, all counted", None, all_counted, None, PASS, derived=own),

@@ -218,12 +218,28 @@ def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
 
     A word stays what it was at the first and the last key that names it, before and after these.
     """
-    found: dict[str, object] = {}
+    found: dict[str, CameraWord] = {}
     for what in _MOVING:
         if any(what in key.told for key in keys):
             values = _told(getattr(start, what), keys, what, np.array([frame]))[0].tolist()
-            found[what] = tuple(values) if what in CAMERA_PLACES else values[0]
-    return replace(start, **found)
+            found[what] = values if what in CAMERA_PLACES else values[0]
+    return _seen(start, found)
+
+
+def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
+    """Return a view with what a camera is told."""
+    numbers = {what: word for what, word in told.items() if isinstance(word, int | float)}
+    places = {what: (word[0], word[1], word[2]) for what, word in told.items() if not isinstance(word, int | float)}
+    return replace(
+        view,
+        azimuth=numbers.get("azimuth", view.azimuth),
+        elevation=numbers.get("elevation", view.elevation),
+        field_of_view=numbers.get("field_of_view", view.field_of_view),
+        zoom=numbers.get("zoom", view.zoom),
+        eye=places.get("eye", view.eye),
+        look_at=places.get("look_at", view.look_at),
+        near=numbers.get("near", view.near),
+    )
 
 
 # Scene files: TOML that says what stands where, how it is drawn, and from where it is seen.
@@ -418,7 +434,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         size,
         tuple(found.get("background", BACKGROUND)),
         found.get("samples", 1),
-        View(**camera, width=size[0], height=size[1]),
+        _seen(View(width=size[0], height=size[1]), camera),
         found.get("frames", 1),
         keys,
         tuple(each for each in bodies if each),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,9 +21,10 @@ from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.scene_file import MESHES, MOST_TRIANGLES, SCENES, Generated, SceneFile, read_scene
 from tessellation.scenes.world import Body, Placed, SampledBodies, SampledCopy, copies_of, draws_of, upright
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
+from tessellation.surface.mesh import Mesh
 
 _LARGEST_TEXTURE = 1024
-_FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
+_FAMILIES: dict[str, Callable[..., Draw | list[Draw]]] = {"sized": sized, "layers": layers, "volumes": volumes}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,16 +272,19 @@ def _model(
 ) -> tuple[Body, Tessellation | None]:
     """Return a body as its mesh or its patches are, and what tessellating them took."""
     tessellation = None
+    model: Model | Mesh
     if isinstance(source, Model):
         model, corners = source, source.corners
     else:
         if how.mesher is not None:
-            model = how.mesher(source.patches, placed.samples or SAMPLES)
+            mesh = how.mesher(source.patches, placed.samples or SAMPLES)
         else:
-            machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
-            tessellation = tessellate(source.patches, placed.samples or SAMPLES, **machine)
-            model = tessellation.mesh(weld=True)
-        corners = model.triangles
+            tessellation = tessellate(
+                source.patches, placed.samples or SAMPLES,
+                engine=how.engine, config=how.config, progress=how.progress, watch=how.watch,
+            )  # fmt: skip
+            mesh = tessellation.mesh(weld=True)
+        model, corners = mesh, mesh.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
     if placed.up == "y":
         points, normals = upright(points), upright(normals)

@@ -549,8 +549,9 @@ class _Reader:
 
     def header_fits(self, at: int) -> bool:
         """True where the line at ``at`` is a header beyond doubt: as many points follow it as it says."""
-        first, second = self.lines[at].header
-        counts = self.convention.counts(first, second)
+        header = self.lines[at].header
+        assert header is not None  # as there is one
+        counts = self.convention.counts(*header)
         following = _triples_after(self.lines, at)
         return following == counts[0] * counts[1]
 

@@ -21,6 +21,7 @@ from pixelflow.simd.report import RasterImage, Report, Shown, overview
 from tessellation.surface.patch import trimmed
 from tessellation.surface.reference import UNIT, PatchSamples, surface_at
 from tessellation.surface.topology import (
+    EdgeUse,
     Joints,
     Orientation,
     SharedEdge,
@@ -284,7 +285,9 @@ def _stack(patches: Sequence[PatchSamples], name: str) -> np.ndarray:
     return np.concatenate([array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays])
 
 
-def _triangles(counts: list[int], joints: Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool):
+def _triangles(
+    counts: list[int], joints: Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
     finer = finer_sides(counts, joints, starts) if weld else {}
@@ -321,7 +324,7 @@ def finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[t
     return found
 
 
-def _finest(counts: list[int], edge: SharedEdge):
+def _finest(counts: list[int], edge: SharedEdge) -> EdgeUse:
     return max(edge.uses, key=lambda use: (counts[use.patch], -use.patch))
 
 
@@ -332,7 +335,16 @@ def _largest_gap(points: np.ndarray, magnitude: np.ndarray, groups: np.ndarray) 
     return float(np.max(np.divide(gap, unit, out=np.zeros_like(gap), where=gap > 0), initial=0.0))
 
 
-def _finish_normals(points, normals, degenerate, groups, triangles, idle, *, weld: bool):
+def _finish_normals(
+    points: np.ndarray,
+    normals: np.ndarray,
+    degenerate: np.ndarray,
+    groups: np.ndarray,
+    triangles: np.ndarray,
+    idle: np.ndarray,
+    *,
+    weld: bool,
+) -> tuple[np.ndarray, int, int]:
     """Return unit normals for all samples: the machine's, means over welded ones, face means where degenerate.
 
     And how many were repaired, and could not be; those of ``idle`` vertices are not counted.
@@ -399,7 +411,8 @@ def npz(mesh: Mesh, extra: Mapping[str, np.ndarray] | None = None) -> bytes:
     """Return an NPZ archive: points, normals, triangles, patches (of each triangle), and what ``extra`` adds."""
     buffer = io.BytesIO()
     arrays = {name: getattr(mesh, name) for name in ("points", "normals", "triangles", "patches")}
-    np.savez_compressed(buffer, **arrays, **(extra or {}))
+    arrays.update(extra or {})
+    np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
 
 

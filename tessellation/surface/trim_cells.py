@@ -306,7 +306,11 @@ def _angle_class(here: Node, start: Node, target: Node) -> int:
 
 def _counter_clockwise(here: Node, ways: Sequence[tuple[Node, bool]]) -> list[tuple[Node, bool]]:
     """Return ways that leave a side inwards, counter-clockwise."""
-    return sorted(ways, key=cmp_to_key(lambda a, b: -1 if turn(here, a[0], b[0]) > 0 else 1))
+
+    def compared(a: tuple[Node, bool], b: tuple[Node, bool]) -> int:
+        return -1 if turn(here, a[0], b[0]) > 0 else 1
+
+    return sorted(ways, key=cmp_to_key(compared))
 
 
 def _holds(border: Sequence[Node], ring: Sequence[Node]) -> bool:

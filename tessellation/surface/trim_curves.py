@@ -154,7 +154,7 @@ class TrimLoop:
     def of_points(cls, points: Sequence[tuple[float, float]]) -> TrimLoop:
         """Return the polygon through points: pieces of degree 1, the last back to the first point."""
         ends = [*points[1:], points[0]]
-        return cls(tuple(TrimCurve((tuple(a), tuple(b))) for a, b in zip(points, ends, strict=True)))
+        return cls(tuple(TrimCurve(((*a,), (*b,))) for a, b in zip(points, ends, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

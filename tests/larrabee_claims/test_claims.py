@@ -64,7 +64,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-TABLES = ("architecture", "renderer", "studies")
+TABLES = ("ARCHITECTURE", "RENDERER", "STUDIES")
 
 
 def test_printed_figures_reach_nothing_but_the_report() -> None:

@@ -89,7 +89,7 @@ def test_a_coefficient_off_by_a_little_shows(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_nothing_compared_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two patches of 4x4 and 2x2 samples, six numbers each; a server that lost all; values that nobody looked at."""
-    lost = tessellations._bits_of_tessellations("lost", [], [4, 2])
+    lost = tessellations._same_bits("lost", [], [4, 2])
     assert not lost.held and lost.found == 6 * (16 + 4)
     bench = ThesisBench()
     bench.once("results of a server", list)

@@ -283,7 +283,7 @@ def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
 
 
 def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
-    method._note_former_of_method.cache_clear()
+    method._note_former.cache_clear()
     with caplog.at_level(logging.WARNING, "tessellation"):
         assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
     said = [record.getMessage() for record in caplog.records]

@@ -263,23 +263,23 @@ def _bits(lanes: NumberAlgebra[Word, Bit], operand: MaskRegister) -> Bit:
     return lanes.flag(f"k{operand.number}")
 
 
-def _logic_of_masks(mnemonic: str, opcode: int, operation: BitOperation, text: str) -> None:
+def _mask_logic(mnemonic: str, opcode: int, operation: BitOperation, text: str) -> None:
     def meaning(lanes: NumberAlgebra[Word, Bit], kdst: MaskRegister, k: MaskRegister) -> None:
         lanes.set_flag(f"k{kdst.number}", operation(lanes, _bits(lanes, kdst), _bits(lanes, k)))
 
     declare(mnemonic, opcode, KDST, K, family=VectorFamily.MASK)(described(meaning, text))
 
 
-_logic_of_masks("kand", 0x56, lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
-_logic_of_masks("kandn", 0x57, lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: kdst = ~kdst & k.")
-_logic_of_masks(
+_mask_logic("kand", 0x56, lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
+_mask_logic("kandn", 0x57, lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: kdst = ~kdst & k.")
+_mask_logic(
     "kandnr", 0x58, lambda lanes, a, b: lanes.both(a, lanes.complement(b)), "And not, reversed: kdst = kdst & ~k."
 )
-_logic_of_masks("kor", 0x59, lambda lanes, a, b: lanes.either(a, b), "Or: kdst = kdst | k.")
-_logic_of_masks("kxor", 0x5A, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: kdst = kdst ^ k.")
-_logic_of_masks("kxnor", 0x5B, lambda lanes, a, b: lanes.complement(lanes.differ(a, b)), "Equal: kdst = ~(kdst ^ k).")
-_logic_of_masks("knot", 0x5C, lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
-_logic_of_masks("kmov", 0x5D, lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
+_mask_logic("kor", 0x59, lambda lanes, a, b: lanes.either(a, b), "Or: kdst = kdst | k.")
+_mask_logic("kxor", 0x5A, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: kdst = kdst ^ k.")
+_mask_logic("kxnor", 0x5B, lambda lanes, a, b: lanes.complement(lanes.differ(a, b)), "Equal: kdst = ~(kdst ^ k).")
+_mask_logic("knot", 0x5C, lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
+_mask_logic("kmov", 0x5D, lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
 
 
 @declare("kortest", 0x5E, K1, K2, family=VectorFamily.MASK)
