@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
             self.declared.append(add(*names, **known))
             return self.declared[-1]
 
-        group.add_argument = declare
+        group.add_argument = declare  # type: ignore[method-assign] # of this group alone
         return group
 
     def add_subparsers(self, **known: Any) -> Any:
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         self.below = found.choices
         return found
 
-    def parse_args(
+    def parse_args(  # type: ignore[override] # into a namespace alone
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
         parsed, unknown = self.parse_known_args(args, namespace)

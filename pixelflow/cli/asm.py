@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from microcode import check, listing, symbols
 from microcode.checks import Finding
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, target_of
+from pixelflow.cli.machine_values import add_machine_option, target_of
 from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.debugger.memory_check import certain_collisions
 from pixelflow.isa import Program
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.report import Fact, Json, Part, Report, counted
 
 # Writes to texture memory that collide whatever the PEs hold, as findings of ``asm --check``.
@@ -64,15 +65,15 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     machine = target_of(args.machine)
     program = assemble_file(args.program, args.parameters, machine)
     found = machine.language.warnings(program) if machine is not None and machine.language else check(program)
-    if args.machine == PIXELFLOW and len(program.entries) > 1:
+    if isinstance(program, Program) and len(program.entries) > 1:
         found = [*found, *colliding_writes(program)]
     warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]
     for warning in warnings:
         screen.note(warning)
     to_screen: list[Part] = []
     wide = screen.width if args.listing == STANDARD_STREAM else None
-    texts = (
-        (target, lambda: program.to_json()),
+    texts: tuple[tuple[str | None, Callable[[], str]], ...] = (
+        (target, program.to_json),
         (args.listing, lambda: listing(program, wide)),
         (args.symbols, lambda: symbols(program)),
     )
@@ -106,7 +107,7 @@ def _write(path: str, text: str) -> None:
         stream.write(text)
 
 
-def _summary(source: str, program: Program, warnings: list[str], outputs: list[str]) -> list[Fact]:
+def _summary(source: str, program: AssembledProgram, warnings: list[str], outputs: list[str]) -> list[Fact]:
     sizes = [
         counted(len(program.instructions), "instruction"),
         counted(len(program.words), "word"),
@@ -120,7 +121,7 @@ def _summary(source: str, program: Program, warnings: list[str], outputs: list[s
     ]
 
 
-def _object(program: Program, warnings: list[str], outputs: list[str]) -> dict[str, Json]:
+def _object(program: AssembledProgram, warnings: list[str], outputs: list[str]) -> dict[str, Json]:
     return {
         "program": {"name": program.name, "sha256": program.sha256},
         "instructions": len(program.instructions),

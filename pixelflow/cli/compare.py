@@ -27,6 +27,7 @@ from pixelflow.cli.machine_values import (
 from pixelflow.cli.picture_files import check_figure, check_picture, write_picture
 from pixelflow.cli.scene_options import add_scene_options, scene_source
 from pixelflow.cli.screen import Progress, Screen, output_file, refuse_clashes
+from pixelflow.config import NodeConfig
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside, beside_parts, comparison_object, comparison_parts
 from pixelflow.simd.comparison.comparison_figure import (
@@ -99,7 +100,11 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _compare(
-    args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
+    args: argparse.Namespace,
+    screen: Screen,
+    effective: Effective[NodeConfig],
+    words: Mapping[str, Told],
+    progress: Progress,
 ) -> tuple[Comparison, dict[str, Beside | None]]:
     """Return the pictures of all machines, and what some put beside, by its name in JSON."""
     machines = sides_of(args, words, effective.config, progress.tell)
@@ -118,7 +123,11 @@ def _compare(
 
 
 def _in_sizes(
-    args: argparse.Namespace, screen: Screen, effective: Effective, words: Mapping[str, Told], progress: Progress
+    args: argparse.Namespace,
+    screen: Screen,
+    effective: Effective[NodeConfig],
+    words: Mapping[str, Told],
+    progress: Progress,
 ) -> Report:
     """Draw the scene in every size, each for itself, and report all as one table."""
     points = []
@@ -151,7 +160,7 @@ def _in_sizes(
 def _report(
     args: argparse.Namespace,
     screen: Screen,
-    effective: Effective,
+    effective: Effective[NodeConfig],
     words: Mapping[str, Told],
     found: Comparison,
     besides: Mapping[str, Beside | None],

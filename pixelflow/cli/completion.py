@@ -8,7 +8,7 @@ fish:  pixelflow completion fish > ~/.config/fish/completions/pixelflow.fish
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from microcode.reader import EXAMPLES as EXAMPLES_FOLDER
 from pixelflow.cli.arguments import Parser, add_common_options
@@ -26,6 +26,8 @@ from tessellation.surface.bpt import BUILT_IN
 EXAMPLES = ("pixelflow completion bash",)
 
 _SHELLS = ("bash", "zsh", "fish")
+_Completion = str | dict[str, str]
+"""What shtab is told of a shell's completion."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,8 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         raise MissingPackageError(what, "completion", Place("completion")) from None
     parser = whole_parser()
     _say_what_completes(parser, shtab.FILE)
-    script = shtab.complete(parser, args.shell, preamble={"bash": _bash_functions(), "zsh": "", "fish": ""})
+    preamble = {"bash": _bash_functions(), "zsh": "", "fish": ""}
+    script = shtab.complete(parser, args.shell, preamble=preamble)  # type: ignore[arg-type] # the one of the shell is taken
     screen.print(Fact(script.rstrip(), wrap=False))
     return 0
 
@@ -62,7 +65,7 @@ def whole_parser() -> Parser:
     return parser
 
 
-def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
+def _say_what_completes(parser: Parser, files: Mapping[str, _Completion]) -> None:
     """Give each argument the words that may stand there; plain text without known words is the name of a file."""
     settings = tuple(_settings())
     shipped = _shipped()
@@ -76,9 +79,9 @@ def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
         if action.dest in words:
             action.choices = words[action.dest]
         elif action.dest in shipped and action.nargs is None and not action.option_strings:
-            action.complete = _names_and_files(action.dest, shipped[action.dest], files)
+            vars(action)["complete"] = _names_and_files(action.dest, shipped[action.dest], files)
         elif action.nargs != 0 and action.choices is None and action.type is None:
-            action.complete = files
+            vars(action)["complete"] = files
 
 
 def _shipped() -> dict[str, tuple[str, ...]]:
@@ -87,7 +90,7 @@ def _shipped() -> dict[str, tuple[str, ...]]:
     return {"program": programs, "source": programs, "patches": (*BUILT_IN,), "scene": (*SCENES, *MESHES, *BUILT_IN)}
 
 
-def _names_and_files(dest: str, names: tuple[str, ...], files: dict[str, str]) -> dict[str, str]:
+def _names_and_files(dest: str, names: tuple[str, ...], files: Mapping[str, _Completion]) -> dict[str, _Completion]:
     """Return what completes a name or a file, by shell."""
     words = " ".join(names)
     return {

@@ -11,7 +11,7 @@ import json
 from pixelflow.cli.arguments import add_common_options, add_config_options
 from pixelflow.cli.machine_config import unread_keys
 from pixelflow.cli.screen import Screen
-from pixelflow.config import json_schema, load_effective
+from pixelflow.config import NodeConfig, json_schema, load_effective
 from pixelflow.simd.configuration import Effective, Value, leaves
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Fact, Json, Report, Table, counted, number
@@ -79,7 +79,7 @@ def _fault_object(fault: Fault) -> dict[str, Json]:
     }
 
 
-def _shown(screen: Screen, effective: Effective) -> Report:
+def _shown(screen: Screen, effective: Effective[NodeConfig]) -> Report:
     config = effective.config
     wide = screen.width >= 110 or screen.verbose
     columns = (

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,26 @@ class SavedState:
     lanes: list[int]
     memory: NDArray[np.uint8]
     """uint8[bytes, PEs]."""
-    per_pe: dict[str, NDArray]
+    per_pe: dict[str, NDArray[np.generic]]
+
+
+class _StateFile(TypedDict):
+    """What ``run --output F.json`` writes, but for its schema."""
+
+    header: dict[str, Json]
+    lanes: list[int]
+    memory: list[str]
+    registers: dict[str, list[int]]
+    flags: dict[str, list[bool]]
+
+
+class _RunEntry(TypedDict):
+    """A run in a file of statistics, as far as it is compared."""
+
+    program: Json
+    engine: Json
+    reason: Json
+    statistics: dict[str, Json]
 
 
 def read(path: str) -> SavedRun | SavedState | Values:
@@ -77,7 +97,7 @@ def read(path: str) -> SavedRun | SavedState | Values:
         if not schema.startswith(_PREFIX):
             raise KeyError(schema)
         if schema == STATISTICS_SCHEMA:
-            content = _by_number(content)
+            content = _by_number(content, content["runs"])
         return Values(schema, dict(_flat(content, "")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         hint = "statistics (run --stats F.json), JSON reports (--json), saved runs (--record), PE state (run --output)"
@@ -90,10 +110,11 @@ def _archive(path: str, data: bytes) -> SavedRun | SavedState:
         return SavedRun.from_bytes(data, path)
     per_pe = {name: arrays[name] for name in (*REGISTERS, *FLAGS)}
     header = json.loads(str(arrays["header"]))
-    return _checked(path, SavedState(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
+    memory = cast("NDArray[np.uint8]", arrays["memory"])  # or else it is refused
+    return _checked(path, SavedState(header, arrays["lanes"].tolist(), memory, per_pe))
 
 
-def _state_of_json(path: str, content: dict[str, Json]) -> SavedState:
+def _state_of_json(path: str, content: _StateFile) -> SavedState:
     columns = [np.frombuffer(bytes.fromhex(each), np.uint8) for each in content["memory"]]
     per_pe = {name: np.array(values) for name, values in (content["registers"] | content["flags"]).items()}
     memory = np.stack(columns, axis=1) if columns else np.zeros((0, 0), np.uint8)
@@ -122,27 +143,30 @@ def _checked(path: str, state: SavedState) -> SavedState:
     return state
 
 
-def _are_flags(values: NDArray) -> bool:
+def _are_flags(values: NDArray[np.generic]) -> bool:
     return values.dtype.kind == "b"
 
 
-def _are_bytes(values: NDArray) -> bool:
-    return values.dtype.kind in "iu" and bool(((values >= 0) & (values < 256)).all())
+def _are_bytes(values: NDArray[np.generic]) -> bool:
+    if values.dtype.kind not in "iu":
+        return False
+    numbers = cast("NDArray[np.integer]", values)
+    return bool(((numbers >= 0) & (numbers < 256)).all())
 
 
-def _by_number(content: dict[str, Json]) -> dict[str, Json]:
+def _by_number(content: dict[str, Json], runs: Sequence[_RunEntry]) -> dict[str, Json]:
     """Return statistics with the numbers of each run directly under the number of the run."""
-    runs = {}
-    for place, run in enumerate(content["runs"], start=1):
-        about = {key: run[key] for key in ("program", "engine", "reason")}
-        runs[str(place)] = about | run["statistics"]
-    return {key: value for key, value in content.items() if key != "runs"} | runs
+    numbered: dict[str, Json] = {}
+    for place, run in enumerate(runs, start=1):
+        about = {"program": run["program"], "engine": run["engine"], "reason": run["reason"]}
+        numbered[str(place)] = about | run["statistics"]
+    return {key: value for key, value in content.items() if key != "runs"} | numbered
 
 
 def _flat(value: Json, key: str) -> list[tuple[str, Json]]:
     """Return the values inside of lists and objects by dotted key; an empty one is a value itself."""
     if isinstance(value, dict) and value:
-        inside = value.items()
+        inside: Iterable[tuple[str, Json]] = value.items()
     elif isinstance(value, list) and value:
         inside = ((str(at), each) for at, each in enumerate(value))
     else:

@@ -35,8 +35,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     program = read_program(args.program, (), target)
     text = disassemble(program, target)
     if screen.json:
-        data = {"program": {"name": program.name, "sha256": program.sha256}, "lines": text.splitlines()}
-        return Report(schema="pixelflow.dis/1", data=data)
+        about = {"name": program.name, "sha256": program.sha256}
+        return Report(schema="pixelflow.dis/1", data={"program": about, "lines": text.splitlines()})
     page = Report("pixelflow dis", (args.program,), results=[Fact(text.rstrip("\n"), wrap=False)])
     if screen.format != "text" and args.output == STANDARD_STREAM:
         return page

@@ -218,13 +218,14 @@ class _Follower:
         self._watch.attach(node.bus)
         node.bus.subscribe(self._begin, RunBegan)
 
-    def _begin(self, event: RunBegan) -> None:
+    def _begin(self, event: RunBegan[NodeRunView]) -> None:
         self._data = event.function
         self._runs += 1
         if self._runs > 1 and (self._part is None or self._part[1] is None):
             self._part = (self._runs, None)
         engine = self._node.engine if event.function else "none (timing only)"
-        self._facts = facts_of(self._node.config, self._preset, engine, event.program, event.view)
+        program = cast("Program", event.program)  # a node runs no others
+        self._facts = facts_of(self._node.config, self._preset, engine, program, event.view)
 
     def _state(self, facts: Facts, rate: float | None = None) -> DashboardState:
         look = self._node_view.look(self._watch, data=self._data)

@@ -9,7 +9,7 @@ from pixelflow.config import NodeConfig, load_effective
 from pixelflow.simd.configuration import Effective, leaves
 
 
-def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
+def configuration(args: argparse.Namespace, screen: Screen) -> Effective[NodeConfig]:
     """Return the configuration of ``--config``, ``--preset`` and ``-D``; note values that were set in vain."""
     effective = load_effective(args.config, args.overrides, args.preset)
     for key, about, _, _ in leaves(effective.config):

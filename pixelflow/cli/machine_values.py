@@ -18,6 +18,7 @@ from pixelflow.simd.comparison.triangle_sizes import Way
 from pixelflow.simd.configuration import ConfigFiles, Value, leaves
 from pixelflow.simd.drawing import State
 from pixelflow.simd.errors import UsageError
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
@@ -40,7 +41,7 @@ def add_machine_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", default=PIXELFLOW, metavar="NAME", help="which machine (default: pixelflow)")
 
 
-def target_of(name: str) -> ProgramTarget | None:
+def target_of(name: str) -> ProgramTarget[AssembledProgram] | None:
     """Return what the assembler is told of a machine; None for the one of commands that are told no other."""
     return None if name == PIXELFLOW else machine_named(name).target
 
@@ -66,8 +67,9 @@ def add_drawing_options(parser: argparse.ArgumentParser, command: str, *but: str
             elif command in option.commands:
                 # What a class complains of, argparse says better.
                 kind = option.parse if isinstance(option.parse, type) else partial(parsed, option.parse)
-                how = {"metavar": option.metavar, "choices": option.choices, "help": option.help}
-                parser.add_argument(option.flag, type=kind, **how)
+                parser.add_argument(
+                    option.flag, type=kind, metavar=option.metavar, choices=option.choices, help=option.help
+                )
         if (values := drawing.configuration) is not None:
             parser.add_argument(values.flag, action="append", default=[], metavar="KEY=VALUE", help=values.help)
     parser.set_defaults(machines=machines)
@@ -164,6 +166,7 @@ def told(args: argparse.Namespace, name: str) -> Told:
             found[option.keyword] = value
     if (values := drawing.configuration) is not None:
         kind, overrides = machine_named(name).configuration, _given(args, values.flag)
+        assert isinstance(overrides, list)  # as the option may be repeated
         about = {key: known.matters for key, known, _, _ in leaves(kind())}
         for text in overrides:
             if (why := values.in_vain.get(about.get(text.partition("=")[0], ""))) is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from typing import TypeVar, overload
 
 from microcode import assemble
 from microcode.language import Source
@@ -23,7 +24,10 @@ from pixelflow.node.pe_map import MapView
 from pixelflow.node.pe_report import RangeView
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
 from pixelflow.simd.files import SOURCE, read_stream, text_of
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
+
+_Code = TypeVar("_Code", bound=AssembledProgram)
 
 # What is shipped to be run, solved and gone through: examples, exercises and the notebook tour, by name.
 
@@ -61,7 +65,13 @@ def target_on(config: NodeConfig) -> ProgramTarget[Program]:
     return target_of(config.array.main_bytes, config.array.memory_bytes)
 
 
-def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+@overload
+def read_program(path: str, parameters: Iterable[str], target: None = None) -> Program: ...
+@overload
+def read_program(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code: ...
+def read_program(
+    path: str, parameters: Iterable[str], target: ProgramTarget[AssembledProgram] | None = None
+) -> AssembledProgram:
     """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
 
     The bare name of an example that is shipped means that, where no such file is here.
@@ -75,7 +85,13 @@ def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | N
     return (Program if target is None else target.program).load(path)
 
 
-def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+@overload
+def assemble_file(path: str, parameters: Iterable[str], target: None = None) -> Program: ...
+@overload
+def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code: ...
+def assemble_file(
+    path: str, parameters: Iterable[str], target: ProgramTarget[AssembledProgram] | None = None
+) -> AssembledProgram:
     """Assemble a source file, or standard input for ``-``."""
     values = _numbers(parameters)
     try:
@@ -89,14 +105,16 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
         raise
 
 
-def _file_or_shipped(path: str, target: ProgramTarget) -> Path:
+def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path:
     """Return a file, or the one of that bare name that a machine brings where there is none here."""
     here = Path(path)
     places = [] if here.exists() or here.name != path else [folder / path for folder in target.folders]
     return next((each for each in places if each.is_file()), here)
 
 
-def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
+def _assembled(
+    path: str, values: dict[str, int | float], target: ProgramTarget[AssembledProgram] | None
+) -> AssembledProgram:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
         source = _file_or_example(path) if target.program is Program else _file_or_shipped(path, target)
@@ -160,7 +178,7 @@ def select_lanes(text: str, array: ArrayConfig) -> list[int]:
     for item in text.split(","):
         parts = item.strip().split(".")
         if parts == ["all"]:
-            chosen = range(array.lanes)
+            chosen: Iterable[int] = range(array.lanes)
         elif len(parts) == 1:
             chosen = _numbers_of_pe_selection(parts[0], array.lanes, "PE", text)
         elif len(parts) == 4:

@@ -39,6 +39,7 @@ from pixelflow.cli.screen import (
     refuse_overwrite,
 )
 from pixelflow.cli.watching import Watching, add_observer_options
+from pixelflow.config import NodeConfig
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun, stage_figures
 from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
@@ -188,15 +189,15 @@ def _expected(found: MemoryRange, lanes: int) -> str:
     return f"expected uint8[{found.size}, {lanes}]{number}"
 
 
-def _arrays(path: str) -> dict[str, NDArray]:
+def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
     return parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
 
 
-def _rows(values: NDArray, size: int, lanes: int, *, whole: bool) -> NDArray[np.uint8] | None:
+def _rows(values: NDArray[np.generic], size: int, lanes: int, *, whole: bool) -> NDArray[np.uint8] | None:
     """Return values as uint8[bytes, lanes], or None where they are of another kind."""
     if values.ndim == 2 and values.dtype == np.uint8 and values.shape[1] == lanes:
         fits = values.shape[0] <= size if whole else values.shape[0] == size
-        return values if fits else None
+        return cast("NDArray[np.uint8]", values) if fits else None
     number = values.ndim == 1 and values.dtype.kind in "iuf" and values.dtype.itemsize == size
     if whole or not number or len(values) != lanes:
         return None
@@ -219,7 +220,8 @@ def write_state(path: str, node: Node, lanes: list[int], header: Mapping[str, st
     if Path(path).suffix == ".npz":
         text = np.array(json.dumps(header, sort_keys=True))
         with output_file(path, binary=True) as stream:
-            np.savez_compressed(stream, memory=memory, lanes=np.array(lanes), header=text, **registers, **flags)
+            arrays = {"memory": memory, "lanes": np.array(lanes), "header": text, **registers, **flags}
+            np.savez_compressed(stream, **arrays)  # type: ignore[arg-type] # no array is called allow_pickle
         return
     body = {
         "schema": "pixelflow.state/1",
@@ -282,7 +284,7 @@ def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Names
 def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters: Sequence[str]) -> Code:
     """Return what is to be run; raises UsageError for parameters where the machine's files have none."""
     if machine.read is None:
-        return read_program(path, parameters, machine.target)
+        return cast("Code", read_program(path, parameters, machine.target))  # what runs programs runs the target's
     if parameters:
         raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
     if path == STANDARD_STREAM:
@@ -475,14 +477,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     watching = Watching(args, screen, effective, args.program)
     account, stopped = _run_of_command(args, screen, watching, program, node)
     if args.output is not None:
-        header = {"program": program.sha256, "config": effective.config.sha256}
-        header |= {} if args.function_only else {"cycles": account.total_cycles}
+        header: dict[str, str | int] = {"program": program.sha256, "config": effective.config.sha256}
+        header |= {} if isinstance(account, UntimedRun) else {"cycles": account.total_cycles}
         header |= {} if stopped is None else {"stopped": account.reason}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
     report = report if stopped is not None else watching.with_energy(report)
-    if args.check_memory:
+    if args.check_memory and isinstance(account, Run):
         for view in views:
             rows = range(view.range.start, view.range.start + view.range.size)
             watching.shown(view.range.name, rows, account.total_cycles, few)
@@ -504,28 +506,33 @@ def _run_of_command(
     args: argparse.Namespace, screen: Screen, watching: Watching, program: Program, node: Node
 ) -> tuple[Run | UntimedRun, BaseException | None]:
     """Run the program; return the account, and what stopped it where that was the cycle limit or Ctrl-C."""
-    limits = {"max_cycles": limit_of(args), **_save_options(args.save_at)}
-    attended = Attended(lambda: node.running, screen, limit_of(args), line=not args.live)
+    limit = limit_of(args)
+    save_at, save = _save_options(args.save_at)
+    attended = Attended(lambda: node.running, screen, limit, line=not args.live)
     try:
         with watching, attended:
             watching.attach(node)
             if args.load is not None:
-                return node.resume(program, Checkpoint.load(args.load), **limits), None
+                saved = Checkpoint.load(args.load)
+                return node.resume(program, saved, max_cycles=limit, save_at=save_at, save=save), None
             node.load(program)
             if args.memory is not None:
                 read_memory_file(args.memory, node, program)
-            return node.run(program, function=not args.timing_only, timing=not args.function_only, **limits), None
-    except CycleLimitError as limit:
+            if args.function_only:
+                return node.run(program, timing=False, max_cycles=limit), None
+            data = not args.timing_only
+            return node.run(program, function=data, max_cycles=limit, save_at=save_at, save=save), None
+    except CycleLimitError as reached:
         if node.unfinished is None:
             raise
-        return node.unfinished, explained(limit, args)
+        return node.unfinished, explained(reached, args)
     except KeyboardInterrupt as interrupt:
         if node.unfinished is None or attended.torn:
             raise
         return node.unfinished, interrupt
 
 
-def _report(args: argparse.Namespace, effective: Effective, account: Run | UntimedRun) -> Report:
+def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account: Run | UntimedRun) -> Report:
     """Return what a run took, or what it did where no time was simulated."""
     config = effective.config
     program = f"{args.program} ({account.program.sha256[:6]})"
@@ -553,7 +560,7 @@ def _report(args: argparse.Namespace, effective: Effective, account: Run | Untim
     )
 
 
-def _about(effective: Effective, account: Run | UntimedRun) -> dict[str, Json]:
+def _about(effective: Effective[NodeConfig], account: Run | UntimedRun) -> dict[str, Json]:
     return {
         "program": {"name": account.program.name, "sha256": account.program.sha256},
         "config": effective.as_object(),
@@ -613,10 +620,10 @@ def _refuse_timed_options(args: argparse.Namespace) -> None:
             raise UsageError(option, "no time is simulated", f"leave out {option} or --function-only")
 
 
-def _save_options(values: Sequence[str] | None) -> dict[str, int | Callable[[Checkpoint], None]]:
-    """Return what `Node.run` must be told for ``--save-at``; raises UsageError or InputError before anything runs."""
+def _save_options(values: Sequence[str] | None) -> tuple[int | None, Callable[[Checkpoint], None] | None]:
+    """Return at which cycle ``--save-at`` saves, and what does that; raises UsageError or InputError."""
     if values is None:
-        return {}
+        return None, None
     text, path = values
     option = f"--save-at {text} {path}"
     try:
@@ -633,7 +640,7 @@ def _save_options(values: Sequence[str] | None) -> dict[str, int | Callable[[Che
         with output_file(path, binary=True) as stream:
             stream.write(checkpoint.to_bytes())
 
-    return {"save_at": cycle, "save": save}
+    return cycle, save
 
 
 def _state_parts(

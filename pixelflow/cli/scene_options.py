@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import count
 from pixelflow.cli.camera_options import (
@@ -17,11 +18,16 @@ from pixelflow.cli.camera_options import (
     view_told,
 )
 from pixelflow.cli.screen import Progress, Screen
+from pixelflow.config import NodeConfig
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import UsageError
 from tessellation.picture import SIZE, UPS
 from tessellation.scenes import MESHES, SCENES, SceneSource
 from tessellation.surface.bpt import BUILT_IN, is_patches
+
+if TYPE_CHECKING:
+    from pixelflow.node import Node
+    from pixelflow.simd.drawing import State
 
 # Numbers of frames on the command line.
 
@@ -71,11 +77,11 @@ def _samples(text: str) -> int:
 def scene_source(
     args: argparse.Namespace,
     screen: Screen,
-    effective: Effective,
+    effective: Effective[NodeConfig],
     progress: Progress,
-    watch: Callable | None = None,
+    watch: Callable[[Node], None] | None = None,
     *,
-    require: Callable | None = None,
+    require: Callable[[Sequence[tuple[str, State]], int], None] | None = None,
 ) -> SceneSource:
     """Return how the scene of ``args`` is made; raises UsageError for an option that does not go with it.
 

@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, ClassVar, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError
 
@@ -67,13 +68,21 @@ def refuse_clashes(outputs: Iterable[tuple[str, str]], inputs: Iterable[tuple[st
         seen[real] = option
 
 
-@contextlib.contextmanager
-def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
+@overload
+def output_file(path: str | Path, *, binary: Literal[True]) -> AbstractContextManager[IO[bytes]]: ...
+@overload
+def output_file(path: str | Path) -> AbstractContextManager[IO[str]]: ...
+def output_file(path: str | Path, *, binary: bool = False) -> AbstractContextManager[IO[str] | IO[bytes]]:
     """Open ``path`` for writing; the file gets its name only when the block ends without an exception.
 
     ``-`` is standard output. Text is UTF-8 with LF. Raises InputError (exit code 3) for a missing or read-only
     folder and for a full disk.
     """
+    return _opened(path, binary=binary)
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path, *, binary: bool) -> Iterator[IO[str] | IO[bytes]]:
     if str(path) == STANDARD_STREAM:
         clear_lines()
         yield sys.stdout.buffer if binary else sys.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.engines import engine_of
@@ -28,6 +29,9 @@ from tessellation import PatchServer, build_mesh
 from tessellation.microprogram.method import library_for
 from tessellation.reports import Served, served_report
 from tessellation.surface.mesh import encode, suffix_of
+
+if TYPE_CHECKING:
+    from tessellation.surface.reference import PatchSamples
 
 EXAMPLES = (
     "pixelflow serve teapot --samples 8",
@@ -99,6 +103,7 @@ def _write(paths: list[str], server: PatchServer) -> list[str]:
     for path, handles in zip(paths, shares, strict=False):
         if handles:
             with output_file(path, binary=True) as stream:
-                stream.write(encode(build_mesh([handle.result for handle in handles], weld=False), path))
+                samples = cast("list[PatchSamples]", [handle.result for handle in handles])  # all are tessellated
+                stream.write(encode(build_mesh(samples, weld=False), path))
             written.append(path)
     return written

@@ -19,7 +19,7 @@ from pixelflow.observe.stats import SCHEMA, STATISTICS, Collector, RunStatistics
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import Part, Report
+from pixelflow.simd.report import Json, Part, Report
 
 # Statistics files: JSON and CSV of the same numbers, byte-identical for the same input.
 
@@ -31,7 +31,10 @@ class StatsFiles:
     """The statistics of the runs of nodes, and the files that they go to."""
 
     def __init__(
-        self, paths: Sequence[str], effective: Effective, energies: Callable[[], Mapping[str, int]] | None = None
+        self,
+        paths: Sequence[str],
+        effective: Effective[NodeConfig],
+        energies: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         """Raise UsageError unless each name says JSON or CSV, InputError where it could not be written."""
         for path in paths:
@@ -58,13 +61,13 @@ def _check_name(path: str) -> None:
     check_writable(path)
 
 
-def _write(path: str, runs: Sequence[RunStatistics], effective: Effective) -> None:
+def _write(path: str, runs: Sequence[RunStatistics], effective: Effective[NodeConfig]) -> None:
     """Write the statistics of runs; one file holds all passes of a tessellation."""
     with output_file(path) as stream:
         _WRITERS[PurePath(path).suffix](stream, runs, effective)
 
 
-def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective) -> None:
+def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective[NodeConfig]) -> None:
     content = {
         "schema": SCHEMA,
         "tool": {"name": "pixelflow-sim", "version": __version__},
@@ -83,7 +86,7 @@ def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effec
     stream.write(json.dumps(content, sort_keys=True, indent=2) + "\n")
 
 
-def _write_csv(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective) -> None:
+def _write_csv(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective[NodeConfig]) -> None:
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(_COLUMNS)
     for number, run in enumerate(runs, 1):
@@ -112,11 +115,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Return every statistic."""
     parts: list[Part] = []
-    found = []
+    found: list[dict[str, Json]] = []
     for each in STATISTICS:
         events = [event.__name__ for event in each.events]
         doc = " ".join(each.doc.split())
         found.append({"name": each.name, "unit": each.unit, "doc": doc, "events": events})
         parts += [f"{each.name}  ({each.unit}; {', '.join(events)})", f"    {doc}"]
-    data = {"statistics_schema": SCHEMA, "statistics": found}
+    data: dict[str, Json] = {"statistics_schema": SCHEMA, "statistics": found}
     return Report(results=parts, schema="pixelflow.stats-list/1", data=data)

@@ -380,11 +380,11 @@ def sweep(
     except SystemExit:  # what the parser of the command line has written
         message = told.getvalue().partition("\n")[0].rpartition("error: ")[2]
         raise InputError(Fault(message or "these are no words of a sweep", Place(" ".join(words)[:200]))) from None
-    values = list(grid.points())
+    places = list(grid.points())
     must_be(jobs, int, "a number of processes")
-    points = {at: subject.point(grid.words(each)) for at, each in enumerate(values)}
+    points = {at: subject.point(grid.words(each)) for at, each in enumerate(places)}
     with contextlib.closing(measured(points, WorkerPool(jobs))) as finished:
-        rows = {at: {**values[at], **row} for at, row, _ in finished}
+        rows = {at: {**places[at], **row} for at, row, _ in finished}
     found = Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
     if len(found.failed) == len(found):
         message = f"all points failed, {number(len(found))} of them: {found.rows[0]['error']}"
@@ -392,7 +392,7 @@ def sweep(
     return found
 
 
-def _several(name: str, values: Value | Iterable[Value]) -> list[Value]:
+def _several(name: str, values: Value | Iterable[Value]) -> list[int | float | str]:
     """Return the values of an axis; raises InputError for what is no number, word or truth value."""
     values = np.atleast_1d(values).tolist() if isinstance(values, np.ndarray) else values
     several: list[object] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]

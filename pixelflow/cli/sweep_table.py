@@ -11,7 +11,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
@@ -104,7 +104,7 @@ def option_name(action: argparse.Action) -> str:
     return action.option_strings[-1].lstrip("-")
 
 
-def written_as(value: Value) -> str:
+def written_as(value: Json) -> str:
     """Return a value as a user writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -307,7 +307,7 @@ def measure(point: Point) -> tuple[Row, float]:
     return {**point.identity, **row}, perf_counter() - started
 
 
-def measured(points: Mapping[int, Point], workers: WorkerPool) -> Iterator[tuple[int, Row, float]]:
+def measured(points: Mapping[int, Point], workers: WorkerPool) -> Generator[tuple[int, Row, float], None, None]:
     """Yield number, row and seconds of every point, in the order in which they are finished; raises as workers do."""
     numbers = list(points)
     found = workers.finished(_measure_numbered, list(points.items()), lambda item: f"point {item[0]}")
@@ -349,7 +349,7 @@ def _one_line(error: SimulatorError) -> str:
 try:
     import fcntl
 except ImportError:  # Windows: there nothing is locked
-    fcntl = None
+    fcntl = None  # type: ignore[assignment] # which is asked before it is used
 
 
 @contextlib.contextmanager

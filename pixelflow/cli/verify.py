@@ -16,13 +16,14 @@ With the name of another machine as the first TABLE, or as --machine, what the p
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path, PurePath
 from pkgutil import resolve_name
 from secrets import token_hex
+from typing import cast
 
 from pixelflow.cli.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_drawing, check_writable, output_file
@@ -133,10 +134,11 @@ def verify(
         there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
         raise UsageError("--figure", f"nothing to draw; {there}")
     with ExitStack() as stack:
-        attach = _unwatched
+        attach: Callable[[object], None] = _unwatched
         if paper.preset:
             effective = load_effective(None, [], paper.preset)
-            attach = stack.enter_context(Watching(args, screen, effective, source="")).attach
+            watching = stack.enter_context(Watching(args, screen, effective, source=""))
+            attach = cast("Callable[[object], None]", watching.attach)  # the machines of this paper are nodes
             # A bar on the terminal would fight with the dashboard there.
             screen = replace(screen, progress=screen.progress and not args.live)
         bench = paper.bench(attach)

@@ -28,7 +28,7 @@ from pixelflow.simd.errors import Fault, InputError, Place, UsageError, must_be,
 from pixelflow.simd.files import MESH, read_bytes
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_named, machine_names, machines
-from pixelflow.simd.observe import Bus
+from pixelflow.simd.observe import AccountView, Bus, RunView
 from pixelflow.simd.report import Fact, as_text
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
@@ -120,7 +120,7 @@ def trace_run(
     Raises SimulatorError for what the machine cannot run; ``progress`` hears of scenes how far they have come.
     """
     clock = machine.clock_mhz(machine.configuration() if config is None else config)
-    tracer: Tracer = Tracer(Trace(TraceClock(clock), {"machine": machine.name}), _SHOWN)
+    tracer: Tracer[RunView, AccountView] = Tracer(Trace(TraceClock(clock), {"machine": machine.name}), _SHOWN)
     bus = Bus()
     tracer.attach(bus, tracks_of_streams(machine.target.streams))
     if progress is not None:

@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pixelflow.cli.recording import MemoryChecks, Recording
     from pixelflow.cli.stats import StatsFiles
     from pixelflow.node import EnergyMeter
+    from pixelflow.simd.observe import AccountView, RunView
     from pixelflow.simd.report import Report
 
 # Trace files: which ones ``--trace`` asks for, collecting them, and writing them.
@@ -70,13 +72,19 @@ class TraceSubject:
     """The tracks that a run may have, wires left out."""
     hint: str
     """Examples of tracks."""
-    tracer: Callable[[Trace, Selection], Tracer] = Tracer
+    tracer: Callable[[Trace, Selection], Tracer[RunView, AccountView] | NodeTracer] = Tracer
 
 
 class TraceFiles:
     """Subscribes to nodes and writes what it has received, up to where the runs came, in every format asked for."""
 
-    def __init__(self, targets: Sequence[_Target], tracer: Tracer, known: Sequence[Track], note: Callable) -> None:
+    def __init__(
+        self,
+        targets: Sequence[_Target],
+        tracer: Tracer[RunView, AccountView] | NodeTracer,
+        known: Sequence[Track],
+        note: Callable[[str], None],
+    ) -> None:
         self._targets = targets
         self._tracer = tracer
         self._known = known
@@ -162,7 +170,7 @@ def reading(path: str) -> Iterator[tuple[Format, IO[bytes]]]:
                 if format.name == PERFETTO:
                     require_package(format, path)
                 yield format, content
-    except (OSError, EOFError, gzip.zlib.error) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(Fault(f"cannot be read: {reason}", Place(path))) from None
 
@@ -174,7 +182,7 @@ def require_package(format: Format, option: str) -> None:
         raise MissingPackageError(what, "trace", Place(option))
 
 
-def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:
+def _write_buffered(trace: Trace, format: Format, stream: IO[bytes] | gzip.GzipFile) -> None:
     buffered = io.BufferedWriter(stream, 1 << 16)
     format.write(trace, buffered)
     buffered.detach()
@@ -205,7 +213,7 @@ def _format_of_name(spec: str) -> Format:
     raise UsageError(f"--trace {spec}", "is neither a format nor a file name with the suffix of one", hint)
 
 
-def node_subject(effective: Effective) -> TraceSubject:
+def node_subject(effective: Effective[NodeConfig]) -> TraceSubject:
     """Return what a trace of nodes is of."""
     config = effective.config
     header = {"config": effective.preset, "config_sha256": config.sha256}
@@ -264,7 +272,7 @@ class Watching:
     run was stopped; nothing is written where no run has begun.
     """
 
-    def __init__(self, args: argparse.Namespace, screen: Screen, effective: Effective, source: str) -> None:
+    def __init__(self, args: argparse.Namespace, screen: Screen, effective: Effective[NodeConfig], source: str) -> None:
         """``source`` is the file that the command reads, which no output may overwrite.
 
         Raises UsageError for options that contradict each other, InputError for files that cannot be written.
@@ -352,8 +360,8 @@ class Watching:
             except SimulatorError as refused:  # the other files, and what stopped the run, are no worse for it
                 failed.append(refused)
         first = failed.pop(0) if failed and kind is None else None
-        for refused in failed:
-            sys.stderr.write(format_error(refused) + "\n")
+        for each in failed:
+            sys.stderr.write(format_error(each) + "\n")
         if first is not None:
             raise first
 

@@ -11,12 +11,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import Protocol, TypeVar, cast
 
 from microcode import reader as files
 from pixelflow import __version__
@@ -112,7 +112,7 @@ class WorkerPool:
         items: Sequence[_Item],
         name: Callable[[_Item], str] = str,
         weight: Callable[[_Item], float] | None = None,
-    ) -> Iterator[tuple[int, _Found]]:
+    ) -> Generator[tuple[int, _Found], None, None]:
         """Yield the place of every item and what ``work`` gives for it, in the order in which they are finished."""
         if self.alone(len(items)):
             yield from ((place, work(item)) for place, item in enumerate(items))
@@ -248,8 +248,20 @@ def _begun(jobs: int, young_objects: tuple[int, int, int]) -> None:
 
 
 def _wait_for_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # as this thread runs in processes alone that a command has begun
+    parent.join()
     os._exit(WorkerLost.exit_code)  # not sys.exit, which would end this thread alone
+
+
+class _Client(Protocol):
+    """What is asked of a client of Dask."""
+
+    def run(self, function: Callable[[], _Found], /) -> dict[str, _Found]:
+        """Return what the function gives on each worker, by the worker's address."""
+
+    def get_executor(self, *, pure: bool, retries: int) -> Executor:
+        """Return what the workers are asked through."""
 
 
 @contextlib.contextmanager
@@ -260,11 +272,12 @@ def _cluster(address: str) -> Iterator[list[_Seat]]:
         what = "a cluster needs Dask, which is not installed"
         raise MissingPackageError(what, "distributed", Place("--scheduler")) from None
     try:
-        client = Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
+        connect = cast("Callable[..., contextlib.AbstractContextManager[_Client]]", Client)
+        connection = connect(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
         reason = str(error).partition("\n")[0][:200]
         raise UsageError(f"--scheduler {address}", f"no scheduler answers there: {reason}") from None
-    with client:
+    with connection as client:
         _check_workers(client, address)
         executor = client.get_executor(pure=False, retries=1)
         # What is left undone when the scheduler goes away is cancelled.
@@ -272,7 +285,7 @@ def _cluster(address: str) -> Iterator[list[_Seat]]:
         yield [_Seat(executor, lost, f"workers of {address} were killed, or it is gone,")] * _AHEAD
 
 
-def _check_workers(client: object, address: str) -> None:
+def _check_workers(client: _Client, address: str) -> None:
     """Raise UsageError unless there are workers, all of this version of the simulator and with this library."""
     place = f"--scheduler {address}"
     try:
@@ -309,7 +322,7 @@ def _without_the_script() -> Iterator[None]:
     What they do stands in packages, and a script that does not ask for its name would begin again in each of them.
     """
     script = vars(sys.modules["__main__"])
-    hidden = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+    hidden: dict[str, object] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
     script["__spec__"] = None
     try:
         yield

@@ -13,17 +13,21 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.simd.commands import MachineCommands
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
+from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 from pixelflow.simd.units import Constant
 from pixelflow.simd.workers import Telling
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 GROUP = "pixelflow.machines"
 """The group of entry points of records."""
@@ -32,30 +36,10 @@ COMMANDS_GROUP = "pixelflow.commands"
 
 Code = TypeVar("Code")
 """What a machine runs: its class of programs, or what it reads from files of its own."""
-Configuration = TypeVar("Configuration")
+Configuration = TypeVar("Configuration", bound="DataclassInstance")
 """A machine's class of configurations: a frozen dataclass of `param` values."""
 _Run = TypeVar("_Run", contravariant=True)
 _Taken = TypeVar("_Taken", contravariant=True)
-
-
-class AssemblerTarget(Protocol):
-    """What the assembler asks about a machine, as far as it is common: see `microcode.target.Target`."""
-
-    @property
-    def instructions(self) -> InstructionSet[Declaration]:
-        """The declarations: the manual is made from them."""
-
-    @property
-    def program(self) -> type[AssembledProgram]:
-        """The class of assembled programs, which reads object files too."""
-
-    @property
-    def manual(self) -> str:
-        """The command that shows the instructions."""
-
-    @property
-    def streams(self) -> tuple[str, ...]:
-        """The instruction streams, by the names that events have."""
 
 
 class ProgramRun(Protocol):
@@ -104,7 +88,7 @@ class MachineRecord(Generic[Code, Configuration]):
     part: str
     """What stands side by side in it: a node, a core."""
     most_parts: int
-    target: AssemblerTarget
+    target: ProgramTarget[AssembledProgram]
     configuration: type[Configuration]
     """Its defaults are the machine's."""
     clock_mhz: Callable[[Configuration], int]
