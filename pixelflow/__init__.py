@@ -14,9 +14,7 @@ The names come from the rooms of the tree, each when it is asked for; importing 
 TYPE_CHECKING = False  # not from typing, whose import takes longer than all of this
 
 if TYPE_CHECKING:
-    from microcode.listing import listing
-
-    from microcode import Builder, Imm, M, Program, R, S, assemble
+    from microcode import Builder, Imm, M, Program, R, S, assemble, listing
     from pixelflow.cli.sweep import Sweep, sweep
     from pixelflow.cli.view import explore
     from pixelflow.config import THESIS, TINY, NodeConfig, load_config

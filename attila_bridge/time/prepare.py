@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.work import NONE, AttilaWork, DrawWork, ProgramWork, RegisterBank, TextureWork
+from attila_bridge.function.work import NONE, AttilaWork, DrawWork, ProgramWork, TextureWork
+from attila_bridge.isa.operands import RegisterBank
 from attila_bridge.time.config import AttilaConfig
 
 # Groups: four inputs that a shader carries out in step.

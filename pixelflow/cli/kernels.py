@@ -19,7 +19,7 @@ from pixelflow.cli.arguments import Parser, add_config_options, add_engine_optio
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured, examples_for
-from pixelflow.cli.pictures import write_picture
+from pixelflow.cli.picture_files import write_picture
 from pixelflow.cli.screen import Progress, Screen, check_writable
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig

@@ -66,7 +66,7 @@ BROKEN: dict[str, tuple[Mapping[str, str], *tuple[str, ...]]] = {
     "commands_know_no_machine": (
         {
             "toy_bridge/__init__.py": A_DOCSTRING,
-            "pixelflow/cli/larrabee.py": "# The toy's old spelling.\n",
+            "pixelflow/cli/view.py": "# The toy's old spelling.\n",
             "pixelflow/cli/go.py": "from toy_bridge import a\ncores = nodes = a\n",
             "pixelflow/cli/render.py": "f'{a} toys of a pixelflow node, --toy'\ncores = a\n",
         },

@@ -155,7 +155,7 @@ _OBJECT = _fields(
 
 
 FIRST_SHOWN = 8
-"""Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
+"""Instructions that a notebook shows of a program; the whole is what `microcode.listing()` is for."""
 
 
 _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\0": "\\0"})
