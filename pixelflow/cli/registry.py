@@ -50,7 +50,6 @@ _ALL = (
     CommandEntry("trace", "check a trace, convert it to another format"),
     CommandEntry("stats", "the dictionary of statistics"),
     CommandEntry("sweep", "measure a grid of configurations; one row per point"),
-    CommandEntry("bench", "measure the speed of the engines"),
     CommandEntry("kernels", "kernels of processing in memory: numpy's results, cycles, bytes"),
     CommandEntry("config", "show or check a configuration"),
     CommandEntry("completion", "a script that completes command lines in a shell", report=False),

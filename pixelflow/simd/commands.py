@@ -1,6 +1,6 @@
-"""Commands' view of a machine besides its record: what it draws and what is measured of it, as data.
+"""Commands' view of a machine besides its record: what it draws and what is studied of it, as data.
 
-Commands that draw or measure import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
+Commands that draw or study import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
 holds it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
 asked for. An entry point of the group ``pixelflow.commands`` names it.
 """
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 __all__ = [
-    "BenchmarkPlace",
     "ConfigurationOption",
     "MachineCommands",
     "MachineDrawing",
@@ -116,26 +115,13 @@ class MachineDrawing:
 
 
 @dataclass(frozen=True)
-class BenchmarkPlace:
-    """A benchmark of a machine."""
-
-    about: str
-    at: str
-    """Where the `Benchmark` stands."""
-
-
-@dataclass(frozen=True)
 class MachineCommands:
     """What commands can ask of a machine besides runs of programs."""
 
     drawing: MachineDrawing | None = None
     """None where commands cannot let it draw."""
-    benchmarks: Mapping[str, BenchmarkPlace] = field(default_factory=dict)
-    """By names that no other machine's have."""
     studies: Mapping[str, str] = field(default_factory=dict)
     """By the name of a study, where the function stands that executes it for this machine: it takes who is told how
     far it has come, by a text, and returns the report."""
     examples: tuple[str, ...] = ()
     """Command lines for the ends of helps; the tests run them."""
-    records: str = ""
-    """Where a function stands that judges a folder of recorded runs and returns a report; none where it is empty."""

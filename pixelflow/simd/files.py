@@ -53,7 +53,6 @@ PATCHES = FileKind("a patch file", 64 << 20)
 MESH = FileKind("a mesh", 64 << 20)
 TEXTURE = FileKind("a texture", 64 << 20)
 TABLE = FileKind("a table of a sweep", 64 << 20)
-RECORDS = FileKind("a file of records", 64 << 20)
 ARRAYS = FileKind("an archive of arrays", 256 << 20)
 TRACE = FileKind("a trace", 1 << 30)
 """Traces are read as they come, and never held."""
@@ -61,7 +60,7 @@ TRACE = FileKind("a trace", 1 << 30)
 KINDS: Mapping[str, FileKind] = {
     each.what: each
     for each in (
-        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE, RECORDS),
+        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE),
         *(ARRAYS, TRACE),
     )
 }

@@ -61,7 +61,7 @@ ROOMS = (
 """Documents all of whose results have one."""
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_HOST = re.compile(r"<!-- host: pixelflow [^\n]* -->.*?<!-- end host -->", re.DOTALL)
+_HOST = re.compile(r"<!-- host: (?:pixelflow|python -m benchmarks) [^\n]* -->.*?<!-- end host -->", re.DOTALL)
 _FIGURE = re.compile(
     r"(?<![\w,.#/-])(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s(?:cycles|MB/s|bytes|MHz|ms|PEs|times)\b))(?![,\d]*\d)"
 )

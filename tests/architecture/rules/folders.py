@@ -74,9 +74,9 @@ def arrows_of_folders(root: Path) -> dict[Path, dict[str, set[str]]]:
 
 
 def packages_are_found(root: Path) -> list[str]:
-    """Every top folder with Python files is a package with a face, but tests and the hooks of the site of documents."""
+    """Every top folder with Python files is a package with a face, but tests, benchmarks, and the hooks of the site."""
     loose = {path.relative_to(root).parts[0] for path in tracked(root) if path.suffix == ".py"}
     return [
         f"{name}: a folder of Python files without a face"
-        for name in sorted(loose - {*packages(root), "tests", "docs"})
+        for name in sorted(loose - {*packages(root), "tests", "benchmarks", "docs"})
     ]

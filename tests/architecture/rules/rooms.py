@@ -130,8 +130,6 @@ TABLE = {
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
     "attila_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
-    # The reader of recorded pictures is an extra.
-    "attila_bridge.records": (*BASE, "attila_bridge", "numpy", "PIL"),
     "gen6_bridge.compare": (*BASE, "gen6_bridge", "tessellation", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,

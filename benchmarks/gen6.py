@@ -7,12 +7,10 @@ from time import perf_counter
 
 import numpy as np
 
+from benchmarks.benchmark import Benchmark, Case, Note
 from gen6_bridge.program import EuProgram, assemble_eu
 from gen6_bridge.unit import ExecutionUnit
-from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, number, spread
-
-__all__ = ["SHADING"]
 
 _THREADS = 64
 _CHANNELS = 16
