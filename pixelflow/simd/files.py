@@ -141,11 +141,6 @@ def text_of(data: bytes, kind: FileKind, shown: str) -> str:
         raise InputError(Fault(message, Place(shown, line, column), "save the file as UTF-8")) from None
 
 
-def read_json(path: str | Path, kind: FileKind) -> Json:
-    """Return the value in a file of JSON; raises InputError as `read_text` and `parse_json` do."""
-    return parse_json(read_text(path, kind), str(path))
-
-
 def parse_json(text: str | bytes, file: str) -> Json:
     """Return the value of a JSON text; raises InputError for anything else, ``file`` as the place."""
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from larrabee_bridge import speed as rasterizing
+from benchmarks import larrabee
 from microcode import Builder
 from pixelflow.cli.sweep import MOST_POINTS
 from pixelflow.config import THESIS, load_config
@@ -214,7 +214,7 @@ MEASURED: dict[str, Callable[[], float]] = {
     "3,674": _in_mesh("bunny", "face"),
     "2,452": _in_mesh("airplane", "face"),
     "1,046": _in_mesh("nut", "face"),
-    "100,000": lambda: rasterizing.TRIANGLES,
+    "100,000": lambda: larrabee.TRIANGLES,
 }
 """What gives a figure, by the figure as documents print it."""
 
