@@ -1,6 +1,6 @@
 """What commands can ask of ATTILA besides runs: data for commands, light to import."""
 
-from pixelflow.simd.commands import BenchmarkPlace, ConfigurationOption, MachineCommands, MachineDrawing
+from pixelflow.simd.commands import ConfigurationOption, MachineCommands, MachineDrawing
 
 COMMANDS = MachineCommands(
     MachineDrawing(
@@ -10,13 +10,8 @@ COMMANDS = MachineCommands(
         block="8x8 tiles of a triangle's scan tiles",
         ways="to and from memory",
     ),
-    benchmarks={
-        "attila": BenchmarkPlace("cycles a second of three of ATTILA's frames", "attila_bridge.claims.rates:RATES")
-    },
     examples=(
         "pixelflow render enneper --machine attila --size 64x48 -o enneper.png",
-        "pixelflow bench attila --rounds 1",
         "pixelflow verify attila registers setup",
     ),
-    records="attila_bridge.records:report",
 )

@@ -1,7 +1,6 @@
 """What commands can ask of the Gen6 EU besides runs: data for commands, light to import."""
 
 from pixelflow.simd.commands import (
-    BenchmarkPlace,
     ConfigurationOption,
     MachineCommands,
     MachineDrawing,
@@ -26,14 +25,9 @@ COMMANDS = MachineCommands(
         block="subspans of 2x2 pixels",
         ways="by messages",
     ),
-    benchmarks={
-        "gen6": BenchmarkPlace("400 instructions in 64 threads of the Gen6 EU", "gen6_bridge.shading:SHADING")
-    },
     examples=(
         "pixelflow render enneper --machine gen6 --size 48x32 -o enneper.png",
         "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
-        "pixelflow bench gen6 --rounds 1",
         "pixelflow verify gen6 --quick",
     ),
-    records="gen6_bridge.records:report",
 )  # fmt: skip

@@ -1,7 +1,6 @@
-"""Larrabee's options for pictures, and its benchmark: data for commands, light to import."""
+"""Larrabee's options for pictures: data for commands, light to import."""
 
 from pixelflow.simd.commands import (
-    BenchmarkPlace,
     ConfigurationOption,
     MachineCommands,
     MachineDrawing,
@@ -80,19 +79,12 @@ COMMANDS = MachineCommands(
         block="blocks of 4x4 pixels",
         ways="between cores and memory",
     ),
-    benchmarks={
-        "larrabee": BenchmarkPlace(
-            "its vector unit, a frame, and binning and rasterizing 100,000 triangles",
-            "larrabee_bridge.speed:LARRABEE",
-        )
-    },
     kernels="larrabee_bridge.kernels.catalogue:KERNELS",
     studies={"sensitivity": "larrabee_bridge.compare:larrabee_sensitivity"},
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
-        "pixelflow bench larrabee --rounds 1",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
         "pixelflow kernels --machine larrabee matrix-product fourier",
     ),

@@ -121,7 +121,6 @@ PAPER = Paper(
         "hit-rate": 60,
     },
     notes=tuple(NOTES.values()),
-    closing="Scenes are ours. What the paper does not print is the early preset of its authors' simulator; recorded "
-    "runs of that simulator are judged by --data FOLDER.",
+    closing="Scenes are ours. What the paper does not print is the early preset of its authors' simulator.",
 )
 """ISPASS 2006; no model reads what it prints."""

@@ -49,7 +49,6 @@ _ALL = (
     CommandEntry("trace", "check a trace, the opcodes for viewers"),
     CommandEntry("stats", "the dictionary of statistics"),
     CommandEntry("sweep", "measure a grid of configurations; one row per point"),
-    CommandEntry("bench", "measure the speed of the engines"),
     CommandEntry("kernels", "kernels of processing in memory, and those of other machines"),
     CommandEntry("config", "show or check a configuration"),
     CommandEntry("completion", "a script that completes command lines in a shell", report=False),

@@ -20,8 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path, PurePath
-from pkgutil import resolve_name
+from pathlib import PurePath
 from secrets import token_hex
 from typing import cast
 
@@ -33,9 +32,8 @@ from pixelflow.config import load_effective
 from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
 from pixelflow.evidence.verification import markdown, svg
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.machine import commands_of_machines, machine_named, machine_names
+from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.report import Column, Report, Table, counted
-from pixelflow.simd.workers import unseen
 
 EXAMPLES = (
     "pixelflow verify 6",
@@ -56,7 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
     add("--machine", metavar="NAME", help="whose paper (default: pixelflow)")
-    add("--data", metavar="FOLDER", help="judge recorded runs instead, of a machine that has a form for them")
     add("--strict", action="store_true", help="let every figure fail that is not as published")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
     add("--timing-only", action="store_true", help="count cycles and compute no results")
@@ -81,8 +78,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Verify, write the files, report; fails where a row does."""
     named = [] if args.machine is not None else [name for name in args.tables[:1] if name in machine_names()]
     machine, names = args.machine or (*named, PIXELFLOW)[0], _joined(args.tables[len(named) :])
-    if args.data is not None:
-        return _recorded(machine, names, args, screen)
     paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
     if args.timing_only and not paper.computes:
         raise UsageError("--timing-only", "the measures of this paper are not of two kinds")
@@ -94,20 +89,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         table = Table(columns, [(each.name, each.place, each.title) for each in claims])
         return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in claims]})
     return verify(machine, names, args, screen, option="TABLE", everything=everything)
-
-
-def _recorded(machine: str, names: Sequence[str], args: argparse.Namespace, screen: Screen) -> Report:
-    """Judge a folder of records; raises UsageError for a machine without, and for claims beside it."""
-    commands = commands_of_machines().get(machine)
-    if commands is None or not commands.records:
-        raise UsageError("--data", f"there is no form of records of {machine} here")
-    if names:
-        raise UsageError("--data", f"judges records, and {names[0]} is a claim", "leave out one of the two")
-    if args.scheduler is not None:
-        raise UsageError("--scheduler", "the records lie in a folder of this machine", "use --jobs")
-    with Progress(screen) as progress:
-        tell = progress.part if progress.shown else unseen
-        return resolve_name(commands.records)(Path(args.data), workers_of(args), tell)
 
 
 def paper_named(machine: str) -> AnyPaper:

@@ -1,6 +1,6 @@
-"""Commands' view of a machine besides its record: what it draws and what is measured of it, as data.
+"""Commands' view of a machine besides its record: what it draws and what is studied of it, as data.
 
-Commands that draw or measure import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
+Commands that draw or study import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
 holds it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
 asked for. An entry point of the group ``pixelflow.commands`` names it.
 """
@@ -108,15 +108,6 @@ class MachineDrawing:
 
 
 @dataclass(frozen=True)
-class BenchmarkPlace:
-    """A benchmark of a machine."""
-
-    about: str
-    at: str
-    """Where the `Benchmark` stands."""
-
-
-@dataclass(frozen=True)
 class MachineKernels:
     """Kernels that a machine carries out, and the reports of them."""
 
@@ -134,8 +125,6 @@ class MachineCommands:
 
     drawing: MachineDrawing | None = None
     """None where commands cannot let it draw."""
-    benchmarks: Mapping[str, BenchmarkPlace] = field(default_factory=dict)
-    """By names that no other machine's have."""
     studies: Mapping[str, str] = field(default_factory=dict)
     """By the name of a study, where the function stands that executes it for this machine: it takes who is told how
     far it has come, by a text, and returns the report."""
@@ -143,5 +132,3 @@ class MachineCommands:
     """Command lines for the ends of helps; the tests run them."""
     kernels: str = ""
     """Where the `MachineKernels` stand; none where it is empty."""
-    records: str = ""
-    """Where a function stands that judges a folder of recorded runs and returns a report; none where it is empty."""

@@ -53,13 +53,12 @@ PATCHES = FileKind("a patch file", 64 << 20)
 MESH = FileKind("a mesh", 64 << 20)
 TEXTURE = FileKind("a texture", 64 << 20)
 TABLE = FileKind("a table of a sweep", 64 << 20)
-RECORDS = FileKind("a file of records", 64 << 20)
 ARRAYS = FileKind("an archive of arrays", 256 << 20)
 
 KINDS: Mapping[str, FileKind] = {
     each.what: each
     for each in (
-        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE, RECORDS),
+        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE),
         ARRAYS,
     )
 }
@@ -136,11 +135,6 @@ def text_of(data: bytes, kind: FileKind, shown: str) -> str:
         column = error.start - data.rfind(b"\n", 0, error.start)
         message = f"not UTF-8 text: byte {data[error.start]:#04x}"
         raise InputError(Fault(message, Place(shown, line, column), "save the file as UTF-8")) from None
-
-
-def read_json(path: str | Path, kind: FileKind) -> Json:
-    """Return the value in a file of JSON; raises InputError as `read_text` and `parse_json` do."""
-    return parse_json(read_text(path, kind), str(path))
 
 
 def parse_json(text: str | bytes, file: str) -> Json:

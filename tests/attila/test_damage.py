@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from attila_bridge.records import read_records
-from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import drawn, quad, scene_body
+from tests.recorded.__main__ import main
+from tests.recorded.attila import read_records
 
 BODY = scene_body(drawn(quad(0, 0, 8, 8)))
 
@@ -76,12 +76,12 @@ def test_a_run_is_named_once(records: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"x", b"\x89PNG\r\n\x1a\n" + b"\0" * 30, b"GIF89a" + b"\0" * 20])
 def test_a_damaged_picture_refuses_its_run(records: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     (records / "frames" / "own.png").write_bytes(content)
-    assert main(["verify", "attila", "--data", str(records)]) == 1
+    assert main(["attila", "--data", str(records)]) == 1
     text = " ".join(capsys.readouterr().out.split())
     assert "refused: own@paper" in text and "own.png" in text and "not a picture that can be read" in text
 
 
 def test_a_value_of_a_parameter_has_a_bound(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table(records / "runs.csv", ROW | {"overrides": json.dumps({"MEMORYCONTROLLER.ReadLatency": "9" * 5000})})
-    assert main(["verify", "attila", "--data", str(records)]) == 1
+    assert main(["attila", "--data", str(records)]) == 1
     assert "expected a whole number, found 999999999999999999)" in " ".join(capsys.readouterr().out.split())

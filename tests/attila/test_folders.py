@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from attila_bridge.records import (
+from attila_bridge.run import SceneRun, run_scene
+from attila_bridge.scene import load_scene
+from attila_bridge.time.config import PAPER
+from pixelflow.simd.errors import InputError
+from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
+from tests.recorded.__main__ import main
+from tests.recorded.attila import (
     CLASSES,
     RecordedRun,
     RecordRow,
@@ -22,12 +28,6 @@ from attila_bridge.records import (
     rows_of_families,
     within,
 )
-from attila_bridge.run import SceneRun, run_scene
-from attila_bridge.scene import load_scene
-from attila_bridge.time.config import PAPER
-from pixelflow.cli.main import main
-from pixelflow.simd.errors import InputError
-from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
 
 SMALL = ("place_scissor", "many_0100", "op_frc", "tex_bilinear_016", "vert_fan", "stencil_count", "tri_leg001")
 """Recorded scenes of little work, of different units."""
@@ -59,7 +59,7 @@ def row(name: str, made: SceneRun, **changes: object) -> dict[str, object]:
 
 
 def judged(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
-    code = main(["verify", "attila", "--data", str(path), "--json"])
+    code = main(["attila", "--data", str(path), "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -175,7 +175,7 @@ def test_a_damaged_table_says_where(tmp_path: Path, text: str, said: str) -> Non
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", "attila", "--data", str(tmp_path)]) not in (0, 1)
+    assert main(["attila", "--data", str(tmp_path)]) not in (0, 1)
     assert "needs a runs.csv" in capsys.readouterr().err
 
 

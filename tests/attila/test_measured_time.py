@@ -12,9 +12,10 @@ import pytest
 from attila_bridge.function import draw
 from attila_bridge.run import units_of
 from attila_bridge.scene import load_scene
-from attila_bridge.time.config import PRESETS, overridden
+from attila_bridge.time.config import PRESETS
 from attila_bridge.time.simulation import AttilaRun, run
 from tests.attila.recorded import folder, rows
+from tests.recorded.attila_names import overridden
 
 SMALL = (
     *("tri_leg001", "tri_leg004", "tri_leg016", "tri_leg032", "tri_leg128", "tri_leg250"),

@@ -11,10 +11,11 @@ from attila_bridge.function import Units, draw
 from attila_bridge.function.work import DrawWork
 from attila_bridge.run import run_scene
 from attila_bridge.scene import AttilaScene
-from attila_bridge.time.config import PAPER, overridden
+from attila_bridge.time.config import PAPER
 from attila_bridge.time.simulation import run
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import Corner, drawn, quad, scene_of
+from tests.recorded.attila_names import overridden
 
 LINES = PAPER.with_values({"traversal.recursive": False})
 

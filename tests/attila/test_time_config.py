@@ -15,11 +15,12 @@ from attila_bridge.function import Units, draw
 from attila_bridge.run import units_of
 from attila_bridge.scene import read_scene
 from attila_bridge.statistics import STATISTICS, counts_of, statistic_of
-from attila_bridge.time.config import CASE, NAMES, NEGATED, PAPER, PRESETS, overridden
+from attila_bridge.time.config import CASE, PAPER, PRESETS
 from attila_bridge.time.simulation import run
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import InputError
 from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
+from tests.recorded.attila_names import NAMES, NEGATED, overridden
 
 SIZE = (32, 32)
 TEXTURE = {

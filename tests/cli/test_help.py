@@ -28,9 +28,6 @@ LONG = {
     "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
     "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
-    "pixelflow bench engine --rounds 1 --markdown",
-    "pixelflow bench attila --rounds 1",
-    "pixelflow bench larrabee --rounds 1",
 }
 """Examples that take more than a few seconds; most stand in README or guide too, and are executed there."""
 ROOT = Path(__file__).parents[2]

@@ -35,12 +35,11 @@ LINES = {
     "trace": "trace opcodes",
     "stats": "stats list",
     "sweep": "sweep run texture_copy --timing-only --set sdram.trp_cycles=2:4 --out grid.csv",
-    "bench": "bench timing --rounds 1",
     "kernels": "kernels vector_add --preset tiny",
     "config": "config show",
     "about": "about --model",
 }
-LONG = {"study", "animate", "compare", "serve", "bench"}
+LONG = {"study", "animate", "compare", "serve"}
 FAILS = {"grade"}
 """An exercise that nobody has solved: its page says so, and the exit code too."""
 

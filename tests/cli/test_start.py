@@ -59,7 +59,7 @@ def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     assert not idle & names
 
 
-@pytest.mark.parametrize("words", ["render --help", "compare --help", "bench --help", "render enneper --samples 2 -o"])
+@pytest.mark.parametrize("words", ["render --help", "compare --help", "render enneper --samples 2 -o"])
 def test_other_machines_are_asked_for_their_options_alone(words: str, tmp_path: Path) -> None:
     given = [*words.split(), *([str(tmp_path / "a.png"), "--size", "32x32"] if words.endswith("-o") else [])]
     code = "import sys\nfrom pixelflow.cli.main import main\nassert main(sys.argv[1:]) == 0\n"

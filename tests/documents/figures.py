@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from larrabee_bridge import speed as rasterizing
+from benchmarks import larrabee
 from microcode import Builder
 from pixelflow.cli.sweep import MOST_POINTS
 from pixelflow.config import THESIS, load_config
@@ -61,7 +61,7 @@ ROOMS = (
 """Documents all of whose results have one."""
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_HOST = re.compile(r"<!-- host: pixelflow [^\n]* -->.*?<!-- end host -->", re.DOTALL)
+_HOST = re.compile(r"<!-- host: (?:pixelflow|python -m benchmarks) [^\n]* -->.*?<!-- end host -->", re.DOTALL)
 _FIGURE = re.compile(
     r"(?<![\w,.#/-])(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s(?:cycles|MB/s|bytes|MHz|ms|PEs|times)\b))(?![,\d]*\d)"
 )
@@ -214,7 +214,7 @@ MEASURED: dict[str, Callable[[], float]] = {
     "3,674": _in_mesh("bunny", "face"),
     "2,452": _in_mesh("airplane", "face"),
     "1,046": _in_mesh("nut", "face"),
-    "100,000": lambda: rasterizing.TRIANGLES,
+    "100,000": lambda: larrabee.TRIANGLES,
 }
 """What gives a figure, by the figure as documents print it."""
 

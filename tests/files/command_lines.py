@@ -100,7 +100,6 @@ OPTIONS = {
     "compare": ("--size", "--sizes", "--samples", "--machines", "--output", "--figure", "-D"),
     "verify": ("--machine", "--markdown", "-D", "--only", "--window", "--engine"),
     "study": ("--inputs", "--rates", "-D", "--width"),
-    "bench": ("--machine", "--rounds", "--nodes"),
     "sweep": ("--set", "--out", "--jobs", "--shard", "-D"),
     "dash": ("--at", "--show", "--height", "--svg", "--play"),
     "diff": ("--engine", "--width"),
@@ -122,7 +121,6 @@ WORDS = (
     "verify",
     "study",
     "sweep",
-    "bench",
     "dash",
     "diff",
     "isa",
@@ -205,7 +203,6 @@ def _option(rng: random.Random) -> BadLine:
         "config": ("show",),
         "verify": ("table", "99"),
         "study": ("nosuch",),
-        "bench": ("nosuch",),
         "serve": ("nosuch",),
     }.get(command, ())
     words = [command, *subject]

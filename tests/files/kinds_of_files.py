@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import shlex
@@ -16,7 +15,6 @@ from tempfile import TemporaryDirectory
 from pixelflow.cli.main import main
 from tessellation import format_bpt, load
 from tests.attila.recorded import TEXTURED, drawn, quad, scene_body
-from tests.gen6.test_records import KERNEL
 from tests.scenes.test_unreadable import FORMS
 from tests.streams import exchanges
 from tests.trace.runs import PING_PONG
@@ -200,11 +198,6 @@ REQUESTS = (
     {"id": 6, "do": "draw.frame", "model": "enneper", "samples": 2, "machine": "larrabee", "size": "160x120"},
     {"id": 7, "do": "draw.patches", "name": "a.bpt", "text": "1\n2 2\n" + "0 1 2\n" * 9},
 )
-ATTILA_RUNS = """\
-run,scene,group,machine,overrides,frame,cycles,cycles_drawing,Triangles_PA
-own@paper,own,own,paper,"{""MEMORYCONTROLLER.ReadLatency"": 20}",,1391,283,3
-"""
-ATTILA_STATISTICS = "run,Vertices_PA\nown@paper,6\n"
 
 
 def _patch(model: str) -> Callable[[], bytes]:
@@ -229,8 +222,6 @@ def _text(text: str) -> Callable[[], bytes]:
 _TRACED = f"run pings.mc {SMALL} --trace perfetto:{{}}"
 _STATE = ("diff {} {}", "diff {} whole-{}")
 _SWEEP = "sweep run ranges.mc --preset tiny --set sdram.trcd_cycles=2,3 --timing-only --out {}"
-_GEN6 = ("verify gen6 --data .",)
-_ATTILA = ("verify attila --data .",)
 PAGE = ""
 """What stands for the page in place of a command line."""
 _TEXTURED = (f"render {{}}.toml {DRAWN}",)
@@ -304,10 +295,6 @@ _KINDS = (
     FileKind("trace.pftrace.gz", _TRACED, ("trace check {}",)),
     FileKind("sweep.csv", _SWEEP, (_SWEEP,)),
     FileKind("sweep.jsonl", _SWEEP, (_SWEEP,)),
-    FileKind("kernels.json", _text(json.dumps({"about": {}, "records": [KERNEL]})), _GEN6),
-    FileKind("kernels.json.gz", lambda: gzip.compress(good("kernels.json")), _GEN6),
-    FileKind("runs.csv", _text(ATTILA_RUNS), _ATTILA),
-    FileKind("statistics_paper.csv", _text(ATTILA_STATISTICS), _ATTILA),
     *(FileKind(f"{each['do']}.message", _text(json.dumps(each)), (PAGE,)) for each in REQUESTS),
 )
 KINDS = {each.name: each for each in _KINDS}
@@ -321,8 +308,6 @@ BESIDE: dict[str, Callable[[], bytes]] = {
     "other.fp": _text(ARB),
     "short.look": _text("print R\nstep\nlist\n"),
     "mesh.obj": FORMS["t.obj"],
-    "runs.csv": _text(ATTILA_RUNS),
-    "scenes/own.json": _text(ATTILA),
 }
 """Files that command lines name beside the one that is damaged."""
 

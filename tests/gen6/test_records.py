@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gen6_bridge.records import judge
 from gen6_bridge.time import schedule
-from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.gen6.recorded import folder
+from tests.recorded.__main__ import main
+from tests.recorded.gen6 import judge
 
 KERNEL = {
     "name": "own/add", "simd": 8, "dispatch_mask": "ffff", "asm": ["add (8) g20<1>D g10<8,8,1>D 5D {align1}"],
@@ -27,7 +27,7 @@ def written(path: Path, record: dict[str, object]) -> Path:
 
 
 def test_an_equal_record_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", "gen6", "--data", str(written(tmp_path, KERNEL)), "--json"]) == 0
+    assert main(["gen6", "--data", str(written(tmp_path, KERNEL)), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["equal"] == 6 and found["different"] == 0 and "programs*.json" in found["skipped"]
 
@@ -46,14 +46,14 @@ def test_an_equal_record_is_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_difference_is_found_and_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], kind: str
 ) -> None:
-    assert main(["verify", "gen6", "--data", str(written(tmp_path, KERNEL | change)), "--json"]) == 1
+    assert main(["gen6", "--data", str(written(tmp_path, KERNEL | change)), "--json"]) == 1
     (difference,) = json.loads(capsys.readouterr().out)["differences"]
     assert difference["kind"] == kind and difference["name"] == "own/add" and "recorded" in difference["difference"]
 
 
 def test_a_field_that_records_have_not_is_skipped_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bare = {key: value for key, value in KERNEL.items() if key not in ("asm", "disasm")}
-    assert main(["verify", "gen6", "--data", str(written(tmp_path, bare)), "--json"]) == 0
+    assert main(["gen6", "--data", str(written(tmp_path, bare)), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["equal"] == 4 and found["skipped"]["kernels.json: disasm"] == "not in every record"
 
@@ -61,7 +61,7 @@ def test_a_field_that_records_have_not_is_skipped_and_said(tmp_path: Path, capsy
 def test_regions_are_judged_by_their_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "exec,vert,width,horz,size,sub,legal,rules\n8,8,8,1,4,0,1,\n8,16,8,1,4,0,0,S2\n8,8,8,1,4,4,1,\n"
     (tmp_path / "regions_source.csv").write_text(rows)
-    assert main(["verify", "gen6", "--data", str(tmp_path), "--json"]) == 1
+    assert main(["gen6", "--data", str(tmp_path), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["records"]["regions of sources"] == {"equal": 2, "different": 1}
     assert "breaks S6, recorded none" in found["differences"][0]["difference"]
@@ -125,7 +125,7 @@ def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: 
         account.threads[0].end += watcher is not None
         return account
 
-    monkeypatch.setattr("gen6_bridge.time.schedule", later)
+    monkeypatch.setattr("tests.recorded.gen6.schedule", later)
     (found,) = judge(written(tmp_path, KERNEL)).different
     assert found.kind == "kernels: watched" and found.difference.startswith("cycles: ")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gen6_bridge import records as widths
 from gen6_bridge.isa.declarations import EuInstruction
 from gen6_bridge.program import assemble_eu
-from gen6_bridge.records import Entry, Narrowed, WidthUndefined, judge, narrowed, widened
 from gen6_bridge.unit import ExecutionUnit
 from tests.gen6.test_records import written
+from tests.recorded import gen6 as widths
+from tests.recorded.gen6 import Entry, Narrowed, WidthUndefined, judge, narrowed, widened
 
 
 def texts(code: Sequence[EuInstruction]) -> list[str]:

@@ -1,16 +1,12 @@
 """What the programs took: by hand for one triangle, and what must not change it."""
 
-import json
-
 import numpy as np
 import pytest
 
-from larrabee_bridge import speed as rasterizing
 from larrabee_bridge.pipeline.bins import Bins
 from larrabee_bridge.pipeline.rasterizer import ablation, rasterize
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
-from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 
 ONE = triangles_of(np.array([[[64.0, 0], [68, 0], [64, 4]]]))
@@ -111,15 +107,3 @@ def test_the_model_of_the_core_counts() -> None:
     )
     assert (quick.cycles < slow.cycles).all()
     assert quick.instructions == slow.instructions
-
-
-def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rasterizing, "TRIANGLES", 300)
-    assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["rounds"] == 2
-    assert found["larrabee"]["triangles"] == 300
-    assert found["larrabee"]["pairs"] >= 270  # some lie off the screen with their centres
-    assert found["larrabee"]["blocks"] >= found["larrabee"]["pairs"]
-    assert main(["bench", "larrabee", "--rounds", "1"]) == 0
-    assert "cycles a pair" in capsys.readouterr().out

@@ -129,18 +129,6 @@ def test_any_machines_are_compared(names: tuple[str, ...], scene: str, capsys: p
     assert all(parts[name] in shown for name in names) and max(map(len, shown.splitlines())) <= 160
 
 
-def test_it_is_measured(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["counting"], ["--machine", "toy"]):
-        assert main(["bench", *words, "--rounds", "2"]) == 0
-        assert capsys.readouterr().out == "counted in 2 rounds\n"
-    assert (
-        main(["bench", "counting", "--machine", "larrabee"]) == 2 and main(["bench", "engine", "--machine", "toy"]) == 2
-    )
-    assert "toy has no benchmark engine\n    it has counting" in capsys.readouterr().err
-    assert main(["bench", "--help"]) == 0
-    assert "\ncounting      counting to nine\n" in capsys.readouterr().out
-
-
 def test_it_has_no_paper(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["toy"], ["--machine", "toy"]):
         assert main(["verify", *words]) == 2

@@ -1,4 +1,4 @@
-"""A machine of four lanes and three instructions, and all that it takes to run, trace, draw, compare and measure."""
+"""A machine of four lanes and three instructions, and all that it takes to run, trace, draw and compare."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from pixelflow.simd.benchmark import Benchmark, Case, timed
 from pixelflow.simd.commands import (
-    BenchmarkPlace,
     ConfigurationOption,
     MachineCommands,
     MachineDrawing,
@@ -134,10 +132,6 @@ def draw(
     )
 
 
-COUNTING = Benchmark(
-    lambda rounds, note: [("counting", [Case("count", timed(lambda: sum(range(9))))])],
-    lambda cases: [f"counted in {len(cases[0].times)} rounds"],
-)
 COMMANDS = MachineCommands(
     MachineDrawing(
         "Toy",
@@ -146,7 +140,6 @@ COMMANDS = MachineCommands(
         ),
         configuration=ConfigurationOption("--toy", "a value of Toy"),
     ),
-    benchmarks={"counting": BenchmarkPlace("counting to nine", "tests.machines.toy_machine:COUNTING")},
 )
 TARGET = ProgramTarget(
     instructions=INSTRUCTIONS,

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["pixelflow/node", "pixelflow/isa", "pixelflow/simd/lanes", "microcode", "tessellation"]
 COPIED = "MUTATION_IN_COPY"
 """The variable that is set for the process that works in the copy of the tree."""
-PARTS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "tests")
+PARTS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "benchmarks", "tests")
 
 
 def learn(folder: Path, tests: list[str]) -> int:

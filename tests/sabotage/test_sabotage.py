@@ -21,7 +21,16 @@ import pytest
 HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 SABOTAGES = {each["name"]: each for each in tomllib.loads((HERE / "sabotages.toml").read_text())["sabotage"]}
-PARTS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "tests", "pyproject.toml")
+PARTS = (
+    "pixelflow",
+    "microcode",
+    "tessellation",
+    "larrabee_bridge",
+    "gen6_bridge",
+    "benchmarks",
+    "tests",
+    "pyproject.toml",
+)
 ROOMS = sorted({room for each in SABOTAGES.values() for room in each["tests"]})
 LONGEST = 600
 """Seconds until what runs on and on counts as noticed."""

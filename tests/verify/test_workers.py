@@ -134,7 +134,6 @@ def test_errors_travel(error: SimulatorError) -> None:
     [
         (("6", "7", "--jobs", "2", "--stats", "s.json"), "what is watched must run in this process"),
         (("6", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "the cluster of --scheduler has its own workers"),
-        (("attila", "--data", ".", "--scheduler", "tcp://127.0.0.1:1"), "the records lie in a folder of this machine"),
     ],
 )
 def test_what_does_not_go_together_is_refused(verify, words: tuple[str, ...], says: str) -> None:

@@ -53,11 +53,9 @@ TABLE = {
     "larrabee_bridge": "pixelflow.evidence microcode numpy",
     "larrabee_bridge.claims.paper": "pixelflow.evidence tessellation",
     "larrabee_bridge.compare": f"{NODE} tessellation numpy",
-    "larrabee_bridge.speed": "tessellation numpy",
     "gen6_bridge": "pixelflow.evidence numpy",
     "gen6_bridge.compare": "tessellation numpy",
     "attila_bridge": "pixelflow.evidence numpy",
-    "attila_bridge.records": "numpy PIL",
 }
 """What a room may import besides the standard library, its own package and the core; the longest name counts."""
 COMMANDS = "pixelflow.cli"

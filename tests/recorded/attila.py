@@ -1,4 +1,4 @@
-"""Watching: a folder of recorded runs of ATTILA, judged by class of acceptance."""
+"""A folder of recorded runs of ATTILA, judged by class of acceptance."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from attila_bridge.function.work import DrawWork
 from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene import AttilaScene, load_scene, shown
-from attila_bridge.time.config import PRESETS, overridden
+from attila_bridge.time.config import PRESETS
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
-from pixelflow.simd.files import RECORDS, TEXTURE, read_bytes, read_text
+from pixelflow.simd.files import TEXTURE, read_bytes, read_text
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
 from pixelflow.simd.workers import HERE, Counting, Workers, unseen
+from tests.recorded import RECORDS
+from tests.recorded.attila_names import overridden
 
 # Files of records: ``runs.csv``, tables of statistics, scenes and frames of a folder, read once and checked.
 

@@ -1,34 +1,37 @@
-"""What a run with and without PE data costs, and what a transfer costs: measured on a program of both streams.
+"""What a pass costs: in full, for its timing or its data alone, its transfers, its trace, and on every engine.
 
-The program has the shape of a bicubic pass: 16 transfers with marks from the LEE, and float routines between them. It
-never changes from one release to the next without a new name, so that figures stay comparable.
+The small program has the shape of a bicubic pass: 16 transfers with marks from the LEE, and float routines between
+them. It never changes from one release to the next without a new name, so that figures stay comparable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import gzip
+import io
+from collections.abc import Iterator, Sequence
 from functools import partial
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.benchmark import Benchmark, Case, Note, median_ratio, ratios, timed
 from microcode import assemble
-from pixelflow.cli.bench_engines import MIX_NAME, instructions, memory_line, prepared_chain, settle
+from pixelflow.cli.watching import known_of
 from pixelflow.config import THESIS
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.kernels import choose
-from pixelflow.node.pe_array import PeArray
 from pixelflow.node.texture_addresses import Physical
 from pixelflow.observe import RunBegan
+from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd import lanes
-from pixelflow.simd.benchmark import Benchmark, Case, Note, median_ratio, ratios, rounds_text, timed
-from pixelflow.simd.errors import InputError, InternalError
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.lanes import choose as lanes_choose
-from pixelflow.simd.lanes.engine import Action, Engine
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number, spread
+from pixelflow.simd.trace import Trace, TraceClock
+from pixelflow.simd.trace.formats import FORMATS, Format
 from tessellation import Method, Patch
 from tessellation.host.session import Session
 from tessellation.microprogram.method import library_named
@@ -131,6 +134,7 @@ def _prepare_transfers(rounds: int, note: Note) -> Iterator[tuple[str, list[Case
     for kind in _KINDS:
         program = assemble(_TRANSFERS.format(kind))
         run = node.run(program)
+        assert run.ledger is not None
         about = {
             "program": TRANSFERS_NAME,
             "engine": node.engine,
@@ -181,7 +185,7 @@ NAME = "bicubic/1"
 PATCHES = 512
 _LIBRARIES = {"thesis": "plain", "shared-columns": "tuned-finite"}
 """The library of each schedule in the published comparison."""
-_WAYS = {"with data": {}, "timing only": {"function": False}, "function only": {"timing": False}}
+_WAYS: dict[str, Any] = {"with data": {}, "timing only": {"function": False}, "function only": {"timing": False}}
 """What `Node.run` is told."""
 _ROUND = 0.05
 """Seconds of a round that an engine gets."""
@@ -196,8 +200,9 @@ def nets() -> NDArray[np.float32]:
 def _session(schedule: str, engine: str, *, one_thread: bool = False) -> tuple[Node, Program]:
     """Return a node after a first pass, which has the database and the LEE ready for every other, and a pass."""
     session = Session(THESIS, engine, library_named(_LIBRARIES[schedule]), Method(schedule=schedule))
+    array: Any = session.node.array.engine
     if one_thread:
-        session.node.array.engine.threads = 1
+        array.threads = 1
     marked = {session.add(Patch(net)): 4 for net in nets()}
     session.run(session.plan(marked)[0])
     return session.node, session.program(session.plan(marked)[0])
@@ -213,7 +218,7 @@ def _prepare_passes(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]
         node, program = _session(schedule, lanes.choose(lanes.AUTO).engine)
         cases = []
         for way, told in _WAYS.items():
-            run = node.run(program, **told)  # decoded before it is measured
+            run: Any = node.run(program, **told)  # decoded before it is measured
             cycles = None if way == "function only" else run.total_cycles
             about = {"program": f"{NAME} {schedule}", "engine": node.engine, "cycles": cycles}
             cases.append(Case(way, timed(partial(node.run, program, **told)), about))
@@ -225,8 +230,8 @@ def _passes(cases: Sequence[Case]) -> list[Part]:
         Column("pass", fixed=True), Column("run", fixed=True), Column("cycles", number),
         Column("ms [min..max]", MILLISECONDS), Column("share", "{:.2f} %".format),
     )  # fmt: skip
-    rows: list[list[Json]] = []
-    objects = []
+    rows: list[list[Any]] = []
+    objects: list[Json] = []
     for at in range(0, len(cases), len(_WAYS)):
         full, *parts = group = cases[at : at + len(_WAYS)]
         shares = [median_ratio(part, full) for part in parts]
@@ -338,96 +343,60 @@ TESSELLATION = Benchmark(_prepare_tessellation, _tessellation)
 """What every engine takes for a pass of each schedule; raises InternalError where their cycles differ."""
 
 
-# Many nodes in one process: what a node costs among others, and what a second thread gives.
-#
-# The nodes' arrays are engines of their own that are given the fused mix one after the other; each spreads its lanes
-# over
-# the threads, and the next one begins when all lanes of the last have been taken. The clock stops when all are done.
-# Rounds interleave one node and all of them, on one thread and on all.
+# What a trace costs: building it during timing-only runs, writing it in each format, and its size.
 
 
-_REPEATS = 10
-"""Passes over the mix between two looks at the clock."""
-
-_UNCOUNTED = 4
-"""Rounds before those that count: it takes some tenths of a second until the system has new threads on processors of
-their own."""
+_SPANS = 200_000
 
 
-def nodes(count: int) -> Benchmark:
-    """Return what measures one node and ``count``; it raises InputError where the compiled engine does not work."""
-
-    def prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
-        choice = lanes_choose("compiled")
-        if choice.note is not None:
-            raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
-        from pixelflow.simd.lanes.native.compiled_engine import CompiledEngine  # needs llvmlite
-        from pixelflow.simd.workers import usable_threads
-
-        start = PeArray(THESIS, "rows").engine
-        state = start.snapshot()
-        note("fusing the mix: seconds where its native code is not on disk yet")
-        arrays = [_ready(CompiledEngine(start.shape), state) for _ in range(count)]
-        yield (
-            "",
-            [
-                Case("", partial(_once, arrays, some, threads), {"nodes": some, "threads": threads})
-                for threads in dict.fromkeys((1, usable_threads()))
-                for some in (1, count)
-            ],
-        )
-
-    return Benchmark(prepare, _parts, _UNCOUNTED)
+def _prepare_traces(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+    """Yield the formats, with a trace of at least 200,000 spans to write."""
+    program = assemble(PASS)
+    node = Node(THESIS, "rows")
+    trace = Trace(TraceClock(THESIS.clock_mhz))
+    NodeTracer(trace).attach(node.bus, known_of(THESIS))
+    note(f"building a trace of {number(_SPANS)} spans")
+    started = perf_counter()
+    while trace.events < _SPANS:
+        node.run(program, function=False)
+    built = perf_counter() - started
+    cases = []
+    for name, format in FORMATS.items():
+        written: dict[str, int] = {}
+        about: dict[str, Any] = {"spans": trace.events, "built": built, "written": written}
+        cases.append(Case(name, partial(_write, trace, format, written), about))
+    yield "", cases
 
 
-def _ready(engine: Engine, state: dict) -> tuple[Engine, list[Action]]:
-    engine.restore(state)
-    program = prepared_chain(engine, [engine.prepare(each.apply) for each in instructions()]) * _REPEATS
-    engine.run(program)
-    settle(engine)
-    return engine, program
+def _write(trace: Trace, format: Format, written: dict[str, int]) -> tuple[float]:
+    stream = io.BytesIO()
+    started = perf_counter()
+    format.write(trace, stream)
+    taken = perf_counter() - started
+    if not written:
+        data = stream.getvalue()
+        written |= {"bytes": len(data), "compressed": len(gzip.compress(data, 6))}
+    return (taken,)
 
 
-def _once(arrays: list[tuple[Engine, list[Action]]], some: int, threads: int) -> tuple[float]:
-    for engine, _ in arrays:
-        engine.threads = threads
-    begin = perf_counter()
-    for engine, program in arrays[:some]:
-        engine.run(program)
-    for engine, _ in arrays[:some]:
-        settle(engine)
-    return ((perf_counter() - begin) / some / _REPEATS,)
-
-
-def _median(digits: int) -> Callable[[Mapping[str, float]], str]:
-    return lambda values: fixed(digits)(values["median"])
-
-
-def _parts(cases: Sequence[Case]) -> list[Part]:
-    """Return what a node costs among others, and what threads give."""
-    by = {(case.about["nodes"], case.about["threads"]): case for case in cases}
-    count = max(nodes for nodes, _ in by)
+def _traces(cases: Sequence[Case]) -> list[Part]:
+    spans, built = cases[0].about["spans"], cases[0].about["built"]
     columns = (
-        Column("nodes", key="nodes", fixed=True),
-        Column("threads", number, "threads"),
-        Column("x one node", _median(3), "against_one_node"),
-        Column("x one thread", _median(2), "speed_up_by_threads"),
-        Column("ms per node [min..max]", spread(3, 1e3), "seconds_per_node"),
+        Column("format", key="format", fixed=True),
+        Column("ms [min..max]", MILLISECONDS, "seconds"),
+        Column("spans/s", number),
+        Column("MB", fixed(1, 1e-6), "bytes"),
+        Column("MB .gz", fixed(1, 1e-6), "bytes_compressed"),
     )
-    rows = [
-        (some, threads, ratios(by[1, threads], case), ratios(case, by[some, 1]), case.spread())
-        for (some, threads), case in by.items()
-    ]
-    slowdown = by[count, 1].median() * THESIS.clock_mhz * 1e6 / len(instructions())
-    pes = count * THESIS.lanes
+    rows = [(case.name, case.spread(), round(spans / case.median()), *case.about["written"].values()) for case in cases]
+    head = f"{PASS_NAME}: {number(spans)} spans, run and built in {fixed(1)(built)} s"
     return [
-        Fact(
-            f"{MIX_NAME} on {count} nodes, {number(pes)} PEs, {rounds_text(cases[0])}", key="nodes.mix", value=MIX_NAME
-        ),
-        Fact(None, key="nodes.rounds", value=len(cases[0].times)),
-        Fact(None, key="nodes.nodes", value=count),
-        Fact(None, key="nodes.pes", value=pes),
-        Table(columns, rows, key="nodes.runs"),
-        Fact(None, key="nodes.slowdown_against_machine", value=slowdown),
-        memory_line("nodes"),
+        Fact(head, key="trace.program", value=PASS_NAME),
+        Fact(None, key="trace.spans", value=spans),
+        Fact(None, key="trace.seconds_to_run_and_build", value=built),
+        Table(columns, rows, key="trace.formats", named="format"),
     ]
+
+
+TRACES = Benchmark(_prepare_traces, _traces)
+"""Wall times to build and to write a trace, and its sizes in bytes."""

@@ -12,6 +12,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
+from benchmarks.benchmark import Benchmark, Case, Note, spread_of
 from larrabee_bridge.pipeline.bins import bin_triangles
 from larrabee_bridge.pipeline.picture import draw_on_larrabee
 from larrabee_bridge.pipeline.rasterizer import rasterize
@@ -20,7 +21,6 @@ from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.benchmark import Benchmark, Case, Note, spread_of
 from pixelflow.simd.drawing import ScreenTriangles, snap
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number, spread
@@ -113,9 +113,7 @@ class _Rasterizing:
         ]
 
 
-_WORK = _Rasterizing()
-RASTERIZING = Benchmark(_WORK.prepare, _WORK.report)
-"""Times of binning and rasterizing 100,000 triangles, and what the model counted."""
+_RASTERIZING = _Rasterizing()
 
 
 _SIDE_BY_SIDE = (1, 1024)
@@ -151,7 +149,7 @@ class _Speeds:
 
     def prepare(self, rounds: int, note: Note) -> Iterator[tuple[str, Sequence[Case]]]:
         """Return the rasterizer's case, those of the kernel, and that of the frame."""
-        yield from RASTERIZING.prepare(rounds, note)
+        yield from _RASTERIZING.prepare(rounds, note)
         yield "rays", [case for threads in _SIDE_BY_SIDE for case in self._kernel(threads)]
         yield _SCENE, [self._frame()]
 
@@ -207,7 +205,7 @@ class _Speeds:
             "slowdown": spread_of([seconds / modelled for seconds in frame.seconds()]),
         }
         return [
-            *RASTERIZING.report([rasterizing]),
+            *_RASTERIZING.report([rasterizing]),
             Table(columns, rows, key="larrabee.unit", named="what"),
             Fact(
                 f"Slowdown: beside a core at {number(round(CORE_MHZ))} MHz that carries out one thread after the "

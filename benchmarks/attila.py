@@ -14,7 +14,7 @@ from attila_bridge.function import draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene import AttilaScene
 from attila_bridge.time.simulation import Simulation
-from pixelflow.simd.benchmark import Benchmark, Case, Note
+from benchmarks.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Part, Table, number, spread
 
 
@@ -64,8 +64,8 @@ class _Rates:
             for each in cases
         ]
         columns = (
-            Column("scene", fixed=True), Column("cycles", number), Column("CPU s [min..max]", spread(3), "seconds"),
-            Column("kcycles/s", number, "rate"),
+            Column("scene", key="scene", fixed=True), Column("cycles", number, "cycles"),
+            Column("CPU s [min..max]", spread(3), "seconds"), Column("kcycles/s", number, "rate"),
         )  # fmt: skip
         return [Table(columns, rows, key="attila.rates", named="scene")]
 

@@ -8,14 +8,17 @@ from one release to the next without a new name, so that figures stay comparable
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
+from typing import Any
 
+from benchmarks.benchmark import Benchmark, Case, Note, peak_megabytes, ratios, rounds_text
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Mem, Program, Register, Unit, operands
 from pixelflow.node.pe_array import PeArray
-from pixelflow.simd.benchmark import Benchmark, Case, Note, peak_megabytes, ratios, rounds_text
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.operands import Count
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
@@ -40,7 +43,7 @@ _SEED = 1995
 
 def _instruction(rng: random.Random, mnemonic: str) -> Instruction:
     declaration = INSTRUCTIONS[mnemonic]
-    given = []
+    given: list[Any] = []
     for spec in declaration.operands:
         match spec.kind:
             case operands.REGISTER:
@@ -91,7 +94,7 @@ class _Runner:
     name: str
     how: str
     threads: int
-    engine: Engine
+    engine: Any
     actions: list[Action]
     ready_seconds: float
     """From the first action prepared to the first run done; compiling included, in haste where that is possible."""
@@ -115,7 +118,7 @@ def settle(engine: Engine) -> None:
 
 
 def _runner(
-    name: str, how: str, threads: int, engine: Engine, prepare: Callable[[Engine, list[Action]], list[Action]]
+    name: str, how: str, threads: int, engine: Any, prepare: Callable[[Engine, list[Action]], list[Action]]
 ) -> _Runner:
     """Return an engine after its first run on the state of a node after start-up."""
     engine.restore(PeArray(THESIS, "rows").engine.snapshot())
@@ -168,7 +171,7 @@ def _chained(engine: Engine, actions: list[Action]) -> list[Action]:
     return [chain, actions[-1]]
 
 
-def prepared_chain(engine: Engine, actions: list[Action]) -> list[Action]:
+def prepared_chain(engine: Any, actions: list[Action]) -> list[Action]:
     """Return actions as one fused chain, and the last of them."""
     chain = engine.chain(actions[:-1])
     engine.fuse(chain)
@@ -220,7 +223,7 @@ _COLUMNS = (
 )
 
 
-def _rows(cases: Sequence[Case]) -> Iterator[tuple]:
+def _rows(cases: Sequence[Case]) -> Iterator[tuple[Any, ...]]:
     executed = len(instructions())
     rows = next(case for case in cases if case.name == "rows")
     for case in cases:
@@ -278,3 +281,98 @@ def _markdown(cases: Sequence[Case]) -> list[Part]:
         name, threads, against, slowdown, rate = row[0], row[3], row[4]["median"], row[5], row[7] / 1e9
         lines.append(f"| {name} | {threads} | {fixed(1)(against)} | {fixed(1)(slowdown)} | {fixed(1)(rate)} |")
     return ["\n".join(lines)]
+
+
+# Many nodes in one process: what a node costs among others, and what a second thread gives.
+#
+# The nodes' arrays are engines of their own that are given the fused mix one after the other; each spreads its lanes
+# over the threads, and the next one begins when all lanes of the last have been taken. The clock stops when all are
+# done.
+# Rounds interleave one node and all of them, on one thread and on all.
+
+
+_REPEATS = 10
+"""Passes over the mix between two looks at the clock."""
+
+_UNCOUNTED = 4
+"""Rounds before those that count: it takes some tenths of a second until the system has new threads on processors of
+their own."""
+
+
+def nodes(count: int) -> Benchmark:
+    """Return what measures one node and ``count``; it raises InputError where the compiled engine does not work."""
+
+    def prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+        choice = choose("compiled")
+        if choice.note is not None:
+            raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
+        from pixelflow.simd.lanes.native.compiled_engine import CompiledEngine  # needs llvmlite
+        from pixelflow.simd.workers import usable_threads
+
+        start = PeArray(THESIS, "rows").engine
+        state = start.snapshot()
+        note("fusing the mix: seconds where its native code is not on disk yet")
+        arrays = [_ready(CompiledEngine(start.shape), state) for _ in range(count)]
+        yield (
+            "",
+            [
+                Case("", partial(_once, arrays, some, threads), {"nodes": some, "threads": threads})
+                for threads in dict.fromkeys((1, usable_threads()))
+                for some in (1, count)
+            ],
+        )
+
+    return Benchmark(prepare, _nodes_parts, _UNCOUNTED)
+
+
+def _ready(engine: Engine, state: Any) -> tuple[Engine, list[Action]]:
+    engine.restore(state)
+    program = prepared_chain(engine, [engine.prepare(each.apply) for each in instructions()]) * _REPEATS
+    engine.run(program)
+    settle(engine)
+    return engine, program
+
+
+def _once(arrays: list[tuple[Any, list[Action]]], some: int, threads: int) -> tuple[float]:
+    for engine, _ in arrays:
+        engine.threads = threads
+    begin = perf_counter()
+    for engine, program in arrays[:some]:
+        engine.run(program)
+    for engine, _ in arrays[:some]:
+        settle(engine)
+    return ((perf_counter() - begin) / some / _REPEATS,)
+
+
+def _median(digits: int) -> Callable[[Mapping[str, float]], str]:
+    return lambda values: fixed(digits)(values["median"])
+
+
+def _nodes_parts(cases: Sequence[Case]) -> list[Part]:
+    """Return what a node costs among others, and what threads give."""
+    by = {(case.about["nodes"], case.about["threads"]): case for case in cases}
+    count = max(nodes for nodes, _ in by)
+    columns = (
+        Column("nodes", key="nodes", fixed=True),
+        Column("threads", number, "threads"),
+        Column("x one node", _median(3), "against_one_node"),
+        Column("x one thread", _median(2), "speed_up_by_threads"),
+        Column("ms per node [min..max]", spread(3, 1e3), "seconds_per_node"),
+    )
+    rows = [
+        (some, threads, ratios(by[1, threads], case), ratios(case, by[some, 1]), case.spread())
+        for (some, threads), case in by.items()
+    ]
+    slowdown = by[count, 1].median() * THESIS.clock_mhz * 1e6 / len(instructions())
+    pes = count * THESIS.lanes
+    return [
+        Fact(
+            f"{MIX_NAME} on {count} nodes, {number(pes)} PEs, {rounds_text(cases[0])}", key="nodes.mix", value=MIX_NAME
+        ),
+        Fact(None, key="nodes.rounds", value=len(cases[0].times)),
+        Fact(None, key="nodes.nodes", value=count),
+        Fact(None, key="nodes.pes", value=pes),
+        Table(columns, rows, key="nodes.runs"),
+        Fact(None, key="nodes.slowdown_against_machine", value=slowdown),
+        memory_line("nodes"),
+    ]

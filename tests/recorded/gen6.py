@@ -1,4 +1,4 @@
-"""Watching: recorded kernels, programs, runs and regions, judged one by one against this machine."""
+"""Recorded kernels, programs, runs and regions, judged one by one against this machine."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from gen6_bridge.unit import BlockMemory, ExecutionUnit, MessageRecorder, Replies, Request
 from gen6_bridge.unit.messages import SAMPLER
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFault, Place
-from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
+from pixelflow.simd.files import parse_json, read_bytes, unpacked
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.report import Column, Json, Part, Report, counted, number
 from pixelflow.simd.report import Table as ReportTable
 from pixelflow.simd.workers import HERE, Counting, Workers, unseen
+from tests.recorded import RECORDS
 
 # Files of records: JSON objects with a list ``records``, and CSV tables, plain or gzipped.
 

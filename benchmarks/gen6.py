@@ -7,9 +7,9 @@ from time import perf_counter
 
 import numpy as np
 
+from benchmarks.benchmark import Benchmark, Case, Note
 from gen6_bridge.program import EuProgram, assemble_eu
 from gen6_bridge.unit import ExecutionUnit
-from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, number, spread
 
 _THREADS = 64

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from pixelflow.simd.report import Json, Part, Report, number
+from pixelflow.simd.report import Part, Report, number
 
 Note: TypeAlias = Callable[[str], None]
 """Takes what is said of the work."""
@@ -23,7 +23,7 @@ class Case:
     name: str
     once: Callable[[], Sequence[float]]
     """Does it once; returns the seconds that it took, of the clock and whatever else."""
-    about: Mapping[str, Json] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
     """What a report says of it besides."""
     times: list[Sequence[float]] = field(default_factory=list)
 
