@@ -14,8 +14,8 @@ from microcode import assemble
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.kernels import repeats
-from pixelflow.node.run import perform as prepared
 from pixelflow.node.run import score
+from pixelflow.node.run.perform import prepared
 from pixelflow.node.run.score import Again
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.native.toolchain import Toolchain

@@ -14,7 +14,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.node.run.tasic_box import Collect, Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.transfer import TransferCommand
 from pixelflow.observe import PathUsed
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.boxes import Box, Item
 from pixelflow.simd.units import Cycle
 
 
@@ -118,7 +118,7 @@ class GniBox(Box[GniSpec, GniState]):
             if queue and self.state.free_at.get(port, 0) <= cycle:
                 self._send(cycle, port, queue.pop(0))
 
-    def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, object]]:
+    def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, Item]]:
         """Return what has come by the ports of this name, with their numbers."""
         return [(index, item) for index in range(count) for item in self.wires[f"{port}{index}"].take_all(cycle)]
 
@@ -268,14 +268,14 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
         self._collect(cycle)
         for _ in self.wires["delivered"].take_all(cycle):
             state.delivered += 1
-            if state.delivered == len(state.command.parcels):
+            if state.command is not None and state.delivered == len(state.command.parcels):
                 state.command = None
                 self.wires["done"].send(cycle, "bytes delivered")
 
     def _collect(self, cycle: Cycle) -> None:
         """Ask the EMCs for the next round where there is room, one round at a time."""
         state, command = self.state, self.state.command
-        if command is None or state.coming or state.held == self.spec.buffers:
+        if command is None or command.transfer.returned is None or state.coming or state.held == self.spec.buffers:
             return
         if state.collected == len(command.parcels):
             return

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
@@ -408,7 +408,7 @@ class AssembledProgram(Shown):
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, file: str = "<program>") -> AssembledProgram:
+    def from_json(cls, text: str, file: str = "<program>") -> Self:
         """Return the program of an object file's text; raises InputError where it is damaged or of another schema."""
 
         def refuse(message: str) -> InputError:
@@ -453,7 +453,7 @@ class AssembledProgram(Shown):
             stream.write(self.to_json().encode())
 
     @classmethod
-    def load(cls, path: str | Path) -> AssembledProgram:
+    def load(cls, path: str | Path) -> Self:
         """Read an object file; raises InputError where it cannot be read or is not one."""
         return cls.from_json(read_text(path, OBJECT), str(path))
 
