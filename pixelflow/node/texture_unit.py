@@ -672,8 +672,8 @@ class TextureUnit(TextureState):
             case Direction.LOOP_BACK:
                 self._begin_loop_back()
             case Direction.LOAD:
-                if transfer.load is not None:
-                    self._begin_load(transfer.load)
+                assert transfer.load is not None, "a load says what is loaded"
+                self._begin_load(transfer.load)
         if transfer.returned is not None:
             self._begin_return(transfer.returned)
         if transfer.accesses and not transfer.group:
@@ -691,7 +691,8 @@ class TextureUnit(TextureState):
             engine = self.engine
             ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
             self.engine.set_rows(INPUT_PORT, ports)
-        elif moving.lanes is not None and moving.data is not None and len(moving.lanes):
+        elif moving.lanes is not None and len(moving.lanes):
+            assert moving.data is not None, "lanes that are served get data"
             port = self.engine.get_rows(INPUT_PORT, PORT_BYTES)
             port[:, moving.lanes] = moving.data.T
             self.engine.set_rows(INPUT_PORT, port)

@@ -15,7 +15,7 @@ from pixelflow.node import Node
 from pixelflow.node.kernels.kernel import Kernel
 from pixelflow.node.kernels.kernel import KernelOperation as Computed
 from pixelflow.node.kernels.macro_engine import KernelAction, digest, kernel_of, known
-from pixelflow.node.run import perform as prepared
+from pixelflow.node.run.perform import prepared
 from pixelflow.simd.errors import InputError
 from tests.kernels.operands import kernel_for, label
 from tests.library.batch import OPERANDS, calling

@@ -9,7 +9,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.node.run import perform as prepared
+from pixelflow.node.run.perform import prepared
 from pixelflow.node.run.score import InOnePiece
 from tests.kernels.repeated_programs import LINEAR, Pair, counted
 

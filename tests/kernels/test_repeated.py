@@ -12,7 +12,7 @@ from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.run import perform as prepared
+from pixelflow.node.run.perform import prepared
 from pixelflow.node.texture_addresses import Physical
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import MachineFault

@@ -77,7 +77,7 @@ class AsSoonAsPossible:
             self._go_on_beside()
             for issue in stream.issues():
                 if issue.kind is IssueKind.SIGNALLED:
-                    if stream.signalled in stream.remote_semaphores and self._beside is not None:
+                    if self._beside is not None and stream.signalled in stream.remote_semaphores:
                         self._beside.semaphores.signal(stream.signalled)
                         self._go_on_beside()
                 elif issue.kind is IssueKind.BLOCKED:

@@ -139,7 +139,8 @@ class IgcBox(Box[IgcSpec, IgcState]):
             return False
         kind = issue.kind
         if kind is IssueKind.BLOCKED:
-            if stream.is_blocked:
+            assert stream.waiting is not None, "a stream is blocked by a semaphore"
+            if not stream.semaphores.count(stream.waiting):
                 return False
             stream.resume(cycle)
         state.pending = None
@@ -230,8 +231,9 @@ class TigcBox(_PairedBox):
         return self.stream.begins(issue)
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
-        if issue.index is None or cycle is None:
+        if issue.index is None:
             return
+        assert cycle is not None, "who commands the TASICs does so in a cycle"
         with self._placed(issue.index, cycle):
             transfer = self.performance.tell(issue.index)
         if transfer is None:
@@ -266,7 +268,8 @@ class TigcBox(_PairedBox):
         if not self.state.outstanding:
             self.stream.resume(cycle)
             self.performance.end()
-            if self.state.transfer is not None and self.state.transfer.uses_ports:
+            assert self.state.transfer is not None, "a transfer is under way"
+            if self.state.transfer.uses_ports:
                 self._ports.end(cycle)
             self.state.transfer = None
 

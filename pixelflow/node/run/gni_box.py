@@ -268,20 +268,22 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
         self._collect(cycle)
         for _ in self.wires["delivered"].take_all(cycle):
             state.delivered += 1
-            if state.command is not None and state.delivered == len(state.command.parcels):
+            assert state.command is not None, "parcels are those of a command"
+            if state.delivered == len(state.command.parcels):
                 state.command = None
                 self.wires["done"].send(cycle, "bytes delivered")
 
     def _collect(self, cycle: Cycle) -> None:
         """Ask the EMCs for the next round where there is room, one round at a time."""
         state, command = self.state, self.state.command
-        if command is None or command.transfer.returned is None or state.coming or state.held == self.spec.buffers:
+        if command is None or state.coming or state.held == self.spec.buffers:
             return
         if state.collected == len(command.parcels):
             return
         size, to = command.parcels[state.collected], command.destination
         node = (self.spec.node + to.node) % self.spec.nodes
         parcel = Parcel(self.spec.node, self.spec.module, state.collected, node, to.gp, size)
+        assert command.transfer.returned is not None, "parcels are returned by a transfer"
         self.wires["collect"].send(cycle, Collect(command.transfer.returned.size, size))
         state.coming.append(parcel)
         state.collected += 1

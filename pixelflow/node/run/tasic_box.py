@@ -456,7 +456,8 @@ class TasicBox(Box[TasicSpec, TasicState]):
         transfer = self._command.transfer
         begin = max(cycle, state.free_at)
         end = begin + part.blocks * access_cycles(self.spec, transfer)
-        if self.sdrams is not None and transfer.load is not None:
+        if self.sdrams is not None:
+            assert transfer.load is not None, "parts are those of a load"
             first = transfer.load.address + 4 * part.first
             addresses = tuple((first + 4 * index,) for index in range(part.blocks))
             end = self._round(self.sdrams, begin, addresses, transfer)
