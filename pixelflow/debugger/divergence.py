@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pixelflow.debugger.views import byte_name
 from pixelflow.isa import Program
 from pixelflow.node import Replay
+from pixelflow.node.pe_map import PeValue
 from pixelflow.node.pe_report import json_value
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import InputError
@@ -29,8 +31,12 @@ class RunDifference:
     name: str
     lanes: NDArray[np.int64]
     """The PEs in which it differs."""
-    values: tuple[NDArray, NDArray]
+    values: tuple[NDArray[PeValue], NDArray[PeValue]]
     """What it is in these PEs, on either side."""
+
+
+Executions = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+"""(stream, position) of the instructions that either side executed."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Divergence:
     """Two runs are equal at position ``cycle``, and not after it; at -1 where they begin differently."""
 
     cycle: int
-    executed: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+    executed: Executions
     """What begins in that cycle, on either side: (stream, position of the instruction)."""
     differences: tuple[RunDifference, ...]
     modules: tuple[int, ...]
@@ -90,7 +96,7 @@ def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
             if not _equal(sides):
                 break
             equal += 1
-    executed = tuple(_issued(side, seen) for side, seen in zip(sides, began, strict=True))
+    executed = _issued(sides[0], began[0]), _issued(sides[1], began[1])
     return _divergence(sides, equal, executed)
 
 
@@ -106,7 +112,7 @@ def _equal(sides: tuple[Replay, Replay]) -> bool:
 
 
 def _ending(side: Replay) -> tuple[int, str] | None:
-    return (side.position, side.account.reason) if side.ended else None
+    return (side.position, side.account.reason) if side.ended and side.account is not None else None
 
 
 def _texture(side: Replay) -> list[str]:
@@ -119,18 +125,20 @@ def _issued(side: Replay, seen: list[Executed]) -> tuple[tuple[str, int], ...]:
     return tuple((event.stream, event.index) for event in seen if control[event.index] is None)
 
 
-def _divergence(sides: tuple[Replay, Replay], cycle: int, executed: tuple) -> Divergence:
+def _divergence(sides: tuple[Replay, Replay], cycle: int, executed: Executions) -> Divergence:
     first, second = (side.node.array.snapshot() for side in sides)
     textures = [_texture(side) for side in sides]
     modules = tuple(at for at, (a, b) in enumerate(zip(*textures, strict=True)) if a != b)
     memory = compare_memory(first.pop("rows"), second.pop("rows"), sides[0].program)
     per_pe = {name: values for name, values in first.items() if values.shape == (sides[0].node.lanes,)}
     differences = (*compare_arrays(per_pe, {name: second[name] for name in per_pe}), *memory)
-    ends = tuple(side.position if side.ended else None for side in sides)
-    return Divergence(cycle, executed, differences, modules, ends)
+    first_end, second_end = (side.position if side.ended else None for side in sides)
+    return Divergence(cycle, executed, differences, modules, (first_end, second_end))
 
 
-def compare_arrays(first: dict[str, NDArray], second: dict[str, NDArray]) -> list[RunDifference]:
+def compare_arrays(
+    first: Mapping[str, NDArray[PeValue]], second: Mapping[str, NDArray[PeValue]]
+) -> list[RunDifference]:
     """Return what differs between arrays of one value for each PE, by name.
 
     Both sides have the same names, and arrays of the same length; raises InputError where they have not.
@@ -186,7 +194,7 @@ def values_table(keys: Sequence[str], first: Mapping[str, Json], second: Mapping
     return Table(columns, rows, key="differences")
 
 
-def _is_number(value: Json) -> bool:
+def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -210,7 +218,7 @@ def _shown_delta(delta: int | float | None) -> str:
 
 def differences_object(found: Sequence[RunDifference], lanes: Sequence[int] | None = None) -> list[dict[str, Json]]:
     """Return each difference for JSON: its name, in how many PEs, and the first of them with both values."""
-    objects = []
+    objects: list[dict[str, Json]] = []
     for each in found:
         at = int(each.lanes[0])
         first, second = (int(values[0]) for values in each.values)

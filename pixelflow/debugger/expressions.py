@@ -69,7 +69,7 @@ def _on_floats(operator: str, left: PerPe, right: PerPe) -> PerPe:
 def _on_whole(operator: str, left: PerPe, right: PerPe) -> PerPe:
     """Return whole numbers, in Python's integers where int64 might not hold them."""
     if operator in ("<<", ">>"):
-        bad = (right < 0) | (right > NUMBER_BITS)
+        bad = np.less(right, 0) | np.greater(right, NUMBER_BITS)
         if np.any(bad):
             raise InputError(f"a shift by {right[bad][0]} bits, allowed: 0..{NUMBER_BITS}")
     if _bits_after(operator, left, right) > _SAFE_BITS:

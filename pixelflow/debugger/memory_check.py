@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, ArrayConfig
 from pixelflow.isa import PANEL_PES, Program, Unit
-from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Transfers
+from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Transfers, transfers_of
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.tas import Addressing
 from pixelflow.node import BlockAccess, Node
@@ -87,9 +87,9 @@ def collisions(access: BlockAccess, array: ArrayConfig, *, data: bool = True) ->
             pairs = pairs[(before != after).any(axis=1)]
         if len(pairs):
             at = int(pairs[0])
-            who = [int(access.served[own][emc[at + side], turn[at + side], 0]) for side in (0, 1)]
+            first, second = (int(access.served[own][emc[at + side], turn[at + side], 0]) for side in (0, 1))
             place = int(turn[at]), device_of + int(device[at]), int(address[at])
-            yield Collision(module, *place, *who, len(pairs) - 1)
+            yield Collision(module, *place, first, second, len(pairs) - 1)
 
 
 def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:
@@ -99,7 +99,7 @@ def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:
     addresses of the generator are known, and nothing else is. Where the walk cannot go on, it ends.
     """
     if len(program.entries) < 2 or not any(
-        each.declaration.transfers is Transfers.WRITE for each in program.instructions
+        transfers_of(each.declaration) is Transfers.WRITE for each in program.instructions
     ):
         return
     node, found = Node(THESIS, "rows"), dict[int, Collision]()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pixelflow.debugger.expressions import StopCondition, poke_of
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
+from pixelflow.isa.declarations import transfers_of
 from pixelflow.node import Node, Poke, Replay
 from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken, Waited
 from pixelflow.simd.dialogue import StopTable
@@ -27,6 +28,7 @@ from pixelflow.simd.isa.program import Code
 
 Touched = Executed | Signalled | Taken | Blocked | StageBegan
 """Events that a stop can be about."""
+_TOUCHED: tuple[type[Touched], ...] = (Executed, Signalled, Taken, Blocked, StageBegan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +147,9 @@ class EventCollector:
         self._watched: list[Bytes] = []
         self._until: Callable[[Executed], bool] | None = None
         self._heard: dict[int, CycleEvents] = {}
-        self._writes: dict[tuple, bool] = {}
+        self._writes: dict[tuple[object, ...], bool] = {}
         self._on = False
-        replay.hear(self._touched, Executed, Signalled, Taken, Blocked, StageBegan)
+        replay.hear(self._touched, *_TOUCHED)
         replay.hear(self._waited, Waited)
 
     def collect(
@@ -201,7 +203,7 @@ class EventCollector:
         return self._instructions[index].declaration.unit is not Unit.SEQUENCER
 
     def _is_transfer(self, index: int) -> bool:
-        return self._instructions[index].declaration.transfers is not None
+        return transfers_of(self._instructions[index].declaration) is not None
 
     def _may_write(self, event: Executed) -> bool:
         """Whether an instruction names watched bytes; transfers may reach any."""
@@ -407,7 +409,7 @@ class DebugSession:
                 if cycle <= reached and (outcome := self._judge(cycle, events, start)) is not None:
                     return outcome
             self.replay.goto(reached)  # looking at changes may have gone back
-            last = anywhere if self.replay.ended else []
+            last: list[Stop] = anywhere if self.replay.ended else []
             hits = [Hit(each, None) for each in (*self._about(Cycle(reached)), *last) if self._is_due(each)]
             if hits:
                 return SessionOutcome(tuple(hits))

@@ -13,7 +13,8 @@ from pixelflow.debugger.session import Anywhere, Bytes, Changed, Cycle, DebugSes
 from pixelflow.isa import Program
 from pixelflow.node import Node, Poke
 from pixelflow.node.pe_report import pe_columns
-from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, StreamView, Taken
+from pixelflow.node.run.stream import Stream
+from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, Taken
 from pixelflow.simd.isa.program import Code, instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
@@ -37,7 +38,7 @@ class Change:
 class StatePicture:
     """All PE state at one position, as arrays by name."""
 
-    values: dict[str, NDArray]
+    values: dict[str, NDArray[np.uint8] | NDArray[np.bool_]]
     """Registers uint8[PEs], flags bool[PEs]."""
     memory: NDArray[np.uint8]
     """uint8[bytes, PEs]."""
@@ -114,7 +115,7 @@ def position(width: int, session: DebugSession) -> Iterator[Part]:
             yield line(f"    ->  {where:<22} {source_text(session.program, ahead.index)}", width)
 
 
-def _doing(session: DebugSession, name: str, stream: StreamView) -> str:
+def _doing(session: DebugSession, name: str, stream: Stream) -> str:
     program, replay = session.program, session.replay
     if stream.halted:
         return f"has ended at cycle {stream.cycle:,}"
@@ -235,11 +236,11 @@ def _changed(width: int, session: DebugSession, hit: Changed) -> Iterator[Part]:
     for stream, index in hit.by:
         where = place(program, index)
         yield line(f"  by {stream.upper()} in cycle {hit.cycle:,}, {where}  {source_text(program, index)}", width)
-    before, after = hit.before, hit.after
-    if len(before) > _FEW:
+    before, after, subject = hit.before, hit.after, hit.stop.subject
+    if isinstance(subject, Bytes) and len(before) > _FEW:
         changed = np.flatnonzero((before != after).any(axis=1))[:_FEW]
         before, after = before[changed], after[changed]
-        names = [byte_name(program, hit.stop.subject.start + at) for at in changed.tolist()]
+        names = [byte_name(program, subject.start + at) for at in changed.tolist()]
         yield f"  bytes {', '.join(names)}"
     columns, rows = pe_columns(hit.lanes[:_FEW].tolist(), session.node.config.array)
     values = [(bytes(old).hex(" "), bytes(new).hex(" ")) for old, new in zip(before.T, after.T, strict=True)]

@@ -127,6 +127,11 @@ class NodeDeclaration(Declaration):
             must_agree(self, (_memory, _state, _units, _stacks, _family, _cost))
 
 
+def transfers_of(declaration: Declaration) -> Transfers | None:
+    """Return which way an instruction moves bytes through the TASICs; None where it is no transfer."""
+    return declaration.transfers if isinstance(declaration, NodeDeclaration) else None
+
+
 _STATE = (*WORDS, *CARRIES, *MASKS)
 _ENABLES = {"E", *ENABLE_STACK}
 

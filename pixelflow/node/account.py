@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -386,7 +387,7 @@ class Run(Shown):
     @cached_property
     def by_family(self) -> dict[Family, int]:
         """Cycles per instruction family, in the order of `Family`."""
-        totals: Counter[Family] = Counter()
+        totals: Counter[Enum] = Counter()
         families = self.program.by_kind.each(lambda each: each.declaration.family)
         for family, cycles in zip(families, self._spent, strict=True):
             totals[family] += cycles
@@ -577,6 +578,7 @@ def _account(
             beside=beside,
             delivered=None if stream.supply is None else stream.supply.delivered,
         )
+    assert beside is not None, "a run has a stream"
     return replace(beside, ledger=ledger, tasic_cycles=runner.tasic_cycles, gni_cycles=runner.gni_cycles)
 
 
@@ -610,14 +612,28 @@ def untimed_account(runner: AsSoonAsPossible, engine: str, reason: str = "halt")
             reason=reason,
             beside=beside,
         )
+    assert beside is not None, "a run has a stream"
     return beside
 
 
 AnyRun = TypeVar("AnyRun", Run, UntimedRun)
 
 
-def with_program(run: AnyRun, program: Program | None) -> AnyRun:
-    """Return an account with tables of its own, of this program; a score keeps one that keeps no program alive."""
-    beside = None if run.beside is None else with_program(run.beside, program)
-    own = {each.name: dict(value) for each in fields(run) if isinstance(value := getattr(run, each.name), dict)}
-    return replace(run, program=program, beside=beside, **own)
+NO_PROGRAM = Program(())
+"""The program of an account that keeps none alive."""
+
+
+def with_program(run: AnyRun, program: Program) -> AnyRun:
+    """Return an account with tables of its own, of this program."""
+    if isinstance(run, UntimedRun):
+        own = replace(run, program=program, calls=dict(run.calls), moved=dict(run.moved))
+        return own if run.beside is None else replace(own, beside=with_program(run.beside, program))
+    own = replace(
+        run,
+        program=program,
+        routine_cycles=dict(run.routine_cycles),
+        waits=dict(run.waits),
+        stage_waits=dict(run.stage_waits),
+        gni_cycles=dict(run.gni_cycles),
+    )
+    return own if run.beside is None else replace(own, beside=with_program(run.beside, program))

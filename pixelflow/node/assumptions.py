@@ -6,16 +6,17 @@ waits make of that is what `pixelflow study sensitivity` executes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Declaration, Transfers
 from pixelflow.isa.control import HALT, takes_control
+from pixelflow.isa.declarations import transfers_of
 from pixelflow.node.account import Run, UntimedRun
 from pixelflow.node.run.supply import WORD_BYTES, uses_of
-from pixelflow.simd.configuration import Effective, Param, leaves
+from pixelflow.simd.configuration import Effective, Param, Value, leaves
 from pixelflow.simd.report import Json, Part, counted, number
 from pixelflow.simd.units import Standing
 
@@ -106,7 +107,7 @@ class Weight:
     """A guess that decides what instructions take, moved to another value."""
 
     key: str
-    value: object
+    value: Value
     text: str
     cycles: int
     """More (or fewer) cycles of the instructions that were executed."""
@@ -123,7 +124,7 @@ class Weight:
 class Guesses:
     """What runs used that the thesis does not print."""
 
-    values: dict[str, tuple[object, Standing]]
+    values: Mapping[str, tuple[Value, Standing]]
     """Configuration values by key."""
     instructions: dict[Standing, list[str]]
     """Executed mnemonics whose existence or cost is a guess, by standing."""
@@ -231,7 +232,7 @@ def supply_of(uses: Iterable[WordUse], config: NodeConfig) -> WordSupply:
     )
 
 
-def set_in_vain(runs: Iterable[Run], effective: Effective) -> list[str]:
+def set_in_vain(runs: Iterable[Run], effective: Effective[NodeConfig]) -> list[str]:
     """Return which values somebody set although nothing that was executed depends on them."""
     part = _TookPart(list(runs), effective.config)
     return [
@@ -241,7 +242,7 @@ def set_in_vain(runs: Iterable[Run], effective: Effective) -> list[str]:
     ]
 
 
-def times_set_in_vain(effective: Effective) -> list[str]:
+def times_set_in_vain(effective: Effective[NodeConfig]) -> list[str]:
     """Return which values somebody set that are about time, where none was simulated."""
     return [
         f"note: {key} (set by {origin}) made no difference: no time was simulated"
@@ -250,7 +251,7 @@ def times_set_in_vain(effective: Effective) -> list[str]:
     ]
 
 
-def _set(effective: Effective) -> Iterator[tuple[str, Param, object, object, str]]:
+def _set(effective: Effective[NodeConfig]) -> Iterator[tuple[str, Param, object, object, str]]:
     """Yield key, param, value, default and origin of what is read and is not as the preset has it."""
     for key, about, value, default in leaves(effective.config):
         origin = effective.set_by[key]
@@ -286,7 +287,7 @@ class _TookPart:
         self.executed = _executed(runs)
         paths = {path for run in runs for path in run.gni_cycles}
         loads = {path for path in paths if path.startswith("from_gni")}
-        moved = {each.transfers for each in self.executed} & {Transfers.READ, Transfers.WRITE}
+        moved = {transfers_of(each) for each in self.executed} & {Transfers.READ, Transfers.WRITE}
         self._matters = {
             "": True,
             "transfers": bool(moved),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Family
@@ -196,7 +197,7 @@ class EnergyMeter:
     def _of(self, run: Run) -> RunEnergy:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
         counts: Counter[str] = Counter()
-        inside: Counter[Family] = Counter()
+        inside: Counter[Enum] = Counter()
         works: dict[int, Mapping[LaneWork, int]] = {}
         for stream in run.streams:
             words = words_of(stream.program).each

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from pixelflow.isa import Program
-from pixelflow.node.account import Run, account, unfinished_account, untimed_account, with_program
+from pixelflow.node.account import (
+    NO_PROGRAM,
+    Run,
+    UntimedRun,
+    account,
+    unfinished_account,
+    untimed_account,
+    with_program,
+)
 from pixelflow.node.run.analysis import analysis_of
 from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.run.clocked import Clocked
@@ -21,7 +29,6 @@ from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, Ma
 from pixelflow.simd.units import Cycle
 
 if TYPE_CHECKING:
-    from pixelflow.node.account import UntimedRun
     from pixelflow.node.saved_state import Checkpoint
 
 # A run while it goes on, for those who watch it from outside, or want to stop it: signals, threads, notebooks.
@@ -41,7 +48,7 @@ class Running:
     @property
     def cycle(self) -> Cycle:
         """The last cycle that a stream has come to."""
-        return max(stream.cycle for stream in self.streams)
+        return Cycle(max(stream.cycle for stream in self.streams))
 
     @property
     def places(self) -> str:
@@ -182,15 +189,15 @@ class Node(NodeState):
         known, score = scores.get(entry), Score()
         effects: SideEffects = Direct(self.array, self.texture)
         if known is not None:
-            done = known.play(self.array, self.texture)
-            if done is None and self._moved_since(before) == known.score.moved:
-                return with_program(known.score.run, program)
+            done, earlier = known.play(self.array, self.texture), known.score.run
+            if done is None and isinstance(earlier, Run) and self._moved_since(before) == known.score.moved:
+                return with_program(earlier, program)
             del scores[entry]
             effects = From(known.score, len(known.score.steps) if done is None else done, effects)
         runner = self.runner(program, entry, None, None, effects=Noting(effects, score))
         runner.moved_before = before
         run = self._finish(runner, None)
-        score.run, score.moved = replace(with_program(run, None), repeated=True), self._moved_since(before)
+        score.run, score.moved = replace(with_program(run, NO_PROGRAM), repeated=True), self._moved_since(before)
         if score.complete:
             scores[entry] = Repeated.of(score, self.array)
         return run
@@ -207,18 +214,19 @@ class Node(NodeState):
         self.load_once(program)
         scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
         effects, key = AtOnce(self.array, self.texture, program), ("untimed", entry)
-        if max_cycles is None and key in scores:
-            score = scores[key].score
-            play(score, effects)
+        known = scores.get(key) if max_cycles is None else None
+        run = None if known is None else known.score.run
+        if known is not None and isinstance(run, UntimedRun):
+            play(known.score, effects)
         else:
             analysis, score = analysis_of(program, self.config), Score()
             lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
             runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
             self._go_untimed(runner)
-            score.run = with_program(untimed_account(runner, self.engine), None)
+            run = score.run = with_program(untimed_account(runner, self.engine), NO_PROGRAM)
             if score.complete:
                 scores[key] = Repeated.of(score, self.array)
-        return replace(with_program(score.run, program), moved=self._moved_since(before))
+        return replace(with_program(run, program), moved=self._moved_since(before))
 
     def _go_untimed(self, runner: AsSoonAsPossible) -> None:
         """Run to the end; where something stops it, the account so far is in ``unfinished``."""
@@ -305,9 +313,16 @@ class Node(NodeState):
         ``effects`` take what is done to the lanes and to the TASICs; without, it is done at once.
         """
         bus = self.bus if bus is None else bus
-        limits = {"max_cycles": max_cycles, "shuffle_seed": shuffle_seed}
         performance = self.performance(program, entry, bus, function=function, effects=effects)
-        return Clocked(program, self.config, performance, entry=entry, bus=bus, **limits)
+        return Clocked(
+            program,
+            self.config,
+            performance,
+            entry=entry,
+            bus=bus,
+            max_cycles=max_cycles,
+            shuffle_seed=shuffle_seed,
+        )
 
     def performance(
         self,
@@ -372,7 +387,7 @@ class Node(NodeState):
             runner.run()
             run = self._account(runner, function=how.get("function", True))
         self._tell_end(run)
-        if not reached:
+        if saving is not None and not reached:
             raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run
 

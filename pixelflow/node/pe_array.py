@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +22,10 @@ from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import Action, Engine, Meaning, Repeats, Template
 from pixelflow.simd.report import Report, Shown, counted, overview
 from pixelflow.simd.units import Snapshot
+
+if TYPE_CHECKING:
+    from pixelflow.isa import Routine
+    from pixelflow.node.kernels.kernel import Kernel
 
 # Influence: what the registers and flags that an instruction writes are made from. MEMORY stands for any row.
 
@@ -207,11 +211,14 @@ class PeArray(Shown):
         from pixelflow.node.kernels.kernel import Call
         from pixelflow.node.kernels.macro_engine import kernel_of
 
-        known = program.analyses.setdefault("kernels", {})
+        known: dict[int, tuple[Kernel | None, Routine] | None] = program.analyses.setdefault("kernels", {})
         if entry not in known:
             routine = program.routine_at(entry)
             known[entry] = None if routine is None or routine.entry != entry else (kernel_of(program, routine), routine)
-        kernel, routine = known[entry] or (None, None)
+        found = known[entry]
+        if found is None:
+            return None
+        kernel, routine = found
         if kernel is None or len(parameters) <= kernel.operands:
             return None
         result, *operands = parameters[: 1 + kernel.operands]
@@ -237,12 +244,12 @@ class PeArray(Shown):
         enabled = self.engine.get_bit("E").reshape(self._modules, -1)
         return tuple(int(count) for count in enabled.sum(axis=1))
 
-    def snapshot(self) -> dict[str, NDArray]:
+    def snapshot(self) -> Snapshot:
         """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""
         lee = {f"lee.{name}": values.copy() for name, values in self.lee.registers.items()}
         return self.engine.snapshot() | lee
 
-    def restore(self, state: dict[str, NDArray]) -> None:
+    def restore(self, state: Snapshot) -> None:
         """Set the whole state to what :meth:`snapshot` returned, on this or any other engine."""
         self.engine.restore(state)
         for name, values in self.lee.registers.items():

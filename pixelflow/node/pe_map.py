@@ -8,7 +8,7 @@ array to the greatest. The image has a pixel for each PE, black for the least va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,12 @@ class _Pes(Protocol):
     def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 
-def grid(values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray | None:
+PeValue = np.integer | np.floating | np.bool_
+"""What a PE may have: a byte or a number, or a flag."""
+_Kind = TypeVar("_Kind", bound=PeValue)
+
+
+def grid(values: NDArray[_Kind], x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[_Kind] | None:
     """Return values[y, x] with y growing downwards, or None where two PEs share a place or the plane is too wide."""
     width, height = int(x.max()) + 1, int(y.max()) + 1
     if width * height > 4 * len(values) or len(np.unique(y * width + x)) < len(values):
@@ -53,11 +58,11 @@ def grid(values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray
 class PeMap(Shown):
     """One value of every PE in the plane that they stand for: ``plane[y, x]``, y downwards."""
 
-    def __init__(self, name: str, plane: NDArray) -> None:
+    def __init__(self, name: str, plane: NDArray[PeValue]) -> None:
         self.name, self.plane = name, plane
 
     @classmethod
-    def of(cls, name: str, values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> PeMap:
+    def of(cls, name: str, values: NDArray[PeValue], x: NDArray[np.int64], y: NDArray[np.int64]) -> PeMap:
         """Return the map of values[lanes]; raises InputError where PEs share a place, or lie too far apart."""
         plane = grid(values, x, y)
         if plane is None:
@@ -81,7 +86,7 @@ class PeMap(Shown):
         return number(self._seen.max().item())
 
     @property
-    def _seen(self) -> NDArray:
+    def _seen(self) -> NDArray[PeValue]:
         """The finite values; a zero where there are none."""
         values = self.plane[np.isfinite(self.plane)]
         return values if values.size else np.zeros(1, self.plane.dtype)
@@ -113,7 +118,7 @@ class PeMap(Shown):
         caption = f"{self.name}: black {self._least}, white {self._greatest}"
         return RasterImage(shades.shape[1], shades.shape[0], 1, shades.astype(np.uint8).tobytes(), caption, _PIXELS)
 
-    def _between(self, steps: int, plane: NDArray | None = None) -> NDArray[np.int64]:
+    def _between(self, steps: int, plane: NDArray[PeValue] | None = None) -> NDArray[np.int64]:
         """Return values as whole numbers from 0 for the least to ``steps`` for the greatest; 0 for NaN."""
         values = self.plane if plane is None else plane
         least, greatest = float(self._seen.min()), float(self._seen.max())
@@ -184,18 +189,18 @@ class MapView:
 
     def drawn(self, node: _Pes) -> PeMap:
         """Return the map: of a number its values, of several floats the first; InputError where PEs make no plane."""
-        values: NDArray = self.values(node)
+        values: NDArray[PeValue] = self.values(node)
         if self.number is not None:
             rows = node.read_memory(self.number.start, self.number.size)
             values = np.atleast_2d(numbers_of(rows, self.number.form))[0]
         return PeMap.of(self.text, values, *node.coordinates())
 
 
-def _any_of(plane: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
+def _any_of(plane: NDArray[PeValue], side: int) -> NDArray[np.bool_]:
     """Return a smaller plane: whether any of ``side`` x ``side`` PEs has the flag."""
     padded = _padded(plane, side, side)
     height, width = padded.shape
-    return padded.reshape(height // side, side, width // side, side).any(axis=(1, 3))
+    return np.asarray(padded.reshape(height // side, side, width // side, side).any(axis=(1, 3)))
 
 
 def _flag_lines(plane: NDArray[np.bool_]) -> list[str]:
@@ -207,7 +212,7 @@ def _flag_lines(plane: NDArray[np.bool_]) -> list[str]:
     return ["".join(chr(_EMPTY_BRAILLE + code) for code in row) for row in codes]
 
 
-def _padded(plane: NDArray, rows: int, columns: int) -> NDArray:
+def _padded(plane: NDArray[_Kind], rows: int, columns: int) -> NDArray[_Kind]:
     height, width = plane.shape
     return np.pad(
         plane, ((0, -height % rows), (0, -width % columns)), mode="minimum" if plane.dtype != bool else "constant"

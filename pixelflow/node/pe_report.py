@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node.named_ranges import numbers_of
 from pixelflow.node.node import Node
-from pixelflow.node.pe_map import REGISTERS, MapView
+from pixelflow.node.pe_map import REGISTERS, MapView, PeValue
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, verbatim
 
@@ -77,7 +78,7 @@ def registers_table(node: Node, lanes: list[int]) -> Table:
     columns, rows = pe_columns(lanes, node.config.array)
     columns += [Column(name, _plain) for name in ("x", "y")]
     columns += [Column(name, "{:02x}".format) for name in REGISTERS] + [Column(name, _plain) for name in FLAGS]
-    values = [x, y, *map(node.register, REGISTERS), *map(node.flag, FLAGS)]
+    values: list[NDArray[PeValue]] = [x, y, *map(node.register, REGISTERS), *map(node.flag, FLAGS)]
     cells = [(*row, *(int(each[lane]) for each in values)) for row, lane in zip(rows, lanes, strict=True)]
     return Table(columns, cells, "registers (hexadecimal), carry, enable")
 

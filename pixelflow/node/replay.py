@@ -27,10 +27,11 @@ from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.semaphores import STREAMS
 from pixelflow.node.run.stream import Stream, Upcoming, ends_at, upcoming
 from pixelflow.node.saved_state import DAMAGED, has_kinds, is_like, pack, read_archive, trusted, write_archive
-from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded, Subscriber
+from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, Fault, InputError, MachineFault, Place, SimulatorError
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.observe import Emitted
 from pixelflow.simd.report import Json
 from pixelflow.simd.units import Snapshot
 
@@ -244,7 +245,7 @@ class Replay:
         self.bus = Gate(node.bus)
         self.entry = entry
         """The stream that runs alone, None where both run."""
-        self._start = {"entry": entry, "max_cycles": max_cycles, "shuffle_seed": None, "bus": self.bus}
+        self._max_cycles = max_cycles
         self._every, self._keep, self._retell = every, keep, retell
         self._seen = 0
         """How far the run has been taken; subscribers of the node have heard of everything before."""
@@ -254,7 +255,7 @@ class Replay:
         self.pokes = Pokes()
         """What users have changed on the way; `poke` adds to it."""
         self.pokes.begin(node, pokes)
-        self._runner: Clocked = node.runner(program, **self._start)
+        self._runner: Clocked = node.runner(program, entry, max_cycles, None, bus=self.bus)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
 
@@ -393,7 +394,8 @@ class Replay:
         Returns the position, which is 0 where there are not that many.
         """
         names = self._names(stream)
-        before, begun, done = self.position, set(), self._issued(names)
+        before, done = self.position, self._issued(names)
+        begun: set[int] = set()
         while before and len(begun) < count:
             first = max(at for at in self._states if at < before)
             done_first = sum(self._issued_at[first][name] for name in names)
@@ -402,13 +404,13 @@ class Replay:
             before, done = first, done_first
         return self.goto(sorted(begun)[-count] if len(begun) >= count else 0)
 
-    def hear(self, subscriber: Subscriber, *kinds: type) -> None:
+    def hear(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> None:
         """Let a subscriber receive all that is executed from this position on, also what was executed before."""
         self.bus.subscribe(subscriber, *kinds)
         self._renew()
 
     @contextlib.contextmanager
-    def hearing(self, subscriber: Subscriber, *kinds: type) -> Iterator[None]:
+    def hearing(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> Iterator[None]:
         """Let a subscriber receive what is executed while the block lasts."""
         self.hear(subscriber, *kinds)
         try:
@@ -428,6 +430,7 @@ class Replay:
         while not self.ended:
             known = [ahead.cycle for name in names if (ahead := self.ahead(name)) is not None]
             event = self._runner.next_cycle()
+            assert event is not None, "a run that goes on has a next cycle"
             if known and min(known) <= event:
                 self.goto(min(known))
                 return
@@ -555,7 +558,7 @@ class Replay:
         state = self._states[position]
         self.bus.open = False
         self.node.restore(state)
-        self._runner = self.node.runner(self.program, **self._start)
+        self._runner = self.node.runner(self.program, self.entry, self._max_cycles, None, bus=self.bus)
         if "run" in state:
             self._runner.restore(state["run"])
         self.position = position
@@ -665,8 +668,8 @@ class SavedRun:
         """
         if self.end is None or replay.account is None or tuple(replay.pokes.made.values()) != self.pokes:
             return
-        wanted = (self.end.reason, self.end.cycles)
-        found = (replay.account.reason, replay.account.total_cycles)
+        wanted: tuple[object, ...] = (self.end.reason, self.end.cycles)
+        found: tuple[object, ...] = (replay.account.reason, replay.account.total_cycles)
         if self.end.digest is not None:
             wanted, found = (*wanted, self.end.digest[:12]), (*found, replay.node.digest()[:12])
         if self.end.reason == "halt" and found != wanted:
@@ -760,9 +763,10 @@ class Recorder:
                     self._begin(event)
             case RunEnded() if self._runs == self._number and event.reason in _PROGRAMS_OWN:
                 digest = self._node.digest() if event.reason == "halt" else None
+                assert self.saved is not None, "the run has begun"
                 self.saved = replace(self.saved, end=RunEnd(event.cycle, event.reason, digest))
 
-    def _begin(self, event: RunBegan) -> None:
+    def _begin(self, event: RunBegan[Clocked | Replay]) -> None:
         if not event.function:
             raise InputError("a timing-only run has no PE data, so there is no run to save")
         if event.cycle:
@@ -770,6 +774,7 @@ class Recorder:
         streams = event.view.streams
         entry = None if len(streams) > 1 else next(iter(streams))
         limit = next(iter(streams.values())).max_cycles
+        assert isinstance(event.program, Program), "a node runs programs of its own"
         self.saved = SavedRun(
             event.program, self._node.config, self._command, entry, limit, self._node.snapshot(), None
         )

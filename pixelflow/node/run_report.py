@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.account import RoutineUse, Run, UntimedRun
@@ -45,11 +45,10 @@ def _streams(account: Run) -> Iterator[Part]:
     """Yield the two streams beside each other, what the TASICs were busy, and what was moved."""
     streams = account.streams
     reasons = dict.fromkeys(reason for each in streams for reason in each.waits)
-    rows = [
-        ("busy", *(each.busy for each in streams)),
-        *((f"wait {reason}", *(each.waits.get(reason, 0) for each in streams)) for reason in reasons),
-        ("total", *(each.cycles for each in streams)),
-    ]
+    rows: list[Sequence[Json]] = [("busy", *(each.busy for each in streams))]
+    for reason in reasons:
+        rows.append((f"wait {reason}", *(each.waits.get(reason, 0) for each in streams)))
+    rows.append(("total", *(each.cycles for each in streams)))
     yield Table([Column("cycles", fixed=True), *(Column(each.stream.upper(), number) for each in streams)], rows)
     yield f"TASICs busy: {', '.join(number(cycles) for cycles in account.tasic_cycles)} cycles (each module)"
     moved = account.ledger

@@ -108,8 +108,7 @@ def _is(value: object, hint: object) -> bool:
     if isinstance(hint, type) and issubclass(hint, int) and hint is not bool:
         known = not issubclass(hint, Enum) or value in {each.value for each in hint}
         return known and isinstance(value, int) and not isinstance(value, bool)
-    anything = not isinstance(hint, type) or hint.__module__ == "typing"
-    return anything or isinstance(value, hint)
+    return not isinstance(hint, type) or hint.__module__ == "typing" or isinstance(value, hint)
 
 
 def is_like(found: object, like: object) -> bool:
@@ -118,11 +117,13 @@ def is_like(found: object, like: object) -> bool:
     An array may be longer or shorter along its first axis where the other one is empty there.
     """
     if isinstance(like, np.ndarray):
-        same = isinstance(found, np.ndarray) and found.dtype == like.dtype and found.ndim == like.ndim
-        return same and (found.shape == like.shape or (not len(like) and found.shape[1:] == like.shape[1:]))
+        if not isinstance(found, np.ndarray) or found.dtype != like.dtype or found.ndim != like.ndim:
+            return False
+        return found.shape == like.shape or (not len(like) and found.shape[1:] == like.shape[1:])
     if isinstance(like, dict):
-        same = isinstance(found, dict) and found.keys() == like.keys()
-        return same and all(is_like(found[key], value) for key, value in like.items())
+        if not isinstance(found, dict) or found.keys() != like.keys():
+            return False
+        return all(is_like(found[key], value) for key, value in like.items())
     if isinstance(like, list | tuple):
         return type(found) is type(like) and len(found) == len(like) and all(map(is_like, found, like))
     if is_dataclass(like):
@@ -192,7 +193,10 @@ def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping
         case {"counter": list(items)}:
             return Counter({unpack(key, arrays, names): int(count) for key, count in items})
         case {"enum": str(name), "name": str(member)}:
-            return names[name][member]
+            kind = names[name]
+            if not issubclass(kind, Enum):
+                raise TypeError(f"{name} has no members")
+            return kind[member]
         case {"class": str(name), "fields": dict(values)}:
             found = {**ADDED.get(name, {}), **{key: unpack(each, arrays, names) for key, each in values.items()}}
             if names is CLASS_OF and not has_fields(names[name], found):
@@ -318,14 +322,15 @@ def write_archive(schema: str, about: Mapping[str, object], state: object) -> by
     if text.nbytes > HEADER_BYTES or sum(each.nbytes + _OWN_HEADER for each in (text, *arrays)) > ARRAYS.limit:
         raise InputError(f"the state is too large to be saved: a file holds up to {ARRAYS.shown_limit}")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, header=text, **{f"array{at}": array for at, array in enumerate(arrays)})
+    held: Snapshot = {"header": text, **{f"array{at}": array for at, array in enumerate(arrays)}}
+    np.savez_compressed(buffer, **held)
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.comment = _MARK + bytes(_HASH)
     before = buffer.getvalue()[:-_HASH]
     return before + hashlib.sha256(before).hexdigest().encode()
 
 
-def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], InputError]) -> tuple[dict, Any]:
+def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], InputError]) -> tuple[Snapshot, Snapshot]:
     """Return (header, state) of a file's contents; ``what`` names the kind of file.
 
     Raises what ``refuse`` makes of the reason where the file is damaged, of another kind or of another version.

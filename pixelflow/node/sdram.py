@@ -295,7 +295,7 @@ def _steady(config: SdramConfig, slot: Slot, burst: int, pattern: Pattern, *, wr
 
 def _bank_orders(banks: int, count: int, pattern: Pattern) -> Iterator[tuple[int, ...]]:
     """Yield every order of banks that starts with bank 0 (the banks are alike)."""
-    stack = [(0,)]
+    stack: list[tuple[int, ...]] = [(0,)]
     while stack:
         order = stack.pop()
         if len(order) == count:
@@ -306,7 +306,7 @@ def _bank_orders(banks: int, count: int, pattern: Pattern) -> Iterator[tuple[int
 
 def _legal(config: SdramConfig, accesses: list[tuple[Slot, int, int, int, bool]]) -> bool:
     """Whether the devices accept these accesses: (slot, start, bank, burst, write) each."""
-    commands = []
+    commands: list[SdramCommand] = []
     for slot, start, bank, burst, write in accesses:
         commands += access_commands(slot, start, bank, 0, 0, burst, write=write)
     sdram = Sdram(config)
@@ -660,7 +660,7 @@ class SdramUse:
     ) -> int:
         scheduler = part.scheduler
         equal = isinstance(scheduler, EqualSlots)
-        if equal:
+        if isinstance(scheduler, EqualSlots):
             scheduler.promise(pattern, overhead)
             step = equal_slot(self.config, size, write=write, pattern=pattern, spacing=overhead).cycles
         at = end = start

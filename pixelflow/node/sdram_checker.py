@@ -142,7 +142,10 @@ class SdramChecker:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a checker of the same configuration."""
-        self._banks = [_Bank(*known, commands_of_rows(columns)) for *known, columns in snapshot["banks"]]
+        self._banks = [
+            _Bank(row, activated, precharged, commands_of_rows(columns))
+            for row, activated, precharged, columns in snapshot["banks"]
+        ]
         self._refreshed, self._last, self._seen = snapshot["refreshed"], snapshot["last"], snapshot["seen"]
         self._pins = [(first, last, CommandKind(kind)) for first, last, kind in snapshot["pins"]]
         self._broken = {Breach(each) for each in snapshot["broken"]}

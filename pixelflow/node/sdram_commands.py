@@ -47,7 +47,7 @@ def rows_of_commands(commands: Iterable[SdramCommand]) -> list[list[int]]:
 
 def commands_of_rows(rows: Iterable[Iterable[int]]) -> list[SdramCommand]:
     """Return the commands of `rows_of_commands`; raises IndexError or TypeError for other rows."""
-    return [SdramCommand(cycle, _KINDS[kind], *rest) for cycle, kind, *rest in rows]
+    return [SdramCommand(Cycle(cycle), _KINDS[kind], *rest) for cycle, kind, *rest in rows]
 
 
 class Access(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,8 @@ from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
 from pixelflow.simd.units import Snapshot
 
-_Self = TypeVar("_Self", bound="NodeState")
-_Given = ParamSpec("_Given")
-_Found = TypeVar("_Found")
+_Method = TypeVar("_Method", bound=Callable[..., object])
+_Kind = TypeVar("_Kind", bound=np.generic)
 
 _TAKING = threading.Lock()
 """Held for the moment in which a thread takes a node."""
@@ -58,7 +57,7 @@ def _text(name: str) -> str:
     return name
 
 
-def _of_every_pe(values: ArrayLike, lanes: int, kind: type[np.generic], what: str) -> NDArray:
+def _of_every_pe(values: ArrayLike, lanes: int, kind: type[_Kind], what: str) -> NDArray[_Kind]:
     """Return one value for each PE, the same for all where there is one; raises InputError for another shape."""
     try:
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values, kind), (lanes,)))
@@ -97,15 +96,15 @@ def _small(values: ArrayLike) -> ArrayLike:
     return values
 
 
-def by_one_thread(method: Callable[Concatenate[_Self, _Given], _Found]) -> Callable[Concatenate[_Self, _Given], _Found]:
+def by_one_thread(method: _Method) -> _Method:
     """Return a method of a node that keeps the node to its thread for as long as it lasts."""
 
     @wraps(method)
-    def kept(self: _Self, *args: _Given.args, **kwargs: _Given.kwargs) -> _Found:
+    def kept(self: NodeState, *args: object, **kwargs: object) -> object:
         with self.alone():
             return method(self, *args, **kwargs)
 
-    return kept
+    return cast("_Method", kept)
 
 
 class NodeState(Shown):
@@ -185,8 +184,8 @@ class NodeState(Shown):
         self.array.restore(state["array"])
         for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
             memory.restore(pages)
-        for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
-            memory.restore(used)
+        for gp_memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
+            gp_memory.restore(used)
         self.texture.restore(state["texture"])
         self._with_data = hashes_of(state["loaded"])
 

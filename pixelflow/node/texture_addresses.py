@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from pixelflow.simd.errors import Fault, InputError, MachineFault
 WORD_BYTES = 4
 """Bytes of a texel, and of the word that one SDRAM gives in one access (thesis 4.3)."""
 
+_Place = TypeVar("_Place", int, NDArray[np.int64])
 Numbers = int | NDArray[np.int64]
 """One address or a vector of them."""
 
@@ -58,12 +59,12 @@ class Physical(NamedTuple):
     column: Numbers
 
 
-class Cell(NamedTuple):
-    """Where a byte is in its SDRAM."""
+class Cell(NamedTuple, Generic[_Place]):
+    """Where a byte is in its SDRAM, or bytes are."""
 
-    bank: Numbers
-    row: Numbers
-    column: Numbers
+    bank: _Place
+    row: _Place
+    column: _Place
 
 
 class Texel(NamedTuple):
@@ -172,19 +173,20 @@ class AddressMap:
             self._check(value, limit, name)
         return _gather(physical, self._physical)
 
-    def cell(self, number: Numbers) -> Cell:
+    def cell(self, number: _Place) -> Cell[_Place]:
         """Return where the byte with a number is in its SDRAM; numbers below ``cells``."""
         line, column = divmod(number, self.config.columns)
-        return Cell(*divmod(line, self.config.rows), column)
+        bank, row = divmod(line, self.config.rows)
+        return Cell(bank, row, column)
 
-    def number(self, cell: Cell) -> Numbers:
+    def number(self, cell: Cell[_Place]) -> _Place:
         """Return the number of a cell."""
         return (cell.bank * self.config.rows + cell.row) * self.config.columns + cell.column
 
     def number_at(self, linear: Numbers) -> Numbers:
         """Return the number of the cell at a linear address."""
-        _, *cell = self.to_physical(linear)
-        return self.number(Cell(*cell))
+        at = self.to_physical(linear)
+        return (at.bank * self.config.rows + at.row) * self.config.columns + at.column
 
     @property
     def cells(self) -> int:
@@ -215,14 +217,13 @@ class AddressMap:
         if isinstance(value, int):
             low = high = value
         else:
-            low, high = (np.min(value), np.max(value)) if np.size(value) else (0, 0)
+            low, high = (int(np.min(value)), int(np.max(value))) if np.size(value) else (0, 0)
         if low < 0 or high >= limit:
             raise MachineFault(f"texture memory: {name} {low if low < 0 else high} is outside 0..{limit - 1}")
 
     def figure(self) -> str:
         """Return the mapping as figures 11 and 12 draw it: a column per bit, linear above texture above physical."""
-        names = ("r", "c", "b")
-        texture = [f"{names[bit.field]}{bit.bit}" for bit in self._texture]
+        texture = [f"{('r', 'c', 'b')[bit.field]}{bit.bit}" for bit in self._texture]
         names = ("dev", "bank", "r", "c")
         physical = [f"{names[bit.field]}{bit.bit}" for bit in self._physical]
         linear = [f"a{bit}" for bit in range(len(physical))]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pixelflow.config import SdramConfig
 from pixelflow.node.texture_addresses import Physical
 from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.units import Snapshot
 
 GP_MEMORY_BYTES = 1 << 28
 """Bytes of GP memory that an address can name (invented: no size is printed)."""
@@ -140,7 +141,7 @@ class TextureMemory:
         bytes_of = column[..., None] + np.arange(size)
         self._pages[self._page_of[line][..., None], device[..., None], bytes_of] = words
 
-    def _checked(self, where: Physical, size: int) -> list[NDArray[np.int64]]:
+    def _checked(self, where: Physical, size: int) -> tuple[NDArray[np.int64], ...]:
         """Return the fields of addresses as arrays of one shape."""
         if size not in WORD_SIZES:
             raise MachineFault(f"texture memory: a word has 4 or 8 bytes, not {size}")
@@ -190,12 +191,12 @@ class TextureMemory:
 
     # --- state ---------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, NDArray]:
+    def snapshot(self) -> Snapshot:
         """Return the written rows: ``line`` (bank * rows + row) and ``bytes`` uint8[line, device, column]."""
         lines = np.flatnonzero(self._page_of)
         return {"line": lines, "bytes": self._pages[self._page_of[lines]]}
 
-    def restore(self, snapshot: dict[str, NDArray]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Put the memory into the state of a snapshot."""
         self.clear()
         lines = np.asarray(snapshot["line"], np.int64)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,7 @@ def commands_of(
             rounds[module],
             parcels[module],
             destinations[module],
-            addresses and addresses[module],
+            None if addresses is None else addresses[module],
             *slots[module],
         )
         for module in range(array.modules)
@@ -224,7 +224,7 @@ class TextureState:
             and self.alternate == other.alternate
             and self.transfer == other.transfer
             and np.array_equal(self.act, other.act)
-            and (not dct or ((self.dct is None) == (other.dct is None) and np.array_equal(self.dct, other.dct)))
+            and (not dct or _is_same(self.dct, other.dct))
         )
 
     @property
@@ -234,13 +234,17 @@ class TextureState:
         return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
 
 
+def _is_same(one: NDArray[np.uint8] | None, other: NDArray[np.uint8] | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
+
+
 def _copied(value: T) -> T:
     """Return a copy of a part of the state; most are cheaper to copy than `deepcopy` finds out."""
     match value:
         case None | bool() | Transfer():
             return value
         case np.ndarray() | dict() | list():
-            return value.copy()
+            return cast("T", value.copy())
         case AddressGenerator():
             return replace(value, crossbar=list(value.crossbar))
     return copy.deepcopy(value)
@@ -323,7 +327,7 @@ class TextureAccess:
         """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""
         emcs = self._array.emcs_per_module
         by_round = (self._array.modules, emcs, addresses.shape[1])
-        banks = self._map.cell(addresses).bank.reshape(*by_round, addresses.shape[2]).swapaxes(1, 2)
+        banks = np.asarray(self._map.cell(addresses).bank).reshape(*by_round, addresses.shape[2]).swapaxes(1, 2)
         there = valid.reshape(by_round).swapaxes(1, 2)
         if transfer.direction is Direction.WRITE:
             accesses = there.shape[1] * there.shape[2]
@@ -455,6 +459,7 @@ class KeptRead:
     @cached_property
     def marks_row(self) -> NDArray[np.uint8]:
         """The marks as engines compare them: uint8[1, lane] of 0 and 255."""
+        assert self.marks is not None, "the read is kept"
         return np.where(self.marks, np.uint8(0xFF), np.uint8(0))[None]
 
     def ports(self, total: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
@@ -485,7 +490,7 @@ class ReadCache:
 
     def __init__(self, memories: Sequence[TextureMemory]) -> None:
         self._memories = memories
-        self._found: dict[Hashable, KeptRead] = {}
+        self._found: dict[tuple[Hashable, tuple[int, ...]], KeptRead] = {}
 
     def find(self, what: Hashable) -> KeptRead | None:
         """Return the read that followed from ``what`` and from these contents of texture memory."""
@@ -576,7 +581,7 @@ class TextureUnit(TextureState):
         super().__init__(**vars(TextureState.of(config)))
         self._config = config
         self._array = config.array
-        self._engine = engine
+        self.engine = engine
         self._memories = memories
         self._access = TextureAccess(config, memories)
         self._kept = ReadCache(memories)
@@ -667,38 +672,44 @@ class TextureUnit(TextureState):
             case Direction.LOOP_BACK:
                 self._begin_loop_back()
             case Direction.LOAD:
+                assert transfer.load is not None, "a load says what is loaded"
                 self._begin_load(transfer.load)
         if transfer.returned is not None:
             self._begin_return(transfer.returned)
         if transfer.accesses and not transfer.group:
-            rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
+            rounds = rounds_of(transfer, self._marked(transfer.mark), self._array)
             self.generator.advance(self.generator.step * max(rounds, default=0))
 
     def commands(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Return what the TASICs of each module are told of the transfer that has just begun, addresses included."""
-        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
+        return commands_of(transfer, self._marked, self.destinations, self._array, self._addresses)
 
     def end(self) -> None:
         """Put what the transfer brought into the input ports of the PEs and into GP memory."""
         moving, self.moving = self.moving, Moving()
         if self._coming is not None and moving.data is self._coming.served:
-            engine = self._engine
+            engine = self.engine
             ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
-            self._engine.set_rows(INPUT_PORT, ports)
+            self.engine.set_rows(INPUT_PORT, ports)
         elif moving.lanes is not None and len(moving.lanes):
-            port = self._engine.get_rows(INPUT_PORT, PORT_BYTES)
+            assert moving.data is not None, "lanes that are served get data"
+            port = self.engine.get_rows(INPUT_PORT, PORT_BYTES)
             port[:, moving.lanes] = moving.data.T
-            self._engine.set_rows(INPUT_PORT, port)
+            self.engine.set_rows(INPUT_PORT, port)
         for where, data in moving.returned:
             self.gps_of(where.node)[where.gp].write(where.address, data)
 
+    def _marked(self, mark: str) -> NDArray[np.bool_]:
+        """The PEs with a mark: bool[lane]."""
+        return self.engine.get_bit(mark)
+
     def _groups(self, transfer: Transfer, mark: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         panel_minor = self.panel_minor and transfer.sends == 1
-        return in_groups(service_order(self._engine.get_bit(mark), self._array, panel_minor=panel_minor), transfer)
+        return in_groups(service_order(self._marked(mark), self._array, panel_minor=panel_minor), transfer)
 
     def _port(self) -> NDArray[np.uint8]:
         """The output ports: uint8[lanes, 32]."""
-        return np.ascontiguousarray(self._engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
+        return np.ascontiguousarray(self.engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
 
     def _begin_read(self, transfer: Transfer) -> None:
         asked = self._asked(transfer)
@@ -718,7 +729,7 @@ class TextureUnit(TextureState):
         words = _GIVEN.get(transfer.addressing)
         if words is None or self.watched:
             return None
-        marks, given = self._engine.get_bit("MR"), self._engine.get_rows(OUTPUT_PORT, words)
+        marks, given = self._marked("MR"), self.engine.get_rows(OUTPUT_PORT, words)
         registers = (self.panel_minor, self.generator.counter, self.generator.step, *self.generator.crossbar)
         return Asked((replace(transfer, returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
 
@@ -754,6 +765,7 @@ class TextureUnit(TextureState):
         """
         self._count_read(transfer, read)
         self.moving, self._coming = Moving(), None
+        assert read.marks is not None, "the read is kept"
         rounds = rounds_of(transfer, read.marks, self._array)
         self.generator.advance(self.generator.step * max(rounds, default=0))
 
@@ -792,8 +804,8 @@ class TextureUnit(TextureState):
         self._hold(transfer, LastRound.of(addresses, valid, data))
 
     def _begin_loop_back(self) -> None:
-        writers = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
-        readers = service_order(self._engine.get_bit("MR"), self._array, panel_minor=self.panel_minor)
+        writers = service_order(self._marked("MW"), self._array, panel_minor=self.panel_minor)
+        readers = service_order(self._marked("MR"), self._array, panel_minor=self.panel_minor)
         if np.any((writers >= 0).sum(axis=1) != (readers >= 0).sum(axis=1)):
             raise MachineFault("TAS_LoopBack: an EMC has not as many PEs marked for writing as for reading")
         taken = writers >= 0
@@ -819,7 +831,7 @@ class TextureUnit(TextureState):
         self.moved["GPs to TASICs"] += len(data)
 
     def _begin_return(self, returned: Return) -> None:
-        lanes = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
+        lanes = service_order(self._marked("MW"), self._array, panel_minor=self.panel_minor)
         port = self._port()[:, returned.start : returned.start + returned.size]
         each = self._array.emcs_per_module
         parts = []

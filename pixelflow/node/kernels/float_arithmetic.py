@@ -129,13 +129,15 @@ def _quotient(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
         ratio = text.line(f"fdiv <{a.size} x double> {scaled}, {names[1]}")
         quotient = LaneVector(text, text.line(f"fptosi <{a.size} x double> {ratio} to {a.kind}"), a.size, a.bits)
         return quotient << 7 | (a << 24).differs(quotient * b).number(32)
-    rest, found = a - b, None
+    rest = a - b
+    found: LaneVector | None = None
     for _ in range(8 * form.mantissa_bytes):
         rest = rest << 1
         fits = rest >= b
         rest = rest - fits.of(b, b.filled(0))
         bit = fits.number(a.bits)
         found = (bit | 2) if found is None else found << 1 | bit
+    assert found is not None  # a mantissa has a byte at least
     return found << 7 | rest.differs(0).number(a.bits)
 
 

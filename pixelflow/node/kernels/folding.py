@@ -152,7 +152,7 @@ class Following:
     def carry_out(self, part: Part) -> None:
         """Carry out a part on what is known of the rows that it reads."""
         operands = part.operands
-        values: list[NDArray] = []
+        values: list[Values] = []
         states: list[State] = []
         for step in part.form.steps:
             detail = step.detail
@@ -189,7 +189,7 @@ class Following:
         else:
             self._moved[place] = source
 
-    def _value(self, step: FormStep, operands: Sequence[int], inputs: list[NDArray]) -> NDArray:
+    def _value(self, step: FormStep, operands: Sequence[int], inputs: list[Values]) -> Values:
         """Return the value of a step that is neither a load, a store, a select nor a constant."""
         detail = step.detail
         match step.op:
@@ -212,7 +212,7 @@ class Following:
             case op:
                 return _VALUES[op](*map(_low, inputs))
 
-    def _state(self, step: FormStep, values: list[NDArray], states: list[State]) -> State:
+    def _state(self, step: FormStep, values: list[Values], states: list[State]) -> State:
         """Return the state of a step that is neither a load, a store, a select nor a constant."""
         inputs = step.inputs
         if all(_is_known(states[at]) for at in inputs):
@@ -236,16 +236,16 @@ class Following:
         return _simple(np.where((after == _KNOWN) | stays, after, _UNKNOWN).reshape(self._shape))
 
 
-def _low(value: NDArray) -> Values:
+def _low(value: Values) -> Values:
     """Return a value as bytes: of a sum the low eight bits."""
     return value.astype(np.uint8, copy=False)
 
 
-def _bit(values: NDArray) -> Values:
+def _bit(values: Values | NDArray[np.bool_]) -> Values:
     return np.where(values, np.uint8(_ALL), np.uint8(_NONE))
 
 
-_VALUES: dict[Op, Callable[..., NDArray]] = {
+_VALUES: dict[Op, Callable[..., Values]] = {
     Op.ADD: lambda a, b, carry: a.astype(np.uint16) + b + (carry & 1),
     Op.AND: np.bitwise_and,
     Op.OR: np.bitwise_or,
@@ -292,7 +292,7 @@ def _logic(a: Found, b: Found, strong: int, weak: int) -> State:
     return _simple(np.where(decided, _KNOWN, other))
 
 
-def _simple(states: NDArray) -> State:
+def _simple(states: NDArray[np.int32]) -> State:
     """Return a state as one number where it is the same in every lane."""
     first = int(states[0, 0])
     return first if (states == first).all() else states.astype(np.int32)

@@ -18,7 +18,7 @@ from pixelflow.node.kernels.vector import LaneVector, Text
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 from pixelflow.simd.lanes.native.dispatch import WALK
-from pixelflow.simd.lanes.native.lowering import FULL, Bit, LoopBody, Product, Value, Vectors, full_after
+from pixelflow.simd.lanes.native.lowering import FULL, Bit, Deferred, LoopBody, Product, Value, Vectors, full_after
 
 _CALLS, _PARTS = 40, 400
 """What one function holds at most: more would take long to compile."""
@@ -29,34 +29,33 @@ class FusedItem:
     """A part, or a call and the row of the mask that enables it; and its code."""
 
     code: bytes
-    part: Part | None = None
-    call: Call | None = None
+    what: Part | Call
     mask: int = 0
 
     @property
     def fits(self) -> bool:
         """Whether it may be fused; floats of more than four bytes take long to compile and gain little."""
-        return self.call is None or self.call.kernel.mantissa_bytes == 3
+        return isinstance(self.what, Part) or self.what.kernel.mantissa_bytes == 3
 
     def places(self) -> list[int]:
         """Return the rows and other operands: of a part as they are, of a call the mask, the result, the operands."""
-        if self.part is not None:
-            return list(self.part.operands)
-        kernel = self.call.kernel
-        found = [self.mask, *range(self.call.result, self.call.result + kernel.result_bytes)]
-        for first in self.call.operands:
+        if isinstance(self.what, Part):
+            return list(self.what.operands)
+        kernel = self.what.kernel
+        found = [self.mask, *range(self.what.result, self.what.result + kernel.result_bytes)]
+        for first in self.what.operands:
             found += range(first, first + kernel.operand_bytes)
         return found
 
     def are_rows(self) -> Sequence[bool]:
         """Return which of the places are rows."""
-        return self.part.form.is_row if self.part is not None else [True] * len(self.places())
+        return self.what.form.is_row if isinstance(self.what, Part) else [True] * len(self.places())
 
     def full_after(self, full: frozenset[int]) -> frozenset[int]:
         """Return the rows that are 255 in every lane after it."""
-        if self.part is not None:
-            return full_after(self.part, full)
-        return full.difference(range(self.call.result, self.call.result + self.call.kernel.result_bytes))
+        if isinstance(self.what, Part):
+            return full_after(self.what, full)
+        return full.difference(range(self.what.result, self.what.result + self.what.kernel.result_bytes))
 
 
 def pieces(items: Iterable[FusedItem], full: frozenset[int]) -> Iterator[tuple[list[FusedItem], frozenset[int]]]:
@@ -69,7 +68,7 @@ def pieces(items: Iterable[FusedItem], full: frozenset[int]) -> Iterator[tuple[l
             yield some, before
             some, calls, before = [], 0, full
         some.append(item)
-        calls += item.call is not None
+        calls += not isinstance(item.what, Part)
         full = item.full_after(full)
     if some:
         yield some, before
@@ -107,7 +106,7 @@ def fused(items: Sequence[FusedItem], full: frozenset[int], stride: int, vectors
             if not is_row:
                 places.append((len(operands), 0))
                 operands.append(place)
-        form.append((item.call.kernel if item.call is not None else item.part.form, tuple(slots)))
+        form.append((item.what.form if isinstance(item.what, Part) else item.what.kernel, tuple(slots)))
     known = tuple(slot for row, slot in slot_of.items() if row in full)
     return _function(tuple(form), known, tuple(places), vectors), operands
 
@@ -159,7 +158,7 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
 
 
 @dataclass(frozen=True, slots=True)
-class _Byte:
+class _Byte(Deferred):
     """A byte of a number."""
 
     number: int
@@ -199,7 +198,7 @@ class _Body(LoopBody):
     def __post_init__(self) -> None:
         self.text = _Lines(self)
 
-    def _vector_of(self, value: Bit | Product | _Byte) -> str:
+    def _vector_of(self, value: Bit | Product | Deferred) -> str:
         if not isinstance(value, _Byte):
             return LoopBody._vector_of(self, value)
         rows = self._spread.get(value.number)
@@ -265,8 +264,11 @@ class _Body(LoopBody):
         """Return the number that rows hold."""
         values = tuple(self.load(slot) for slot in slots)
         first = values[0]
-        whole = isinstance(first, _Byte) and self.bytes_of[first.number] == len(values)
-        if whole and values == tuple(_Byte(first.number, index) for index in range(len(values))):
+        if (
+            isinstance(first, _Byte)
+            and self.bytes_of[first.number] == len(values)
+            and values == tuple(_Byte(first.number, index) for index in range(len(values)))
+        ):
             return first.number
         if values not in self._gathered:
             rows = [LaneVector(self.text, self.full(value), LANES, 8) for value in values]

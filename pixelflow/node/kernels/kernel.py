@@ -187,14 +187,15 @@ def _meaning(kernel: Kernel) -> Callable[..., LaneVector]:
             return partial(arithmetic.divided, finite=kernel.finite)
         case KernelOperation.SQUARE_ROOT:
             return partial(arithmetic.root, finite=kernel.finite)
-    return {
+    others: dict[KernelOperation, Callable[..., LaneVector]] = {
         KernelOperation.FROM_INTEGER: order.from_integer,
         KernelOperation.TO_INTEGER: order.to_integer,
         KernelOperation.NEGATE: order.negated,
         KernelOperation.ABSOLUTE: order.absolute,
         KernelOperation.LESS: order.less,
         KernelOperation.EQUAL: order.equal,
-    }[kernel.operation]
+    }
+    return others[kernel.operation]
 
 
 @cache
@@ -217,10 +218,10 @@ def _function(kernel: Kernel) -> Foreign:
     text.label("strip")
     last = "sure" if kernel.has_short_way else "strip"
     text.act(f"%at = phi i64 [0, %entry], [%next, %{last}]")
-    place = {row: text.line(f"getelementptr i8, ptr {base}, i64 %at") for row, base in bases.items()}
+    places = {row: text.line(f"getelementptr i8, ptr {base}, i64 %at") for row, base in bases.items()}
 
     def load(row: str) -> LaneVector:
-        return text.load(LANES, place[row])
+        return text.load(LANES, places[row])
 
     numbers = [gathered([load(row) for row in rows[first]], text) for first in operands]
     parts = _computed(kernel, text, list(zip(*numbers, strict=True)))
@@ -228,7 +229,7 @@ def _function(kernel: Kernel) -> Foreign:
     for row, value in zip(rows[result], spread(parts, kernel.result_bytes), strict=True):
         old = load(row)
         new = old ^ ((old ^ value) & enabled)
-        text.act(f"store {new.kind} {new.name}, ptr {place[row]}, align 16")
+        text.act(f"store {new.kind} {new.name}, ptr {places[row]}, align 16")
     text.act(f"%next = add nuw nsw i64 %at, {LANES}")
     text.act("%more = icmp ult i64 %next, %lanes")
     text.act("br i1 %more, label %strip, label %end")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from weakref import WeakSet
 
@@ -116,7 +116,7 @@ _FINITE = "_finite"
 @cache
 def known() -> dict[str, Kernel]:
     """Return the kernel of each digest."""
-    found = {}
+    found: dict[str, Kernel] = {}
     for line in _KNOWN.split("\n")[1:-1]:
         name, size, *digests = line.split()
         operation = KernelOperation(name.removesuffix(_FINITE))
@@ -187,7 +187,7 @@ _WEIGHT = 25
 class KernelAction(CompiledAction):
     """The action of a kernel; ``microcode`` gives the actions of the routine's own instructions."""
 
-    call: Call | None = None
+    call: Call = field(kw_only=True)
     microcode: Callable[[], Sequence[CompiledAction]] = tuple
 
 
@@ -252,7 +252,7 @@ class MacroEngine(CompiledEngine):
     def _tiles(self) -> Tiles:
         return Tiles(self._address, self._memory.strides[0], self._tile, self._stride)
 
-    def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> CompiledAction | None:
+    def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> Motion | None:
         """Return the action that gives rows from ``first`` on these bytes, in the lanes that are served.
 
         ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
@@ -270,7 +270,7 @@ class MacroEngine(CompiledEngine):
             return None
         return self._motion(kept.placing, kept)
 
-    def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> CompiledAction | None:
+    def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> Motion | None:
         """Return the action that sets ``differs[0]`` to 1 where rows from ``first`` on, or a flag, are not these.
 
         ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
@@ -285,7 +285,7 @@ class MacroEngine(CompiledEngine):
         """Whether there is native code, and no tile has lanes that are none."""
         return self._is_native and len(self._memory) * self._tile == self.shape.lanes
 
-    def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> CompiledAction | None:
+    def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> Motion | None:
         try:
             self._native.compile([function])
         except RuntimeError:
@@ -335,12 +335,14 @@ class MacroEngine(CompiledEngine):
 
         None where they leave what nobody can know, or where too few do not.
         """
-        first = next((at for at, item in enumerate(items) if item.part is None), len(items))
+        parts: list[Part] = []
+        for item in items:
+            if not isinstance(item.what, Part):
+                break
+            parts.append(item.what)
         masks = [self._place[name] for name in _ASSUMED]
-        worth = first and self.known
-        head = folded([item.part for item in items[:first]], self.known, masks, moves=True) if worth else None
-        kept = None if head is None or not self._is_whole else keep_folded(head.rows, self._tiles)
-        if kept is None:
+        head = folded(parts, self.known, masks, moves=True) if parts and self.known else None
+        if head is None or not self._is_whole or (kept := keep_folded(head.rows, self._tiles)) is None:
             return None
         # Compiled at once, so that it need not wait for what else the chain wants.
         self._native.compile([each.placing for each in kept])
@@ -353,11 +355,13 @@ class MacroEngine(CompiledEngine):
         return code, head.masks, head.count
 
     def _fused_items(self, items: Sequence[FusedItem], holds: list[object]) -> array[int]:
-        if all(item.part is not None for item in items):
-            return self._lines([item.part for item in items])
+        parts = [item.what for item in items if isinstance(item.what, Part)]
+        if len(parts) == len(items):
+            return self._lines(parts)
         if not all(item.fits for item in items):
             return array("q", [ELSEWHERE, _program(items, holds)])
-        masks = masks_read([item.part or Part(_LOOK, [item.mask]) for item in items], self._assumed)
+        looks = [item.what if isinstance(item.what, Part) else Part(_LOOK, [item.mask]) for item in items]
+        masks = masks_read(looks, self._assumed)
         code = array("q")
         for some, before in pieces(items, frozenset(masks)):
             code.extend(self._code(*fused(some, before, self._stride, self._native.tools.vectors)))
@@ -378,7 +382,7 @@ class MacroEngine(CompiledEngine):
         super().set_coordinates(x, y)
         names = range(self._place[COORDINATES[0]], self._place[COORDINATES[-1]] + 1)
         known = {place: self.get_rows(place, 1)[0] for place in names}
-        if any(not np.array_equal(known[place], self.known.get(place)) for place in names):
+        if any(place not in self.known or not np.array_equal(known[place], self.known[place]) for place in names):
             for action in self._folded:
                 action.code = b"".join(item.code for item in self.items(action))
                 action.uses, action.holds = 0, ()
@@ -389,7 +393,7 @@ class MacroEngine(CompiledEngine):
         """Yield the parts and calls of an action."""
         for each in action.actions if isinstance(action, ChainWithCalls) else (action,):
             if isinstance(each, KernelAction):
-                yield FusedItem(each.code, call=each.call, mask=self._place[each.call.mask])
+                yield FusedItem(each.code, each.call, self._place[each.call.mask])
             else:
                 for part in each.parts:
                     yield FusedItem(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
@@ -438,13 +442,12 @@ class MacroEngine(CompiledEngine):
         wrong = np.flatnonzero((rows[other] != wanted[other]).any(axis=0))
         if len(wrong):
             lane = int(wrong[0])
-            operands = ", ".join(
-                _pattern(before["rows"][at : at + call.kernel.operand_bytes, lane]) for at in call.operands
-            )
-            size = slice(call.result, call.result + call.kernel.result_bytes)
+            given, size = before["rows"][:, lane], call.kernel.operand_bytes
+            operands = ", ".join(_pattern(given[at : at + size]) for at in call.operands)
+            result = slice(call.result, call.result + call.kernel.result_bytes)
             raise InternalError(
-                f"kernel {call.kernel.operation.value} of {operands} gives {_pattern(rows[size, lane])}, "
-                f"its microcode {_pattern(wanted[size, lane])} (lane {lane}; {len(wrong)} lanes differ)"
+                f"kernel {call.kernel.operation.value} of {operands} gives {_pattern(rows[result, lane])}, "
+                f"its microcode {_pattern(wanted[result, lane])} (lane {lane}; {len(wrong)} lanes differ)"
             )
         rows[first : first + count, enabled] = FILLING
         self.set_rows(0, rows)

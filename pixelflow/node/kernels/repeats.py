@@ -8,7 +8,7 @@ masks with which it begins can make a difference.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,8 @@ from pixelflow.node.kernels.folding import FoldedRow, Following
 from pixelflow.node.kernels.fusing import FusedItem
 from pixelflow.node.kernels.kernel import LANES
 from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import RepeatedRows
+from pixelflow.simd.lanes.form import Part
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Foreign
 
 # Rows of lanes compared with bytes that are kept, and given such bytes, in native code.
@@ -86,8 +88,8 @@ class Kept:
 class Motion(CompiledAction):
     """Bytes that are kept are given to rows, or compared with them: then ``differs`` becomes 1 where they are not."""
 
-    kept: Kept | None = None
-    differs: NDArray[np.uint8] | None = None
+    kept: Kept = field(kw_only=True)
+    differs: NDArray[np.uint8] | None = field(default=None, kw_only=True)
 
 
 def keep_all(first: int, rows: NDArray[np.uint8], tiles: Tiles) -> Kept:
@@ -319,15 +321,15 @@ class _Piece:
             self._actions.append(action)
             self._follower.carry_out(action)
 
-    def asks(self, rows: _Rows) -> bool:
+    def asks(self, rows: RepeatedRows) -> bool:
         """Return whether it is known that here the lanes ask the same."""
         return all(self._follower.holds(first, values) for first, values in rows.asked)
 
-    def give(self, rows: _Rows) -> None:
+    def give(self, rows: RepeatedRows) -> None:
         """Add that rows are given."""
-        self._actions.append(rows.place)
-        kept = rows.place.kept
-        self._follower.forget(kept.first, kept.values.shape[1])
+        place: Motion = rows.place
+        self._actions.append(place)
+        self._follower.forget(place.kept.first, place.kept.values.shape[1])
 
     def run(self) -> bool:
         """Make the run, where the masks are full."""
@@ -357,18 +359,25 @@ class MacroRepeats:
     ) -> _Rows | None:
         """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made."""
         engine, differs = self._engine, np.zeros(1, np.uint8)
-        compare = tuple(engine.comparing(where, values, differs) for where, values in asked if len(values))
+        compare = _all_there(engine.comparing(where, values, differs) for where, values in asked if len(values))
         place = engine.placing_shared(first, blocks, source)
         if place is None and (source >= 0).any():
             place = engine.placing(first, np.ascontiguousarray(blocks[source].T), source >= 0)
-        return None if None in (place, *compare) else _Rows(engine, asked, compare, differs, place)
+        return None if place is None or compare is None else _Rows(engine, asked, compare, differs, place)
 
     def one_piece(self) -> _Piece | None:
         """Return a run of one piece without anything in it; None where native code cannot be made."""
         differs = np.zeros(1, np.uint8)
         full = np.full((1, self._engine.shape.lanes), 0xFF, np.uint8)
-        look = tuple(self._engine.comparing(mask, full, differs) for mask in _FULL)
-        return None if None in look else _Piece(self._engine, look, differs)
+        look = _all_there(self._engine.comparing(mask, full, differs) for mask in _FULL)
+        return None if look is None else _Piece(self._engine, look, differs)
+
+
+def _all_there(motions: Iterable[Motion | None]) -> tuple[Motion, ...] | None:
+    """Return motions of which none is missing, else None."""
+    found = tuple(motions)
+    there = tuple(each for each in found if each is not None)
+    return there if len(there) == len(found) else None
 
 
 def _is_same(engine: _Engine, differs: NDArray[np.uint8]) -> bool:
@@ -391,12 +400,12 @@ class _Follower:
     def carry_out(self, action: CompiledAction) -> None:
         """Follow an action. Of a call, nothing is known after it of what it writes or leaves with anything."""
         for item in self._engine.items(action):
-            if item.part is not None:
-                self._following.carry_out(item.part)
+            if isinstance(item.what, Part):
+                self._following.carry_out(item.what)
                 continue
-            for name in item.call.left:
+            for name in item.what.left:
                 self._following.forget(self._place[name])
-            for first, count in (item.call.places[0], item.call.scratch):
+            for first, count in (item.what.places[0], item.what.scratch):
                 self.forget(first, count)
 
     def forget(self, first: int, count: int) -> None:

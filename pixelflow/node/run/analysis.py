@@ -82,8 +82,9 @@ class Sequencer:
 class WholeCall(StraightCode):
     """A call, the routine's instructions and its return. `relative` is empty: addresses are looked up by call."""
 
-    arguments: tuple = ()
-    sequencer: Sequencer = None  # type: ignore[assignment]
+    body: RoutineBody = field(kw_only=True)
+    sequencer: Sequencer = field(kw_only=True)
+    arguments: tuple[tuple[int, int | None], ...] = ()
     parameters: tuple[int, ...] = ()
     """Those of the pass that is being made."""
     _unseen: dict[tuple[int, ...], bool] = field(default_factory=dict)

@@ -13,6 +13,7 @@ transfer uses it, which a full run refuses as a port conflict, is not seen.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
@@ -28,14 +29,13 @@ class _UntimedStream(Stream):
     """A stream whose cycles are its own alone, without waits: they end endless loops, and say nothing about time."""
 
     def why_waiting(self) -> str:
-        semaphore = f"sem {self.waiting} (count {self.semaphores.count(self.waiting)})"
-        return f"{self.name.upper()}  {self._here()}   waits {semaphore}"
+        return self._why_waiting()
 
     def _limit(self, how: str) -> CycleLimitError:
         return super()._limit(f", its own cycles without waits{how}")
 
-    def _fault(self, message: str) -> None:
-        where = self.program.where(max(0, self.index - 1)) if self.index is not None else self.name
+    def _fault(self, message: str) -> NoReturn:
+        where = self.program.where(max(0, self.index - 1)) if self.index >= 0 else self.name
         raise MachineFault(f"{where}: {message}")
 
 
@@ -65,7 +65,7 @@ class AsSoonAsPossible:
         ]
         self._emc, self._beside = self.streams[0], self.streams[1] if both else None
         performance.join(self._emc)
-        self._commands: Iterator[Issue] = self._beside.issues() if both else iter(())
+        self._commands: Iterator[Issue] = iter(()) if self._beside is None else self._beside.issues()
 
     def run(self) -> None:
         """Run to the end; raises MachineFault, DeadlockError or CycleLimitError.
@@ -77,12 +77,12 @@ class AsSoonAsPossible:
             self._go_on_beside()
             for issue in stream.issues():
                 if issue.kind is IssueKind.SIGNALLED:
-                    if stream.signalled in stream.remote_semaphores:
+                    if self._beside is not None and stream.signalled in stream.remote_semaphores:
                         self._beside.semaphores.signal(stream.signalled)
                         self._go_on_beside()
                 elif issue.kind is IssueKind.BLOCKED:
                     self._go_on_beside()
-                    if not stream.semaphores.count(stream.waiting):
+                    if stream.is_blocked:
                         raise self._standstill()
                 else:
                     self.performance.issue(stream, issue)
@@ -102,7 +102,7 @@ class AsSoonAsPossible:
     def _go_on_beside(self) -> None:
         """Take the texture stream to its end, or to a wait that is not over."""
         stream = self._beside
-        if stream is None or (stream.waiting is not None and not stream.semaphores.count(stream.waiting)):
+        if stream is None or stream.is_blocked:
             return
         for issue in self._commands:
             if issue.kind is IssueKind.BLOCKED:

@@ -139,6 +139,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
             return False
         kind = issue.kind
         if kind is IssueKind.BLOCKED:
+            assert stream.waiting is not None, "a stream is blocked by a semaphore"
             if not stream.semaphores.count(stream.waiting):
                 return False
             stream.resume(cycle)
@@ -208,7 +209,7 @@ class EigcBox(_PairedBox):
         return self.stream.begins(issue)
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
-        if cycle is not None:
+        if issue.index is not None and cycle is not None:
             self._ports.touch(issue.index, cycle, self.stream.cycle)
         super()._act(issue, cycle)
 
@@ -232,6 +233,7 @@ class TigcBox(_PairedBox):
     def _act(self, issue: Issue, cycle: int | None) -> None:
         if issue.index is None:
             return
+        assert cycle is not None, "who commands the TASICs does so in a cycle"
         with self._placed(issue.index, cycle):
             transfer = self.performance.tell(issue.index)
         if transfer is None:
@@ -241,7 +243,7 @@ class TigcBox(_PairedBox):
         with self._placed(issue.index, cycle):
             commands = self.performance.begin(transfer)
         for module, command in zip(self._modules, commands, strict=True):
-            self.wires[f"command{module}"].send(cycle, command)
+            self.wires[f"command{module}"].send(Cycle(cycle), command)
         if self.bus.wants(TransferBegan) and self.performance.accessed is not None:
             self.bus.emit(TransferBegan, cycle, self.stream.name, issue.index, self.performance.accessed)
         self.state.transfer = transfer
@@ -266,6 +268,7 @@ class TigcBox(_PairedBox):
         if not self.state.outstanding:
             self.stream.resume(cycle)
             self.performance.end()
+            assert self.state.transfer is not None, "a transfer is under way"
             if self.state.transfer.uses_ports:
                 self._ports.end(cycle)
             self.state.transfer = None
@@ -336,48 +339,52 @@ class NodeBoxes:
         sequencers = [box for box in (eigc, tigc) if box is not None]
         for box in sequencers:
             box.name = self.prefix + box.name
-        for box in (*sequencers, *self.all):
-            netlist.add(box)
+        for each in (*sequencers, *self.all):
+            netlist.add(each)
         if eigc is not None and tigc is not None:
             netlist.connect(f"{eigc.name}.signals", (eigc, "signals_out"), (tigc, "signals_in"))
             netlist.connect(f"{tigc.name}.signals", (tigc, "signals_out"), (eigc, "signals_in"))
             for module in range(len(self.tasics)):
                 self._join_module(netlist, tigc, module)
         for index, gp in enumerate(self.gps):
-            path = {"bandwidth": self.gni.spec.gp_bytes_per_cycle, "unit": "bytes"}
-            netlist.connect(f"{gp.name}.store", (self.gni, f"store{index}"), (gp, "store"), **path)
+            width = self.gni.spec.gp_bytes_per_cycle
+            netlist.connect(
+                f"{gp.name}.store", (self.gni, f"store{index}"), (gp, "store"), bandwidth=width, unit="bytes"
+            )
             netlist.connect(f"{gp.name}.stored", (gp, "stored"), (self.gni, f"stored{index}"))
             netlist.connect(f"{gp.name}.ask", (self.gni, f"ask{index}"), (gp, "ask"), bandwidth=self.gni.spec.parts)
-            netlist.connect(f"{gp.name}.give", (gp, "give"), (self.gni, f"give{index}"), **path)
+            netlist.connect(f"{gp.name}.give", (gp, "give"), (self.gni, f"give{index}"), bandwidth=width, unit="bytes")
 
     def _join_module(self, netlist: Netlist, tigc: TigcBox, module: int) -> None:
         """Widths: one byte a cycle for each EMC and direction (derived, thesis 2.2.4), to the GNI 800 MB/s (3.8)."""
         tasic, emcs, port, gni = self.tasics[module], self.emcs[module], self.ports[module], self.gni
-        pins = {"bandwidth": emcs.spec.emcs * emcs.spec.port_bytes_per_cycle, "unit": "bytes"}
-        path = {"bandwidth": gni.spec.bytes_per_cycle, "unit": "bytes"}
+        pins = emcs.spec.emcs * emcs.spec.port_bytes_per_cycle
+        path = gni.spec.bytes_per_cycle
         # A node has few GPs, and each may send word of one parcel in a cycle; other nodes too.
-        words = {"bandwidth": 64}
+        words = 64
         name = tasic.name
         netlist.connect(f"{name}.command", (tigc, f"command{module}"), (tasic, "command"))
         netlist.connect(f"{name}.done", (tasic, "done"), (tigc, f"done{module}"))
         netlist.connect(f"{name}.fetch", (tasic, "fetch"), (emcs, "fetch"))
-        netlist.connect(f"{name}.inbound", (emcs, "inbound"), (tasic, "inbound"), **pins)
-        netlist.connect(f"{name}.outbound", (tasic, "outbound"), (emcs, "outbound"), **pins)
+        netlist.connect(f"{name}.inbound", (emcs, "inbound"), (tasic, "inbound"), bandwidth=pins, unit="bytes")
+        netlist.connect(f"{name}.outbound", (tasic, "outbound"), (emcs, "outbound"), bandwidth=pins, unit="bytes")
         netlist.connect(f"{name}.gp_command", (tasic, "gp_command"), (port, "command"))
         netlist.connect(f"{name}.gp_done", (port, "done"), (tasic, "gp_done"))
         netlist.connect(f"{name}.load_request", (tasic, "load_request"), (gni, f"load_request{module}"))
         netlist.connect(f"{name}.loaded", (tasic, "loaded"), (gni, f"loaded{module}"))
-        netlist.connect(f"{name}.from_gni", (gni, f"from_gni{module}"), (tasic, "from_gni"), **path)
+        netlist.connect(
+            f"{name}.from_gni", (gni, f"from_gni{module}"), (tasic, "from_gni"), bandwidth=path, unit="bytes"
+        )
         name = port.name
         netlist.connect(f"{name}.collect", (port, "collect"), (emcs, "collect"))
-        netlist.connect(f"{name}.collected", (emcs, "collected"), (port, "collected"), **pins)
+        netlist.connect(f"{name}.collected", (emcs, "collected"), (port, "collected"), bandwidth=pins, unit="bytes")
         netlist.connect(f"{name}.request", (port, "request"), (gni, f"request{module}"))
-        netlist.connect(f"{name}.grant", (gni, f"grant{module}"), (port, "grant"), **words)
-        netlist.connect(f"{name}.to_gni", (port, "to_gni"), (gni, f"to_gni{module}"), **path)
-        netlist.connect(f"{name}.delivered", (gni, f"delivered{module}"), (port, "delivered"), **words)
+        netlist.connect(f"{name}.grant", (gni, f"grant{module}"), (port, "grant"), bandwidth=words)
+        netlist.connect(f"{name}.to_gni", (port, "to_gni"), (gni, f"to_gni{module}"), bandwidth=path, unit="bytes")
+        netlist.connect(f"{name}.delivered", (gni, f"delivered{module}"), (port, "delivered"), bandwidth=words)
 
 
-def _sum(boxes: Sequence[Box], name: str) -> int:
+def _sum(boxes: Sequence[AnyBox], name: str) -> int:
     return sum(getattr(box.state, name) for box in boxes)
 
 
@@ -386,13 +393,13 @@ def connect_network(netlist: Netlist, nodes: list[NodeBoxes]) -> NetworkBox:
     width = nodes[0].gni.spec.bytes_per_cycle
     box = NetworkBox(NetworkSpec(len(nodes), width))
     netlist.add(box)
-    words = {"bandwidth": 64}
+    words = 64
     for node, boxes in enumerate(nodes):
         gni, name = boxes.gni, f"{box.name}[{node}]"
         netlist.connect(f"{name}.from", (gni, "network_out"), (box, f"from{node}"), bandwidth=width, unit="bytes")
         netlist.connect(f"{name}.to", (box, f"to{node}"), (gni, "network_in"), bandwidth=width, unit="bytes")
-        netlist.connect(f"{name}.ack_from", (gni, "network_ack_out"), (box, f"ack_from{node}"), **words)
-        netlist.connect(f"{name}.ack_to", (box, f"ack_to{node}"), (gni, "network_ack_in"), **words)
+        netlist.connect(f"{name}.ack_from", (gni, "network_ack_out"), (box, f"ack_from{node}"), bandwidth=words)
+        netlist.connect(f"{name}.ack_to", (box, f"ack_to{node}"), (gni, "network_ack_in"), bandwidth=words)
     return box
 
 
@@ -639,8 +646,11 @@ class Clocked:
         end = max(self.cycle, self.last_cycle)
         limit = self.sequencers[0].stream.max_cycles
         end = end if limit is None else min(end, limit)
-        waiting = [box for box in self.sequencers if box.waits_for is not None]
-        return {box.stream.name: OpenWait(box.waits_for, max(0, end - box.stream.cycle)) for box in waiting}
+        return {
+            box.stream.name: OpenWait(reason, max(0, end - box.stream.cycle))
+            for box in self.sequencers
+            if (reason := box.waits_for) is not None
+        }
 
     def waits_for(self, stream: str, cycle: int) -> str | None:
         """Return what a stream waits for in a cycle that the run was taken to; None where it goes on.

@@ -14,7 +14,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.node.run.tasic_box import Collect, Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.transfer import TransferCommand
 from pixelflow.observe import PathUsed
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.boxes import Box, Item
 from pixelflow.simd.units import Cycle
 
 
@@ -118,7 +118,7 @@ class GniBox(Box[GniSpec, GniState]):
             if queue and self.state.free_at.get(port, 0) <= cycle:
                 self._send(cycle, port, queue.pop(0))
 
-    def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, object]]:
+    def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, Item]]:
         """Return what has come by the ports of this name, with their numbers."""
         return [(index, item) for index in range(count) for item in self.wires[f"{port}{index}"].take_all(cycle)]
 
@@ -268,6 +268,7 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
         self._collect(cycle)
         for _ in self.wires["delivered"].take_all(cycle):
             state.delivered += 1
+            assert state.command is not None, "parcels are those of a command"
             if state.delivered == len(state.command.parcels):
                 state.command = None
                 self.wires["done"].send(cycle, "bytes delivered")
@@ -282,6 +283,7 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
         size, to = command.parcels[state.collected], command.destination
         node = (self.spec.node + to.node) % self.spec.nodes
         parcel = Parcel(self.spec.node, self.spec.module, state.collected, node, to.gp, size)
+        assert command.transfer.returned is not None, "parcels are returned by a transfer"
         self.wires["collect"].send(cycle, Collect(command.transfer.returned.size, size))
         state.coming.append(parcel)
         state.collected += 1

@@ -55,7 +55,7 @@ class FlagWrites:
     def __init__(self, instructions: Sequence[Instruction]) -> None:
         self._instructions = instructions
         self._found: list[Writes | None] = [None] * len(instructions)
-        self._by_kind: dict[tuple, Writes] = {}
+        self._by_kind: dict[tuple[object, ...], Writes] = {}
 
     def of(self, index: int) -> Writes:
         """Return the writes of instruction number ``index``; none for one that is not for the PEs."""
@@ -82,6 +82,16 @@ class FlagWrites:
 
 Word = NDArray[np.uint8]
 Bit = NDArray[np.bool_]
+_Kind = TypeVar("_Kind", np.uint32, np.uint64)
+
+
+def _linear(kind: type[_Kind], x: NDArray[_Kind], y: NDArray[_Kind], a: int, b: int, c: int, words: int) -> list[Word]:
+    """Return a*x + b*y + c in words, from the lowest on."""
+    limit = 1 << 8 * kind().itemsize
+    total = x * kind(a % limit)
+    total += y * kind(b % limit)
+    total += kind(c % limit)
+    return [(total >> kind(8 * index)).astype(np.uint8) for index in range(words)]
 
 
 class KnownLanes:
@@ -93,7 +103,8 @@ class KnownLanes:
 
     def __init__(self, x: NDArray[np.uint64], y: NDArray[np.uint64]) -> None:
         self._lanes = len(x)
-        self._places = {kind: (x.astype(kind), y.astype(kind)) for kind in (np.uint32, np.uint64)}
+        self._narrow = x.astype(np.uint32), y.astype(np.uint32)
+        self._wide = x.astype(np.uint64), y.astype(np.uint64)
         self._flags: Mapping[str, Bit] = {}
         self.written: dict[str, Bit] = {}
 
@@ -120,13 +131,9 @@ class KnownLanes:
         return self.bit(False) if found is None else found
 
     def affine(self, a: int, b: int, c: int, words: int) -> list[Word]:
-        kind = np.uint32 if words <= 4 else np.uint64
-        x, y = self._places[kind]
-        limit = 1 << 8 * kind().itemsize
-        total = x * kind(a % limit)
-        total += y * kind(b % limit)
-        total += kind(c % limit)
-        return [(total >> kind(8 * index)).astype(np.uint8) for index in range(words)]
+        if words <= 4:
+            return _linear(np.uint32, *self._narrow, a, b, c, words)
+        return _linear(np.uint64, *self._wide, a, b, c, words)
 
     def add(self, a: Word, b: Word, carry: Bit) -> tuple[Word, Bit]:
         total = np.add(a, b, dtype=np.uint16) + carry
@@ -388,11 +395,11 @@ class MarkTracker:
             else:
                 known.append((flag, sources))
         if known:
-            sources = {source: before[source] for _, sources in known for source in sources}
+            given = {source: before[source] for _, sources in known for source in sources}
             # Most comparisons are for loads, which matter to no mark.
             now = index < 0 or self._program.instructions[index].declaration.family is not Family.LEE
             for flag, _ in known:
-                after[flag] = self._values.made(meaning, place, flag, sources, at_once=now)
+                after[flag] = self._values.made(meaning, place, flag, given, at_once=now)
         return tuple(after)
 
     def _place(self) -> int:
@@ -437,7 +444,7 @@ class TimedTextureUnit(TextureUnit):
     """Takes the marks from a tracker instead of PEs; starts with the registers of ``real`` and leaves those alone."""
 
     def __init__(self, config: NodeConfig, real: TextureUnit, tracker: MarkTracker) -> None:
-        super().__init__(config, tracker, ())
+        super().__init__(config, real.engine, ())
         self.restore(real)
         self.gps_of = real.gps_of
         self._access = _KnownAccess(config, ())
@@ -448,6 +455,9 @@ class TimedTextureUnit(TextureUnit):
         """Check that the GP memories could take what the transfer brought; nothing is put anywhere."""
         for where, data in self.moving.returned:
             self.gps_of(where.node)[where.gp].check(where.address, len(data))
+
+    def _marked(self, mark: str) -> NDArray[np.bool_]:
+        return self._tracker.get_bit(mark)
 
     def _port(self) -> NDArray[np.uint8]:
         return self._no_data

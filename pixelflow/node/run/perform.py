@@ -218,7 +218,7 @@ class Prepared:
             return
         body, parameters = code.body, code.parameters
 
-        def microcode() -> list[Action]:
+        def microcode() -> Sequence[Action]:
             found = self._actions(body.first, body.end, parameters, parameters)
             return [*found, self._array.unlatch] if body.started else found
 
@@ -326,7 +326,8 @@ class OnLanes:
             for index in range(code.first, code.end):
                 self._configure(index)
             return
-        self._pending += self._prepared.actions_for(self._key)
+        if self._key is not None:
+            self._pending += self._prepared.actions_for(self._key)
         self._skipped += code.length
         if self._skipped >= _LARGE_BATCH:
             self.flush()

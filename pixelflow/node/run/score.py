@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from pixelflow.isa import Instruction, Program
 from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT
@@ -20,6 +20,7 @@ from pixelflow.node.texture_unit import KeptRead, LastRound, Rereading, TextureS
 from pixelflow.node.transfer import Transfer, TransferCommand
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
+from pixelflow.simd.report import Shown
 
 # Effects of a run on a node: what is done to lanes, LEE, texture and GP memory, in order; nothing says when.
 
@@ -97,8 +98,6 @@ class AtOnce(Direct):
 _LONGEST = 100_000
 """Actions and other steps that a score keeps; longer runs are not worth the memory."""
 
-Account = TypeVar("Account")
-
 
 @dataclass(slots=True)
 class Lanes:
@@ -140,12 +139,12 @@ Step = Lanes | Settings | Told | Begin | End
 
 
 @dataclass(slots=True)
-class Score(Generic[Account]):
+class Score:
     """The steps of a run, with the answers that it got."""
 
     steps: list[Step] = field(default_factory=list)
     size: int = 0
-    run: Account | None = None
+    run: Shown | None = None
     """The account of the run, once it has ended; without its program, which is not kept alive by it."""
     moved: dict[str, int] = field(default_factory=dict)
     """Bytes that went each way in it."""
@@ -171,34 +170,34 @@ class Noting:
 
     def __init__(self, inner: SideEffects, score: Score) -> None:
         self._inner = inner
-        self._score = score
+        self._note = score.note
 
     def lanes(self, actions: Sequence[Action]) -> None:
         """Carry out actions of the PEs."""
-        self._score.note(Lanes(list(actions)))
+        self._note(Lanes(list(actions)))
         self._inner.lanes(actions)
 
     def configure(self, instruction: Instruction) -> None:
         """Carry out an instruction of the LEE."""
         self._inner.configure(instruction)
-        self._score.note(Settings(instruction))
+        self._note(Settings(instruction))
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
         """Carry out an instruction of the TASICs."""
         transfer = self._inner.tell(instruction, index)
-        self._score.note(Told(instruction, index, transfer))
+        self._note(Told(instruction, index, transfer))
         return transfer
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer."""
         commands = self._inner.begin(transfer)
-        self._score.note(Begin(transfer, commands))
+        self._note(Begin(transfer, commands))
         return commands
 
     def end(self) -> None:
         """End the transfer."""
         self._inner.end()
-        self._score.note(End())
+        self._note(End())
 
 
 class From:
@@ -231,12 +230,18 @@ class From:
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
         """Carry out an instruction of the TASICs, if need be."""
         step = self._next()
-        return self._inner.tell(instruction, index) if step is None else step.transfer
+        if step is None:
+            return self._inner.tell(instruction, index)
+        assert isinstance(step, Told), "a score is gone through in its own order"
+        return step.transfer
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer, if need be."""
         step = self._next()
-        return self._inner.begin(transfer) if step is None else step.commands
+        if step is None:
+            return self._inner.begin(transfer)
+        assert isinstance(step, Begin), "a score is gone through in its own order"
+        return step.commands
 
     def end(self) -> None:
         """End a transfer, if need be."""
@@ -342,20 +347,20 @@ class _Quick(Direct):
         if again is not None:
             self._waiting += again.rows.compare
         self.flush()
-        alike = again is not None and again.rows.is_asked()
-        if alike and again.is_of(unit):
-            self._known[number] = self._given = again
-            unit.begin_again(transfer, again.read)
-            return again.commands
+        alike = again if again is not None and again.rows.is_asked() else None
+        if alike is not None and alike.is_of(unit):
+            self._known[number] = self._given = alike
+            unit.begin_again(transfer, alike.read)
+            return alike.commands
         before, moved = deepcopy(unit.registers), dict(unit.moved)
         try:
             commands = super().begin(transfer)
         except MachineFault:
             unit.moved.update(moved)
             raise
-        read = unit.cached_read(transfer, new=alike)
+        read = unit.cached_read(transfer, new=alike is not None)
         if read is not None:
-            rows = self._renewed(again, read, before) if alike else None
+            rows = None if alike is None else self._renewed(alike, read, before)
             rows = rows or self._rows(read)
             if rows is not None:
                 self._known[number] = Again(read, before, unit.versions, commands, rows)
@@ -381,6 +386,7 @@ class _Quick(Direct):
 
     def _rows(self, read: KeptRead) -> RepeatedRows | None:
         lanes = self._array.engine.shape.lanes
+        assert read.given is not None, "the read is kept"
         asked = (("MR", read.marks_row), (OUTPUT_PORT, read.given))
         return self._repeats.rows(asked, INPUT_PORT, read.blocks, read.source_of(lanes))
 
@@ -466,20 +472,23 @@ class Repeated:
         if self.whole is not None and self.whole.run(array, unit):
             return None
         before = unit.snapshot() if self.times >= self.look_at else None
+        assert array.repeats is not None, "only what the engine repeats is kept to be made again"
         effects = _Quick(array, unit, array.repeats, self.again)
         done = play(self.score, effects)
         effects.flush()
         if done is None and before is not None:
-            self.whole = self._in_one_piece(array, unit, before)
+            self.whole = self._in_one_piece(array.repeats, array, unit, before)
             self.look_at *= 2
         return done
 
-    def _in_one_piece(self, array: PeArray, unit: TextureUnit, before: TextureState) -> InOnePiece | None:
+    def _in_one_piece(
+        self, repeats: Repeats, array: PeArray, unit: TextureUnit, before: TextureState
+    ) -> InOnePiece | None:
         """Return the run in one piece, just after it has been made; None where a transfer is not known beforehand.
 
         ``before`` is the state of the texture unit from before.
         """
-        piece = array.repeats.one_piece()
+        piece = repeats.one_piece()
         if piece is None:
             return None
         reads: list[Again] = []

@@ -280,7 +280,8 @@ class StraightCodes:
         """Add to ``executed`` how often the instructions of straight code were executed, and forget it."""
         totals: dict[tuple[int, int], int] = {}
         for first, times in self._skips.items():
-            for span in self._found[first].spans:
+            code = self._found[first]
+            for span in () if code is None else code.spans:
                 totals[span] = totals.get(span, 0) + times
         self._skips.clear()
         for (first, end), times in totals.items():

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from enum import Enum
 from operator import mul
+from typing import NoReturn
 
-from pixelflow.isa import Mem, Program
+from pixelflow.isa import Imm, Mem, Program
 from pixelflow.isa.control import SEMAPHORES, WAIT
 from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.run.analysis import Sequencer
@@ -92,7 +93,7 @@ class ControlFlow:
         self.bus = bus
         self.halted = False
         self.cycle = 0
-        self.index: int | None = None
+        self.index = -1  # before the entry is known
         self.index = self._position(program.entries[entry])
         self.frames: list[CallFrame] = [CallFrame(-1, [])]
         self.stages: list[tuple[str, int]] = []
@@ -110,7 +111,7 @@ class ControlFlow:
         """End the stream."""
         self.halted = True
 
-    def call(self, target: int, arguments: tuple) -> None:
+    def call(self, target: int, arguments: Sequence[Mem | Imm]) -> None:
         """Enter a routine, with arguments evaluated in the caller's frame; raises MachineFault at the depth limit."""
         if len(self.frames) > self.sequencer.config.call_depth:
             self._fault(f"more than {self.sequencer.config.call_depth} calls inside calls")
@@ -211,8 +212,8 @@ class ControlFlow:
         if sum(frame.saved_enables for frame in self.frames) > len(ENABLE_STACK):
             self._fault(f"EPUSH: the enable stack holds {len(ENABLE_STACK)}")
 
-    def _argument(self, argument: object) -> int:
-        value, base = (argument.offset, argument.base) if isinstance(argument, Mem) else (argument.value, argument.base)
+    def _argument(self, argument: Mem | Imm) -> int:
+        value, base = argument.offset if isinstance(argument, Mem) else argument.value, argument.base
         if base is None:
             return value
         if base >= len(self.parameters):
@@ -233,8 +234,8 @@ class ControlFlow:
     def _here(self) -> str:
         return self.program.where(min(max(self.index, 0), len(self.sequencer.control) - 1))
 
-    def _fault(self, message: str) -> None:
-        where = self.program.where(max(0, self.index - 1)) if self.index is not None else self.name
+    def _fault(self, message: str) -> NoReturn:
+        where = self.program.where(max(0, self.index - 1)) if self.index >= 0 else self.name
         raise MachineFault(f"{where}: {message} (cycle {self.cycle})")
 
 
@@ -297,11 +298,13 @@ class Stream(ControlFlow):
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
-            code = None if self.straight_codes is None or index < self._alone_to else self.straight_codes.at(index)
-            if code is not None and self._skip(code, limit):
-                if code.shared:
-                    yield Issue(IssueKind.EXECUTE, index, code)
-                continue
+            codes = self.straight_codes
+            if codes is not None and index >= self._alone_to:
+                code = codes.at(index)
+                if code is not None and self._skip(codes, code, limit):
+                    if code.shared:
+                        yield Issue(IssueKind.EXECUTE, index, code)
+                    continue
             if self.supply is not None and not self.supply.ready:
                 late = self._stall(index)
                 while late is None:
@@ -346,7 +349,7 @@ class Stream(ControlFlow):
             found = self._single[index] = Issue(IssueKind.EXECUTE, index)
         return found
 
-    def _skip(self, code: StraightCode, limit: float) -> bool:
+    def _skip(self, codes: StraightCodes, code: StraightCode, limit: float) -> bool:
         """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
         if self.cycle + code.cycles > limit:
             self._alone_to = code.end
@@ -373,7 +376,7 @@ class Stream(ControlFlow):
             self.bus.emit(RoutineEntered, entered, self.name, body.name, len(self.frames))
             self._go_through(body.first, body.end + 1, body.cycles)
         self.index = code.end
-        self.straight_codes.note(code)
+        codes.note(code)
         if body is not None:
             self.left(body.name, self.cycle - entered)
         if self.on_skip is not None and not code.shared:
@@ -481,10 +484,18 @@ class Stream(ControlFlow):
             self.bus.emit(Waited, self.cycle, self.name, index, reason, cycle)
         self.cycle = cycle
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the stream waits for a semaphore that has not been signalled."""
+        return self.waiting is not None and not self.semaphores.count(self.waiting)
+
     def why_waiting(self) -> str:
         """Return which stream waits where for which semaphore, and since when."""
-        semaphore = f"sem {self.waiting} (count {self.semaphores.count(self.waiting)})"
-        return f"{self.name.upper()}  {self._here()}   waits {semaphore} since cycle {self.cycle}"
+        return f"{self._why_waiting()} since cycle {self.cycle}"
+
+    def _why_waiting(self) -> str:
+        count = 0 if self.waiting is None else self.semaphores.count(self.waiting)
+        return f"{self.name.upper()}  {self._here()}   waits sem {self.waiting} (count {count})"
 
     @property
     def busy(self) -> int:

@@ -334,6 +334,13 @@ class TasicBox(Box[TasicSpec, TasicState]):
         for _ in self.wires["gp_done"].take_all(cycle):
             self._finish(cycle)
 
+    @property
+    def _command(self) -> TransferCommand:
+        """What is being carried out."""
+        if self.state.command is None:
+            raise InternalError(f"{self.name}: bytes have come for no transfer")
+        return self.state.command
+
     def _begin(self, command: TransferCommand, cycle: Cycle) -> None:
         state, load = self.state, command.transfer.load
         state.command = command
@@ -368,12 +375,12 @@ class TasicBox(Box[TasicSpec, TasicState]):
 
     def _run(self, cycle: Cycle) -> None:
         """The first round has come in: from here on accesses and ports keep each other busy."""
-        state, command = self.state, self.state.command
+        state, command = self.state, self._command
         state.filling = False
         begin = max(cycle, state.free_at)
         end = begin + run_cycles(self.spec, command)
         if self.sdrams is not None and command.transfer.accesses:
-            end = self._schedule(begin, end)
+            end = self._schedule(self.sdrams, begin, end)
         state.busy_cycles += end - begin
         self._tell(begin, end, command.transfer, command.rounds, command.used, self.spec.emcs * command.rounds)
         state.end_at = end
@@ -406,34 +413,34 @@ class TasicBox(Box[TasicSpec, TasicState]):
         settled = settle_cycles(self.spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing)
         self.state.free_at = max(end, end - access_cycles(self.spec, transfer) + settled)
 
-    def _schedule(self, begin: int, expected: int) -> int:
+    def _schedule(self, sdrams: SdramUse, begin: int, expected: int) -> int:
         """Give every access of the transfer its place; return the cycle after the last byte."""
-        spec, command = self.spec, self.state.command
+        spec, command = self.spec, self._command
         transfer = command.transfer
         start = end = begin
         for index in range(command.rounds):
             if index:
                 start = max(end, start + _port_cycles(spec, transfer.inbound_bytes(index)))
-            end = self._round(start, self._addresses(command, index), transfer)
+            end = self._round(sdrams, start, self._addresses(sdrams, command, index), transfer)
             end += _port_cycles(spec, transfer.outbound_bytes)
         if spec.sdram.equal_slots and not spec.sdram.refresh and end != expected:
             raise InternalError(f"{self.name}: equal slots end in cycle {expected}, the schedule of accesses in {end}")
         return end
 
-    def _addresses(self, command: TransferCommand, index: int) -> RoundAddresses:
+    def _addresses(self, sdrams: SdramUse, command: TransferCommand, index: int) -> RoundAddresses:
         """Return the addresses of a round; where PE data would give them and there are none, any will do."""
         if command.addresses is not None:
             return command.addresses[index]
-        return self.sdrams.turns(self.spec.emcs)
+        return sdrams.turns(self.spec.emcs)
 
-    def _round(self, start: int, addresses: RoundAddresses, transfer: Transfer) -> int:
+    def _round(self, sdrams: SdramUse, start: int, addresses: RoundAddresses, transfer: Transfer) -> int:
         write = transfer.direction is not Direction.READ
         overhead = 0 if write else self.spec.read_overhead_cycles
         pattern = access_pattern(alternate=transfer.alternate)
-        return self.sdrams.round(start, addresses, transfer.size, write=write, pattern=pattern, overhead=overhead)
+        return sdrams.round(start, addresses, transfer.size, write=write, pattern=pattern, overhead=overhead)
 
     def _send_outbound(self, cycle: Cycle) -> None:
-        command = self.state.command
+        command = self._command
         self.wires["outbound"].send_bulk(cycle, command, command.outbound_bytes * self.spec.emcs)
 
     def _finish_run(self, cycle: Cycle) -> None:
@@ -446,13 +453,14 @@ class TasicBox(Box[TasicSpec, TasicState]):
     def _write_part(self, part: LoadPart, cycle: Cycle) -> None:
         """Write what has come from a GP, block after block."""
         state = self.state
-        transfer = state.command.transfer
+        transfer = self._command.transfer
         begin = max(cycle, state.free_at)
         end = begin + part.blocks * access_cycles(self.spec, transfer)
         if self.sdrams is not None:
+            assert transfer.load is not None, "parts are those of a load"
             first = transfer.load.address + 4 * part.first
             addresses = tuple((first + 4 * index,) for index in range(part.blocks))
-            end = self._round(begin, addresses, transfer)
+            end = self._round(self.sdrams, begin, addresses, transfer)
         self._leave(transfer, end)
         state.busy_cycles += end - begin
         self._tell(begin, end, transfer, 1, part.blocks, part.blocks)

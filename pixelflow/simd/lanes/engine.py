@@ -75,6 +75,10 @@ class RepeatedRows(Protocol):
     """Rows that lanes ask for in the same way time and again, and what they are given each time."""
 
     @property
+    def asked(self) -> Sequence[tuple[int | str, NDArray[np.uint8]]]:
+        """What is asked, as `Repeats.rows` takes it."""
+
+    @property
     def compare(self) -> Sequence[Action]:
         """Actions that look whether all that is asked is the same."""
 

@@ -467,7 +467,7 @@ class CompiledEngine(Engine):
         self._counts = False
         """Whether there are chains, whose uses are counted."""
         self._apart = _APART
-        self._wanted: list[Block] = []
+        self._wanted: list[Block | Foreign] = []
         """Blocks of which there is code, but no function yet."""
         self.falls_back = True
         """Whether numpy goes on, on the same state, where native code cannot be made; else that is an error."""
@@ -527,7 +527,7 @@ class CompiledEngine(Engine):
         holds = [action.holds for action in actions if action.holds]
         return CompiledAction(parts, b"".join(action.code for action in actions), 0, holds)
 
-    def _code(self, block: Block, operands: list[int]) -> array[int]:
+    def _code(self, block: Block | Foreign, operands: list[int]) -> array[int]:
         """Return the code of one block."""
         number = self._native.number(block)
         if not self._native.addresses[number]:
@@ -627,7 +627,7 @@ class CompiledEngine(Engine):
         """Carry out an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
         self._fuse(action, self._native.compile)
 
-    def _fuse(self, action: CompiledAction, get: Callable[[list[Block]], bool]) -> None:
+    def _fuse(self, action: CompiledAction, get: Callable[[list[Block | Foreign]], bool]) -> None:
         """Give a chain fused code, where ``get`` can provide the blocks."""
         if not self._fuses:
             return

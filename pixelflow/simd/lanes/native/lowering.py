@@ -274,7 +274,13 @@ class Product:
     word: str
 
 
-Value = str | Bit | Product
+class Deferred:
+    """What a body that knows more than rows makes a vector of, once it is asked for (`VectorOperations._vector_of`)."""
+
+    __slots__ = ()
+
+
+Value = str | Bit | Product | Deferred
 """The name of a vector of bytes, a constant, or what may become a vector of bytes."""
 
 
@@ -347,9 +353,11 @@ class VectorOperations:
             self._known["full", value] = self._vector_of(value)
         return self._known["full", value]
 
-    def _vector_of(self, value: Bit | Product) -> str:
+    def _vector_of(self, value: Bit | Product | Deferred) -> str:
         if isinstance(value, Product):
             return self.logic("and", value.bit, value.word)
+        if isinstance(value, Deferred):
+            raise NotImplementedError(f"no vector of {value}")
         match self._settled(value):
             case Bit("top", word):
                 if self._matrices:
