@@ -29,7 +29,7 @@ from pixelflow.debugger.divergence import (
     values_table,
 )
 from pixelflow.node import SavedRun
-from pixelflow.node.pe_map import REGISTERS
+from pixelflow.node.pe_map import REGISTERS, PeValue
 from pixelflow.node.pe_report import FLAGS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.arrays import parse_arrays
@@ -60,7 +60,7 @@ class SavedState:
     lanes: list[int]
     memory: NDArray[np.uint8]
     """uint8[bytes, PEs]."""
-    per_pe: dict[str, NDArray[np.generic]]
+    per_pe: dict[str, NDArray[PeValue]]
 
 
 class _StateFile(TypedDict):

@@ -85,7 +85,7 @@ BROKEN: dict[str, tuple[Mapping[str, str], *tuple[str, ...]]] = {
         },
         "toy_bridge.caches: which is it",
         "pixelflow.node.run.marks: a kind of nothing",
-        "gen6_bridge.records: a kind of nothing",
+        "gen6_bridge.debugger: a kind of nothing",
     ),
     "imports_follow_the_table": (
         {
