@@ -108,7 +108,7 @@ def _archive(path: str, data: bytes) -> SavedRun | SavedState:
     arrays = parse_arrays(data, lambda message: InputError(Fault(message, Place(path))))
     if "memory" not in arrays:
         return SavedRun.from_bytes(data, path)
-    per_pe = {name: arrays[name] for name in (*REGISTERS, *FLAGS)}
+    per_pe = {name: cast("NDArray[PeValue]", arrays[name]) for name in (*REGISTERS, *FLAGS)}
     header = json.loads(str(arrays["header"]))
     memory = cast("NDArray[np.uint8]", arrays["memory"])  # or else it is refused
     return _checked(path, SavedState(header, arrays["lanes"].tolist(), memory, per_pe))
