@@ -51,20 +51,20 @@ def until(stream: io.StringIO, text: str) -> bool:
 
 def test_a_command_that_says_nothing_says_that_it_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = opened(monkeypatch)
-    with SignOfLife(Screen(width=80), "pixelflow bench"):
-        assert until(terminal, "pixelflow bench")
+    with SignOfLife(Screen(width=80), "pixelflow study"):
+        assert until(terminal, "pixelflow study")
 
 
 def test_a_line_that_knows_more_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = opened(monkeypatch)
-    with SignOfLife(Screen(width=80), "pixelflow bench"):
-        assert until(terminal, "pixelflow bench")
+    with SignOfLife(Screen(width=80), "pixelflow study"):
+        assert until(terminal, "pixelflow study")
         with Progress(Screen(width=80), 3) as progress:
             before = len(terminal.getvalue())
             progress.doing("table 2")
             assert until(terminal, "table 2")
             time.sleep(0.3)
-            assert "pixelflow bench" not in terminal.getvalue()[before:]
+            assert "pixelflow study" not in terminal.getvalue()[before:]
 
 
 @pytest.mark.parametrize("screen", [Screen(width=80, quiet=True), Screen(width=80, progress=False)])
@@ -73,7 +73,7 @@ def test_nobody_is_told_who_does_not_want_it(
     monkeypatch: pytest.MonkeyPatch, screen: Screen, kind: Callable[[pytest.MonkeyPatch], io.StringIO]
 ) -> None:
     stream = kind(monkeypatch)
-    with SignOfLife(screen, "pixelflow bench"), Progress(screen) as progress:
+    with SignOfLife(screen, "pixelflow study"), Progress(screen) as progress:
         progress.doing("table 2")
         time.sleep(0.2)
     assert stream.getvalue() == ""
@@ -143,8 +143,8 @@ def test_a_time_without_an_estimate_is_not_called_left(monkeypatch: pytest.Monke
     with Progress(Screen(width=80), counts=False) as progress:
         progress.doing("cycle 1,000")
         assert until(terminal, "elapsed 0:00:0")
-    with SignOfLife(Screen(width=80), "pixelflow bench"):
-        assert until(terminal, "pixelflow bench")
+    with SignOfLife(Screen(width=80), "pixelflow study"):
+        assert until(terminal, "pixelflow study")
     assert "left" not in terminal.getvalue()
 
 
