@@ -97,5 +97,6 @@ COMMANDS = MachineCommands(
         "pixelflow bench larrabee --rounds 1",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
         "pixelflow kernels --machine larrabee matrix-product fourier",
+        "pixelflow view blocks.mc --machine larrabee",
     ),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.arguments import add_config_options, count
 from pixelflow.cli.debug import COMMANDS, Debugger
 from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, examples_for
 from pixelflow.cli.programs import add_parameter_option, example_files, read_program, shipped_files, target_on
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
@@ -227,7 +227,7 @@ EXAMPLES = (
     "pixelflow view triangle.npz",
     "pixelflow run triangle --trace triangle.pftrace",
     "pixelflow view triangle.pftrace",
-    "pixelflow view blocks.mc --machine larrabee",
+    *examples_for("view", PIXELFLOW),
 )
 
 _FIRST = next(iter(BUILT_IN))
