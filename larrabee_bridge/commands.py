@@ -87,5 +87,6 @@ COMMANDS = MachineCommands(
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
         "pixelflow kernels --machine larrabee matrix-product fourier",
+        "pixelflow view blocks.mc --machine larrabee",
     ),
 )

@@ -46,11 +46,6 @@ class Tessellated:
         """Cycles for each patch where one thread has a core for itself."""
         return sum(self.timing.alone) / self.patches
 
-    @property
-    def cycles_shared(self) -> float:
-        """Cycles for each patch where the threads take turns on one core."""
-        return self.timing.core / self.patches
-
 
 def bernstein(degree: int, parameters: ArrayLike) -> NDArray[np.float64]:
     """Return B_0 .. B_degree of each parameter, [degree + 1, parameters], in float64."""

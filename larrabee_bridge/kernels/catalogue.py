@@ -14,10 +14,11 @@ from larrabee_bridge.kernels.particles import particles_study
 from larrabee_bridge.kernels.portfolio import portfolio_study
 from larrabee_bridge.kernels.product import product_study
 from larrabee_bridge.kernels.shadow_maps import shadow_study
-from larrabee_bridge.kernels.study import KernelStudy, kernels_report, list_of
+from larrabee_bridge.kernels.study import KernelResult, KernelStudy, kernels_report, list_of
 from larrabee_bridge.kernels.tones import tones_study
 from larrabee_bridge.kernels.tracing import ray_tracer
 from larrabee_bridge.kernels.transparency import transparency_study
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.commands import MachineKernels
 
 STUDIES = (
@@ -42,4 +43,10 @@ STUDIES = (
 )
 """All of them."""
 
-KERNELS = MachineKernels({each.name: each for each in STUDIES}, list_of, kernels_report)
+KERNELS = MachineKernels[KernelStudy, CoreConfig, KernelResult](
+    {each.name: each for each in STUDIES},
+    lambda kernel, config, tell: kernel.study(config, tell),
+    lambda result: result.picture,
+    list_of,
+    kernels_report,
+)

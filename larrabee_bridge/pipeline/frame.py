@@ -274,10 +274,6 @@ class Breakdown:
         """Return the share of rasterization with so many vector operations more in each shader."""
         return raster_share(self.stages, self.quad, operations)
 
-    def length_at(self, share: float) -> float:
-        """Return how many vector operations more in each shader bring rasterization down to a share; 0 without any."""
-        return shader_length_at(share, self.stages, self.quad)
-
 
 def breakdown_of(
     frame: Frame, *, tile: int = 64, config: CoreConfig | None = None, vertices: int = 0, longer: int = 40

@@ -185,12 +185,6 @@ class Schedule:
         return len(self.core)
 
     @property
-    def lock_share(self) -> float:
-        """Share of locks in all busy cycles."""
-        busy = int(self.busy.sum())
-        return self.locks * self.lock_cycles / busy if busy else 0.0
-
-    @property
     def utilisation(self) -> float:
         """Share of busy cycles in those of all cores until the last one is done."""
         whole = self.cores * self.makespan
@@ -206,19 +200,6 @@ class Schedule:
         columns = (self.core, self.begin, self.end, self.kind, self.rtset, self.item)
         for core, begin, end, kind, rtset, item in zip(*(values.tolist() for values in columns), strict=True):
             yield WorkSpan(core, begin, end, WorkKind(kind), self.names[rtset], item)
-
-    def busy_cores(self, points: int) -> np.ndarray:
-        """Return the mean number of busy cores in each of ``points`` equal parts of the run: float64[point]."""
-        edges = np.linspace(0, self.makespan, points + 1)
-        covered = np.zeros(points + 1)
-        for sign, at in ((1, self.begin), (-1, self.end)):
-            # A core is busy from `at` on: its part of everything before each edge.
-            ordered = np.sort(at)
-            sums = np.concatenate([[0], np.cumsum(ordered)])
-            count = np.searchsorted(ordered, edges)
-            covered += sign * (count * edges - sums[count])
-        width = self.makespan / points
-        return np.diff(covered) / width if width else np.zeros(points)
 
 
 # The scheduler: idle cores take from shared lists what is ready, one thing after the other, in a fixed order.

@@ -82,12 +82,6 @@ class TileTextureUnit:
         requests = int(self.requests.sum())
         return int(self.asking.sum() + self.answered.sum()) / requests if requests else None
 
-    @property
-    def hit_rate(self) -> float | None:
-        """Share of the accesses to lines that found them in the cache; None without accesses."""
-        accesses = int(self.hits.sum() + self.misses.sum())
-        return int(self.hits.sum()) / accesses if accesses else None
-
     def finish(self) -> None:
         """Forget what the caches hold: the tiles are done."""
         self._kept = self._nothing()

@@ -115,16 +115,15 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
             raise UsageError(f"--{name}", f"is PixelFlow's; this is {machine.title}")
     if machine.commands is None or not machine.commands.kernels:
         raise UsageError("--machine", f"there are no kernels of {machine.title} here")
-    kernels: MachineKernels = resolve_name(machine.commands.kernels)
+    kernels: MachineKernels[object, object, object] = resolve_name(machine.commands.kernels)
     names = list(kernels.known) if args.kernels == _ALL else list(dict.fromkeys(args.kernels))
     for name in names:
         if name not in kernels.known:
             near = nearest(name, kernels.known)
             hint = f"did you mean {near}?" if near else f"kernels: {', '.join(kernels.known)}"
             raise UsageError("KERNEL", f"there is no kernel {name!r}", hint)
-    chosen = [kernels.known[name] for name in names]
     if args.list:
-        return kernels.listed(chosen)
+        return kernels.listed([kernels.known[name] for name in names])
     config = configured(machine.configuration, "-D", args.overrides)
     paths = {name: str(Path(args.pictures) / f"{name}.png") for name in names if args.pictures is not None}
     if args.pictures is not None:
@@ -134,15 +133,16 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
         for path in paths.values():
             check_writable(path)
     found, wrote = [], []
-    with Progress(screen, len(chosen)) as progress:
-        for kernel in progress.over(chosen):
-            progress.doing(kernel.name)
-            result = kernel.study(config, progress.doing)
-            found.append((kernel, result))
-            if paths and result.picture is not None:
-                rows, columns, _ = result.picture.shape
-                write_picture(paths[kernel.name], replace(Picture.empty(columns, rows), colours=result.picture))
-                wrote.append(paths[kernel.name])
+    with Progress(screen, len(names)) as progress:
+        for name in progress.over(names):
+            progress.doing(name)
+            result = kernels.carry_out(kernels.known[name], config, progress.doing)
+            found.append((kernels.known[name], result))
+            colours = kernels.picture(result) if paths else None
+            if colours is not None:
+                rows, columns, _ = colours.shape
+                write_picture(paths[name], replace(Picture.empty(columns, rows), colours=colours))
+                wrote.append(paths[name])
     return kernels.report(found, wrote, config)
 
 

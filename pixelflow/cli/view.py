@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.arguments import add_config_options, count
 from pixelflow.cli.debug import COMMANDS, Debugger
 from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, examples_for
 from pixelflow.cli.programs import add_parameter_option, example_files, read_program, shipped_files, target_on
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
@@ -45,7 +45,7 @@ from pixelflow.view import (
     run_explorer,
     serve,
 )
-from pixelflow.view import Telling as view_Telling
+from pixelflow.view import Telling as PageTelling
 from tessellation import BUILT_IN, Patch, load
 from tessellation.picture import MESH_SUFFIXES
 from tessellation.scenes import MESHES, SCENES, frames_of
@@ -190,7 +190,7 @@ def explore(
         assert not isinstance(run, (AssembledProgram, Trace))
         saved = SavedRun.load(run)
 
-    def furnish(tell: view_Telling) -> Iterable[PageRoom]:
+    def furnish(tell: PageTelling) -> Iterable[PageRoom]:
         return (ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell),)
 
     return run_explorer(furnish, height)
@@ -227,7 +227,7 @@ EXAMPLES = (
     "pixelflow view triangle.npz",
     "pixelflow run triangle --trace triangle.pftrace",
     "pixelflow view triangle.pftrace",
-    "pixelflow view blocks.mc --machine larrabee",
+    *examples_for("view", PIXELFLOW),
 )
 
 _FIRST = next(iter(BUILT_IN))
@@ -271,7 +271,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     saved = _run_of(args, screen) if traced is None else None
     named = _patches_of(args, screen) if traced is None and saved is None else None
 
-    def furnish(tell: view_Telling) -> Iterable[PageRoom]:
+    def furnish(tell: PageTelling) -> Iterable[PageRoom]:
         if traced is not None:
             return (TraceRoom(traced),)
         explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)

@@ -437,7 +437,7 @@ class Run(Shown):
         return totals
 
 
-class _Staged_of_run(Protocol):
+class _ByStage(Protocol):
     """A run, or what tells of one."""
 
     @property
@@ -445,7 +445,7 @@ class _Staged_of_run(Protocol):
         """Cycles of each stage."""
 
 
-def stages_of(runs: Iterable[_Staged_of_run]) -> dict[str, int]:
+def stages_of(runs: Iterable[_ByStage]) -> dict[str, int]:
     """Return the cycles of each stage over several runs, in the order in which the stages first came."""
     totals: Counter[str] = Counter()
     for run in runs:

@@ -67,7 +67,7 @@ HEADER = ("trace", "cycle", "cmd", "bank", "row", "col", "bl")
 FAULT_LIMIT = 20
 """More faults than this are not listed."""
 
-_KINDS_of_trace = {kind.value: kind for kind in CommandKind}
+_BY_NAME = {kind.value: kind for kind in CommandKind}
 
 
 def read_traces(text: str, file: str = "trace") -> dict[int, list[SdramCommand]]:
@@ -102,10 +102,10 @@ def _command(line: str, place: Place, faults: list[Fault]) -> tuple[int, SdramCo
     if len(cells) != len(HEADER):
         faults.append(Fault(f"expected {len(HEADER)} values, found {len(cells)}", place))
         return None
-    kind = _KINDS_of_trace.get(cells[2])
+    kind = _BY_NAME.get(cells[2])
     if kind is None:
-        close = nearest(cells[2], _KINDS_of_trace)
-        hint = f"did you mean {close}?" if close else f"known: {', '.join(_KINDS_of_trace)}"
+        close = nearest(cells[2], _BY_NAME)
+        hint = f"did you mean {close}?" if close else f"known: {', '.join(_BY_NAME)}"
         faults.append(Fault(f"there is no command {cells[2][:20]!r}", place, hint))
         return None
     numbers = []

@@ -205,14 +205,6 @@ class AddressMap:
             self._check(value, limit, name)
         return _gather(texel, self._texture)
 
-    def texture_to_physical(self, texel: Texel) -> Physical:
-        """Return where a byte of a texel is."""
-        return self.to_physical(self.from_texture(texel))
-
-    def physical_to_texture(self, physical: Physical) -> Texel:
-        """Return the texel that a byte belongs to."""
-        return self.to_texture(self.from_physical(physical))
-
     def _check(self, value: Numbers, limit: int, name: str) -> None:
         if isinstance(value, int):
             low = high = value

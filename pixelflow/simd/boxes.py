@@ -96,11 +96,6 @@ class Wire:
 
     # --- the sender's end ----------------------------------------------------------------------------------------
 
-    @property
-    def free_from(self) -> Cycle:
-        """The first cycle in which nothing has been sent yet."""
-        return Cycle(self._busy_to + 1)
-
     def send(self, cycle: Cycle, item: Item, amount: int = 1, latency: int | None = None) -> int:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 

@@ -10,10 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pixelflow.simd.report import Report
+
+_Kernel = TypeVar("_Kernel")
+_Taken = TypeVar("_Taken")
+_Result = TypeVar("_Result")
 
 Told: TypeAlias = Mapping[str, Any]
 """What the drawer of a machine is told by keyword: its options, and ``config``."""
@@ -108,14 +115,18 @@ class MachineDrawing:
 
 
 @dataclass(frozen=True)
-class MachineKernels:
+class MachineKernels(Generic[_Kernel, _Taken, _Result]):
     """Kernels that a machine carries out, and the reports of them."""
 
-    known: Mapping[str, Any]
-    """By name; each has a ``study``, which takes a configuration and who is told how far it has come."""
-    listed: Callable[[Sequence[Any]], Report]
+    known: Mapping[str, _Kernel]
+    """By name."""
+    carry_out: Callable[[_Kernel, _Taken, Callable[[str], None]], _Result]
+    """Takes a configuration, and who is told how far it has come."""
+    picture: Callable[[_Result], NDArray[np.uint8] | None]
+    """Colours, uint8[row, column, 3], where there is something to see."""
+    listed: Callable[[Sequence[_Kernel]], Report]
     """Reports which there are."""
-    report: Callable[[Sequence[tuple[Any, Any]], Sequence[str], Any], Report]
+    report: Callable[[Sequence[tuple[_Kernel, _Result]], Sequence[str], _Taken], Report]
     """Takes kernels with their results, the files of their pictures, and the configuration."""
 
 

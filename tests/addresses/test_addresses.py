@@ -50,8 +50,6 @@ def test_single_addresses_are_as_vectors(form: AddressForm, linear: int) -> None
     physical, texel = addresses.to_physical(linear), addresses.to_texture(linear)
     assert all(type(each) is int for each in (*physical, *texel))
     assert [int(each[0]) for each in addresses.to_physical(np.array([linear]))] == list(physical)
-    assert addresses.texture_to_physical(texel) == physical
-    assert addresses.physical_to_texture(physical) == texel
 
 
 @FORMS

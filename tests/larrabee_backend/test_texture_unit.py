@@ -60,7 +60,6 @@ def test_lines_that_a_quad_touches() -> None:
     assert (unit.misses[0], unit.hits[0]) == (4, 5)
     assert (unit.pixels[0], unit.requests[0].tolist()) == (16 + 16 + 9, [3, 0, 0])
     assert unit.cycles[0] == 4 + 4 + 3  # four pixels a cycle, begun ones rounded up
-    assert unit.hit_rate == 5 / 9
 
 
 def test_a_tile_begins_with_an_empty_cache() -> None:

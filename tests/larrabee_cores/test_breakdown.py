@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.frame import Breakdown, breakdown_of
+from larrabee_bridge.pipeline.frame import Breakdown, breakdown_of, shader_length_at
 from larrabee_bridge.pipeline.rasterizer import rasterize
 from pixelflow.simd.drawing import Draw, Frame, snap
 from tessellation.scenes import layers, volumes
@@ -29,7 +29,7 @@ def test_shares_are_parts_of_all_stages() -> None:
 
 
 def test_a_long_shader_brings_it_below_5_percent() -> None:
-    length = found(0).length_at(0.05)
+    length = shader_length_at(0.05, found(0).stages, found(0).quad)
     assert 0 < length < 1000
     assert found(0).raster_share(length) == pytest.approx(0.05)
     ground = layers(SIDE, SIDE, depth=1, columns=4, rows=4)

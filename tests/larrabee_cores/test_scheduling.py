@@ -67,8 +67,6 @@ def test_one_rtset_on_two_cores() -> None:
     assert schedule([work], replace(ALONE, cores=4, lock_cycles=1)).done[3] == 0, (
         "three PrimSets and bins are for three"
     )
-    assert found.lock_share == 8 / 88
-    assert schedule([work], replace(ALONE, lock_cycles=10)).lock_share == 80 / 160
     assert found.utilisation == 88 / 108
 
 
@@ -202,7 +200,6 @@ def test_what_every_schedule_keeps(config: ScheduleConfig, seed: int) -> None:
     if not config.exclusive_locks:
         # Graham 1966: cores are idle only while the longest chain of waits is under way.
         assert found.makespan <= whole / config.cores + critical_path(works, config)
-    assert np.isclose(found.busy_cores(7).mean() * found.makespan, whole)
     again = schedule(works, config)
     assert told(again) == told(found)
 

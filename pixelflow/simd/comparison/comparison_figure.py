@@ -335,7 +335,7 @@ def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str
 _COLOUR_OFF, _DEPTH_OFF = 255, 110
 _WIDE = 480
 """Points of a page that small pictures are as wide as."""
-_PARTS_of_illustrations = 4
+_MOST_PARTS = 4
 """Of a machine, in the figure of all."""
 _LONGEST = 22
 """Letters of a lane's name that a figure has room for."""
@@ -366,7 +366,7 @@ def timelines_of(found: Comparison) -> Iterator[Illustration]:
     """
     lanes = []
     for side in found.sides:
-        for part, spans in side.timeline[:_PARTS_of_illustrations]:
+        for part, spans in side.timeline[:_MOST_PARTS]:
             lanes.append((f"{side.machine}, {part}"[:_LONGEST], [_at(span, 1e3 / side.clock_mhz) for span in spans]))
     if lanes:
         yield Timeline("what goes on when, at each machine's clock", lanes, "ns")

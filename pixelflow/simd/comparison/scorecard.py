@@ -253,7 +253,7 @@ def _object(ground: Ground | None) -> Json:
 _BUILT = {"year": "year", "clock": "clock, MHz", "process": "process, nm", "area": "area of a chip, mm2"}
 _UNKNOWN = "not known"
 _UNSAID = "not said"
-_LEGEND_of_fairness = {
+_FAIRNESS = {
     HowCounted.UNITS: "fixed functions whose time is simulated",
     HowCounted.FREE: "it takes no cycles here, or somebody else does it",
     HowCounted.NONE: "there is no such work on the machine",
@@ -354,7 +354,7 @@ def fairness_parts(found: Comparison) -> Iterator[Part]:
     ]  # fmt: skip
     yield from ("", Table(columns, work))
     seen = {side.counted.get(each) for side in found.sides for each in found.asked}
-    yield "; ".join(f"{how}: {text}" for how, text in _LEGEND_of_fairness.items() if how in seen) + "."
+    yield "; ".join(f"{how}: {text}" for how, text in _FAIRNESS.items() if how in seen) + "."
     yield from _fair(found)
     yield from _unfair(found)
 

@@ -265,7 +265,7 @@ def by_triangle_size(frame: Frame, ways: Sequence[Way]) -> Beside | None:
     given = sum(len(draw.triangles) for draw in frame.draws)
     standings = _standings_of_triangles(rows)
     parts = tuple(_parts(rows, given - sum(row.triangles for row in rows), standings))
-    data: dict[str, Json] = {"rows": [_object_of_triangles(row) for row in rows], "standings": _json(standings)}
+    data: dict[str, Json] = {"rows": [_row_object(row) for row in rows], "standings": _json(standings)}
     return Beside("Triangles by their size", parts, data, ())
 
 
@@ -338,7 +338,7 @@ def _json(standings: Mapping[str, Mapping[str, str]]) -> dict[str, Json]:
     return {name: dict(figures) for name, figures in standings.items()}
 
 
-def _object_of_triangles(row: SizeRow) -> dict[str, Json]:
+def _row_object(row: SizeRow) -> dict[str, Json]:
     return {
         "pixels": [row.least, None if row.below is None else row.below - 1],
         "triangles": row.triangles,

@@ -396,7 +396,7 @@ class _Selection:
             direct = _DIRECT.get(step.op)
             if direct is not None:
                 values.append(direct(self, *[values[at] for at in step.inputs]))
-            elif step.op is _LOAD_of_selection:
+            elif step.op is _LOAD:
                 values.append(self._view(self._operands[step.detail], step.bits))
             else:
                 values.append(self._other(step, [values[at] for at in step.inputs]))
@@ -534,7 +534,6 @@ _DIRECT: dict[Op, Callable[..., Value]] = {
 }
 """The selection for steps that are nothing but what they take."""
 
-_LOAD_of_selection = Op.LOAD
 
 _ONE = Value(Lie.UNIT, constant=1)
 

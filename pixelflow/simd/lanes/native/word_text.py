@@ -620,7 +620,7 @@ class DoubleArithmetic(Arithmetic):
     """The body of a function with what steps compute, doubles included."""
 
     def compute(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        direct = _DIRECT_of_doubles.get(step.op)
+        direct = _DOUBLES.get(step.op)
         return Arithmetic.compute(self, step, inputs) if direct is None else direct(self, step, inputs)
 
     # --- pairs of words -------------------------------------------------------------------------------------
@@ -720,9 +720,9 @@ class DoubleArithmetic(Arithmetic):
         return self.result(32, single, f"select {self.of('i1', single)} {is_nan}, {word} {quiet}, {word} {plain}")
 
 
-_Lowering_of_doubles = Callable[[DoubleArithmetic, FormStep, Sequence[GroupValue]], GroupValue]
+_DoubleLowering = Callable[[DoubleArithmetic, FormStep, Sequence[GroupValue]], GroupValue]
 
-_DIRECT_of_doubles: dict[Op, _Lowering_of_doubles] = {
+_DOUBLES: dict[Op, _DoubleLowering] = {
     Op.CUT: DoubleArithmetic._cut,
     **dict.fromkeys((Op.DOUBLE_ADD, Op.DOUBLE_MULTIPLY, Op.DOUBLE_FUSE), DoubleArithmetic._arithmetic),
     **dict.fromkeys((Op.DOUBLE_EQUAL, Op.DOUBLE_LESS), DoubleArithmetic._double_compare),
