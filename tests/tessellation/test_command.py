@@ -182,7 +182,7 @@ def test_normals_that_overflow_are_reported_and_never_written(capsys, tmp_path):
 
 
 def test_a_result_beyond_the_limits_is_an_expectation_that_failed(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("tessellation.surface.reference.LIMIT", 0.25)
+    monkeypatch.setattr("tessellation.host.tessellator.LIMIT", 0.25)
     code, out, err = run(capsys, "enneper", *ON_TINY, "-o", tmp_path / "e.obj")
     assert code == 1 and "from the reference" in err
     assert "worst point error" in out and (tmp_path / "e.obj").exists()
