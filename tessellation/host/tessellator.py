@@ -61,7 +61,8 @@ _MOST_PATCHES = 2_000
 
 def shaded(mesh: Mesh) -> RasterImage:
     """Return a small shaded picture of a mesh; raises InputError where no triangle has an area."""
-    from tessellation.picture.preview import View, pixels
+    from tessellation.picture.camera import View
+    from tessellation.picture.preview import pixels
 
     return pixels(mesh, View(width=_WIDTH, height=_HEIGHT), counted(len(mesh.triangles), "triangle"))
 
