@@ -657,7 +657,7 @@ def curves_of(rows: Sequence[Mapping[str, Json]], axes: Sequence[str]) -> tuple[
         lines = lines_of(rows, axes, x, CYCLES)
         points = [value for line in lines.values() for point in line for value in point]
         if points and len(lines) <= _MOST_LINES and all(_is_number(value) for value in points):
-            drawn = [(label, [(float(x), float(y)) for x, y in line]) for label, line in lines.items()]  # type: ignore[arg-type]
+            drawn = [(label, [(float(x), float(y)) for x, y in line]) for label, line in lines.items()]  # type: ignore[arg-type] # all are numbers
             return (Curves(f"{CYCLES} against {x}", x, "cycles", drawn),)
     return ()
 

@@ -97,7 +97,7 @@ class Deadly:
 def test_a_killed_worker_is_one_line_and_the_table_is_kept(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sweep("--set", "param.N=1:5", "--shard", "1/5", "--out", "p.csv").code == 0
     before = Path("p.csv").read_bytes()
-    monkeypatch.setattr("pixelflow.cli.sweep.subject.Subject.point", lambda self, words: Deadly())
+    monkeypatch.setattr("pixelflow.cli.sweep.Subject.point", lambda self, words: Deadly())
     result = sweep("--set", "param.N=1:5", "--jobs", "2", "--out", "p.csv")
     assert (result.code, result.out) == (130, "")
     assert "the finished points are in p.csv; the same command goes on from there" in result.err
