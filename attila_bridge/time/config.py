@@ -246,7 +246,7 @@ class TraversingConfig:
     recursive: bool = param(True, "tiles are split for a batch at once; else rows of scan tiles are walked, triangle by"
         " triangle", unit="", source=_PAPER, standing=Standing.DERIVED)
     square: bool = param(False, "of a frame higher than wide, tiles further up than the screen is wide are left out, as"
-        " recorded; rows of scan tiles have them all", unit="", source=_WHOLE, standing=Standing.INVENTED)
+        " recorded; rows of scan tiles have them all", unit="", source=_WHOLE, standing=Standing.DERIVED)
     queue: int = param(16, "triangles that wait", unit="triangles", source=_PAPER, standing=Standing.DERIVED, low=4,
         high=256)
     steps: int = param(2, "steps of 16 quads a cycle", unit="steps", source=_PAPER, standing=Standing.DERIVED, low=1,

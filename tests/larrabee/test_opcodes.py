@@ -13,7 +13,7 @@ from larrabee_bridge.vpu.isa import INSTRUCTIONS
 from larrabee_bridge.vpu.isa.declarations import DST, VectorFamily, declare
 from pixelflow.simd.errors import InternalError
 
-FILES = ("conversions", "floats", "integers", "masks", "memory", "scalar")
+FILES = ("floats", "integers", "memory", "scalar")
 DIGEST = "534756a9b200dc7c755326a85ae720c486f42403502bc29c55804d85beeadd57"
 """Of opcode, mnemonic and the fields of all operands, by opcode: of the first 107, and of those with 64 bits."""
 WIDE_DIGEST = "6d530b9b94a4f6d8caaf1beaf67186a67f11e1f7071039cdf60fa636d5639a59"
@@ -35,7 +35,7 @@ def test_the_table_of_opcodes_is_the_one_of_all_object_files() -> None:
         assert hashlib.sha256("\n".join(some).encode()).hexdigest() == digest
 
 
-@pytest.mark.parametrize("order", [FILES[::-1], *list(permutations(FILES))[7::240]], ids=",".join)
+@pytest.mark.parametrize("order", [FILES[::-1], *list(permutations(FILES))[3::8]], ids=",".join)
 def test_the_order_of_imports_changes_nothing(order: tuple[str, ...]) -> None:
     """The folder is a package without its face here, so that this order is the only one."""
     code = f"""
