@@ -79,7 +79,7 @@ def test_what_the_site_includes_is_there() -> None:
     assert len(named) > 30
     for name in named:
         package = name.removeprefix("reference/").removesuffix(".md").replace(".", "/")
-        found = (ROOT / name, PAGES / name, ROOT / package / "__init__.py")
+        found = (ROOT / name, PAGES / name, ROOT / package / "__init__.py", ROOT / f"{package}.py")
         assert any(each.exists() for each in found), name
 
 
