@@ -1,6 +1,6 @@
 """What a command does beside a run that takes long: a line that shows it is alive, a limit, and Ctrl-C that waits.
 
-The line stands on a terminal only, and only after some time. Ctrl-C ends a run between two instructions, so that what
+The line comes only after some time. Ctrl-C ends a run between two instructions, so that what
 it leaves can be reported and saved; a second one ends it at once.
 """
 

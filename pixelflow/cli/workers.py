@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from multiprocessing import resource_tracker
 from typing import Protocol, TypeVar, cast
 
 from microcode import reader as files
@@ -190,27 +191,27 @@ def _processes(jobs: int) -> Iterator[list[_Seat]]:
     before = set(multiprocessing.active_children())
     seats: list[_Seat] = []
     try:
-        for _ in range(jobs):
-            seats.append(_process(jobs))
+        with _interrupts_blocked():
+            for _ in range(jobs):
+                seats.append(_process(jobs))
         yield seats
     except BaseException:
-        for seat in seats:
-            seat.executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
+        for seat in seats:
+            seat.executor.shutdown(cancel_futures=True)
         raise
     for seat in seats:
         seat.executor.shutdown()
 
 
 def _process(jobs: int) -> _Seat:
-    """Return the seat of a process, one of so many, which begins now."""
+    """Return the seat of a process, one of so many, which begins now; interrupts are blocked."""
     # A fresh interpreter: a copy of this one would have its threads' locks, but not its threads. And a pool of one:
     # where it is broken it is known whose item it had.
     begun = partial(_begun, jobs, gc.get_threshold())
     executor = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=begun)
-    # Ctrl-C is for the process that began it, which stops it: it is deaf from birth.
-    with _interrupts_blocked(), _without_the_script():
+    with _without_the_script():
         executor.submit(_nothing)
     hint = "where memory was short, fewer --jobs need less"
     return _Seat(executor, (BrokenProcessPool,), "a process of --jobs was killed", hint)
@@ -231,7 +232,7 @@ class _KeptProcesses:
     @contextlib.contextmanager
     def lent(self) -> Iterator[list[_Seat]]:
         """Lend all of them; those that are found lost are replaced first."""
-        with self._lock:
+        with self._lock, _interrupts_blocked():
             self._seats[:] = [_process(len(self._seats)) if each.is_lost() else each for each in self._seats]
         yield list(self._seats)
 
@@ -304,10 +305,14 @@ def _check_workers(client: _Client, address: str) -> None:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Have an interrupt of this thread wait; a process that begins meanwhile inherits the mask, and gets none."""
+    """Have an interrupt of this thread wait; a process that begins meanwhile inherits the mask and gets none.
+
+    Ctrl-C is for the process that began it, which stops it.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()  # where it begins later, it takes the mask away
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from pixelflow.cli.workers import WorkerPool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -224,9 +228,18 @@ if __name__ == "__main__":
 def test_an_interrupt_while_processes_begin_waits_and_they_are_deaf_to_it() -> None:
     command = [sys.executable, "-c", BEGINNING]
     found = subprocess.run(command, capture_output=True, env=ENVIRONMENT, timeout=600)
-    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"deaf\ninterrupted\n")
+    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"deaf\ndeaf\ninterrupted\n")
 
 
 @pytest.mark.slow
 def test_interrupts_at_forty_random_moments_end_a_command_with_130(name: str, tmp_path: Path) -> None:
     check_moments(name, 40, length_of(name, tmp_path), tmp_path, random.Random(f"forty of {name}"))
+
+
+def test_processes_and_what_waits_for_them_have_ended_when_an_interrupt_goes_on() -> None:
+    """A thread that still waited would close what Python's own end writes to, with a traceback now and then."""
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt), WorkerPool(2).kept():
+        assert len(multiprocessing.active_children()) == 2
+        raise KeyboardInterrupt
+    assert not set(threading.enumerate()) - before and not multiprocessing.active_children()

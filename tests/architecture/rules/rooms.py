@@ -18,6 +18,7 @@ TABLE = {
     "pixelflow.simd.dashboard": "rich",
     "pixelflow.simd.drawing": "numpy",
     "pixelflow.simd.arrays": "numpy",
+    "pixelflow.simd.commands": "numpy",
     "pixelflow.simd.isa.kinds": "numpy",
     "pixelflow.simd.lanes": "numpy bitarray llvmlite",
     APART: "pixelflow.simd.errors rich",
