@@ -256,7 +256,7 @@ def test_pages_that_vanish_say_nothing_in_the_terminal(tmp_path: Path, connect) 
             ask_and_vanish(address, f"{number % 3:032}", 200)
         with connect(address, page="z" * 32) as link:
             assert "enneper" in exchanged(link, "draw.offers")["models"]
-    assert (tmp_path / "view.log").read_text(encoding="utf-8") == "Ctrl-C ends it\nended\n"
+    assert (tmp_path / "view.log").read_text(encoding="utf-8") == "Ctrl-C ends it\ninterrupted\n"
 
 
 @pytest.mark.parametrize(
