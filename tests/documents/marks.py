@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["ROOT", "fenced", "markdown_table", "table_after"]
+__all__ = ["ROOT", "fenced", "is_there", "markdown_table", "table_after"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +33,8 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[int | str]]) ->
 
 def _text(document: str) -> str:
     return (ROOT / document).read_text(encoding="utf-8")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a file exists, or a folder with more in it than what Python leaves where modules were moved away."""
+    return path.is_file() or any(each.is_file() and "__pycache__" not in each.parts for each in path.rglob("*"))

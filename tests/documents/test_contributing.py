@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.documents.marks import is_there
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -27,4 +29,4 @@ def test_the_recipes_run(tmp_path: Path) -> None:
 
 def test_the_places_that_it_names_exist() -> None:
     named = re.findall(r"`((?:pixelflow|microcode|tessellation|larrabee_bridge|tests|\.ci)[a-z_/]*(?:\.py)?)`", TEXT)
-    assert named and not [each for each in named if "/" in each and not (ROOT / each).exists()]
+    assert named and not [each for each in named if "/" in each and not is_there(ROOT / each)]

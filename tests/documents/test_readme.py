@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from tests.documents.marks import fenced
+from tests.documents.marks import fenced, is_there
 from tests.documents.printed import printed_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_links_lead_somewhere(document: Path) -> None:
         pytest.skip("not part of the repository")
     for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
         if "://" not in target:
-            assert (document.parent / target).exists(), target
+            assert is_there(document.parent / target), target
 
 
 @pytest.mark.parametrize("document", sorted(ROOT.rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
@@ -132,7 +132,7 @@ def test_named_files_exist(document: Path) -> None:
     named = re.findall(
         r"`([a-z_]+/(?:[a-z_0-9]+/)*(?:[a-z_0-9]+\.(?:py|mc|md))?)`", document.read_text(encoding="utf-8")
     )
-    missing = {each for each in named if not (document.parent / each).exists() and not (ROOT / each).exists()}
+    missing = {each for each in named if not is_there(document.parent / each) and not is_there(ROOT / each)}
     assert not missing
 
 
