@@ -36,5 +36,5 @@ def _text(document: str) -> str:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether a file exists, or a folder with more in it than what Python leaves where modules were moved away."""
+    """Return whether a file exists, or a folder that holds more than caches."""
     return path.is_file() or any(each.is_file() and "__pycache__" not in each.parts for each in path.rglob("*"))
