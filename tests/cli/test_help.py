@@ -38,9 +38,9 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     (tmp_path / "microcode").symlink_to(ROOT / "microcode")
     monkeypatch.chdir(tmp_path)
     # A page is got ready, and served for no time.
-    monkeypatch.setattr("pixelflow.view.require_server", lambda: None)
+    monkeypatch.setattr("pixelflow.cli.view.require_server", lambda: None)
     monkeypatch.setattr("pixelflow.simd.workers.usable_threads", lambda: 1)
-    monkeypatch.setattr("pixelflow.view.serve", lambda desks, port, ready: None)
+    monkeypatch.setattr("pixelflow.cli.view.serve", lambda desks, port, ready: None)
     examples = COMMANDS[name].load().EXAMPLES
     assert any(shlex.split(example)[1] == name for example in examples)
     for example in (each for each in examples if each not in LONG):
