@@ -305,7 +305,7 @@ def _check_workers(client: _Client, address: str) -> None:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Have an interrupt of this thread wait; a process that begins meanwhile inherits the mask and gets none.
+    """Hold an interrupt back until the end; a process that begins meanwhile inherits the mask and gets none.
 
     Ctrl-C is for the process that began it, which stops it.
     """
@@ -314,10 +314,20 @@ def _interrupts_blocked() -> Iterator[None]:
         return
     resource_tracker.ensure_running()  # where it begins later, it takes the mask away
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # A library's thread (linear algebra) has no mask: it takes the signal, and Python raises in the main thread.
+    held: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    if main and callable(handler):
+        signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
     try:
         yield
     finally:
+        if main and callable(handler):
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager
