@@ -240,7 +240,7 @@ def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
     assert triangles["drawn"] == 72 - outside.count(3) + outside.count(1) == 74
     assert main([*run, "--projection", "emc"]) == 3
     error = " ".join(capsys.readouterr().err.split())
-    assert "of 64 samples lie before the near plane" in error and "emc-words" in error
+    assert "64 samples" in error and "emc-words" in error
 
 
 @pytest.mark.parametrize(

