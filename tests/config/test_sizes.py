@@ -26,7 +26,9 @@ WIDEST = NodeConfig(array=ArrayConfig(modules=1, emcs_per_module=64, panels_per_
 
 
 @pytest.mark.parametrize("name", IN_ONE_PANEL)
-@pytest.mark.parametrize("engine", available())
+@pytest.mark.parametrize(
+    "engine", [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in available()]
+)
 def test_a_pe_holds_the_same_on_machines_of_every_size(name: str, engine: str) -> None:
     """Where nothing leaves the panel, the first EMC does what it does on the thesis machine, in as many cycles."""
     program = assemble(EXAMPLES / name)

@@ -169,6 +169,7 @@ def test_what_a_person_sees(tmux) -> None:
     assert 0 <= after.find("█") < after.index("interrupted")  # the last frame stays, above the report
 
 
+@pytest.mark.slow
 def test_a_long_run_says_cycle_rate_and_line_and_where_it_was_interrupted(terminal, folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n", encoding="utf-8")
     child = terminal("run", "endless.mc", "--preset", "tiny", size=(24, 110))

@@ -30,7 +30,7 @@ def tessellated(manager: PatchManager, count: int = 24, samples: tuple[int, ...]
 
 
 @pytest.mark.parametrize("method", [Method(), Method(schedule="shared-columns"), Method(load="gp")])
-@pytest.mark.parametrize("clients", [4, 3, 1])
+@pytest.mark.parametrize("clients", [3, *(pytest.param(each, marks=pytest.mark.slow) for each in (4, 1))])
 def test_samples_in_the_clients_memories_are_those_of_a_plain_tessellation(method: Method, clients: int) -> None:
     plain = tessellated(PatchManager({3: 24}, config=CONFIG, method=method))
     server = tessellated(PatchServer({3: 24}, clients=clients, config=CONFIG, method=method))

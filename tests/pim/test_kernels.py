@@ -28,7 +28,9 @@ ALONE = {"vector_add": 16 * 12, "gemv": 4 + 64 * 20}
 8 steps, 1 store, 2 for the second byte, and 3 for each of two bytes to which only the carry goes."""
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each == "histogram")) for each in KERNELS]
+)
 def test_engines_agree_and_give_numpys_results(name: str) -> None:
     found = {engine: measure(KERNELS[name], TWO_MODULES, engine, seed=5) for engine in available()}
     assert all(each.right for each in found.values())

@@ -238,6 +238,7 @@ def reported(frames: str, capsys) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rest",
     [

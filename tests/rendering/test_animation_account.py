@@ -49,7 +49,7 @@ def test_the_lee_is_configured_before_all_frames_and_trims_are_said_with_their_s
     assert str(found["trims_on_gps"]["triangles_of_cut_cells"]) in shown.replace(",", "")
 
 
-@pytest.mark.parametrize("way", RETURNS)
+@pytest.mark.parametrize("way", [RETURNS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in RETURNS[1:])])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_first_pass_takes_as_much_more_as_the_configuration(schedule: str, way: str) -> None:
     """The same patches twice in a session: nothing goes on beside the configuration, so its stage is what it costs."""

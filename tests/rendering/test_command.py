@@ -227,6 +227,7 @@ def test_what_gps_do_for_textures_is_said(scene: str, *, textured: bool, tmp_pat
     assert ("textures" in {each["what"] for each in side["left_out"]}) == textured
 
 
+@pytest.mark.slow
 def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
     """The same as `tessellate` says of the same patches and samples."""
     assert main(["tessellate", "rosette", "--samples", "3", "--json"]) == 0

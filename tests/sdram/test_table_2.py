@@ -153,7 +153,7 @@ def test_a_greedy_access_starts_with_its_first_command() -> None:
 def test_refresh_costs_less_than_a_hundredth(kind: type) -> None:
     def end(config: SdramConfig) -> int:
         scheduler = kind(config)
-        sequence = list(scheduler.schedule(accesses(20_000, 4, Pattern.RANDOM, write=False)))
+        sequence = list(scheduler.schedule(accesses(5_000, 4, Pattern.RANDOM, write=False)))
         assert SdramChecker(config).check(sequence).legal
         refreshes = [each.cycle for each in sequence if each.kind == "REF"]
         assert len(refreshes) == (sequence[-1].cycle // 1560 if config.refresh else 0)

@@ -167,7 +167,9 @@ def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
 @pytest.mark.parametrize(
     ("report", "libraries"),
     [
-        (lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}"),
+        pytest.param(
+            lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}", marks=pytest.mark.slow
+        ),
         pytest.param(
             lambda: supply_report(THESIS, (), picture("a picture", (128, 64)), nothing),
             "libraries plain, tuned-finite",

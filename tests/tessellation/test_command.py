@@ -61,6 +61,7 @@ def test_json_is_one_object_and_nothing_else(capsys, tmp_path):
     assert "wall" not in out
 
 
+@pytest.mark.slow
 def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
     meshes, cycles = [], {}
     for name, options in (

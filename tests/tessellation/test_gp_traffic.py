@@ -54,7 +54,7 @@ def test_a_loaded_database_is_the_one_that_is_written_at_once(schedule, replicat
     "method",
     [
         Method(),
-        Method(schedule="shared-columns"),
+        pytest.param(Method(schedule="shared-columns"), marks=pytest.mark.slow),
         Method(control_points="lee"),
         Method(mantissa_bytes=5, hybrid=True),
         Method(sends=1),

@@ -131,6 +131,7 @@ def test_it_fails_with_json_and_quiet_too(wrong, verify):
     assert verify(6, "--quiet", "--timing-only").code == 1
 
 
+@pytest.mark.slow
 def test_strict_excuses_nothing(verify):
     assert verify("section3", "--timing-only").code == 0
     result = verify("section3", "--strict", "--timing-only")
