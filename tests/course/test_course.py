@@ -150,11 +150,6 @@ def test_examples_are_found_away_from_a_clone(tmp_path: Path) -> None:
     assert wrong.returncode == 3 and "vector_add" in wrong.stderr
 
 
-def _graded(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
-    main(["grade", "--json", *words])
-    return json.loads(capsys.readouterr().out)
-
-
 def test_one_bad_hand_in_costs_no_other_its_grade(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("first-a.mc").write_text(solution("first"))

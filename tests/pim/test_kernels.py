@@ -20,9 +20,6 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 
 TWO_MODULES = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
-RESULTS = {
-    "vector_add": "z", "gemv": "y", "histogram": "bins", "prefix_sum": "x", "bitonic_sort": "key", "nearest": "best",
-}  # fmt: skip
 ALONE = {"vector_add": 16 * 12, "gemv": 4 + 64 * 20}
 """Kernels in which nothing leaves a PE, worked out by hand: a byte of a sum takes 3 cycles; a product of bytes 3 loads,
 8 steps, 1 store, 2 for the second byte, and 3 for each of two bytes to which only the carry goes."""

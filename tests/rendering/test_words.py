@@ -227,6 +227,7 @@ def corners_outside() -> list[int]:
 NEAR = ["--camera", "eye=0.5/-0.4/0.6,look_at=0/0.2/0,near=0.2,field_of_view=60"]
 
 
+@pytest.mark.slow
 def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
     run = ["render", "enneper", "--samples", "4", "--size", "96x64", *NEAR, "-o", str(tmp_path / "out.png")]
     assert main([*run, "--projection", "emc-words", "--format", "json"]) == 0

@@ -203,7 +203,7 @@ def test_time_alone_is_the_time_with_data(teapot):
     assert timed.total_cycles == result.run.total_cycles and timed.by_stage == result.run.by_stage
 
 
-@pytest.mark.parametrize("results", ["gp", "gp-coarse"])
+@pytest.mark.parametrize("results", [pytest.param("gp", marks=pytest.mark.slow), "gp-coarse"])
 def test_results_go_to_the_gps(results, teapot):
     direct, ours = (
         tessellate([*teapot] * 3, 4, config=SMALL, method=Method(schedule="fixed-sums", results=each))
