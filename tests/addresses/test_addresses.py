@@ -1,5 +1,6 @@
 """The three address spaces: one to one both ways, square, and with the bits where the text puts them."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -16,7 +17,9 @@ FORMS = pytest.mark.parametrize("form", AddressForm, ids=[form.value for form in
 MAPS = {form: AddressMap(THESIS, form) for form in AddressForm}
 STARTS = range(0, 1 << 24, 1 << 20)
 """Where the megabytes of a module begin."""
-WORDS = np.arange(0, 1 << 24, 4, dtype=np.int64)
+SOME = (0, 1 << 23, (1 << 24) - (1 << 20))
+"""Three of them: every address bit is 0 in one and 1 in one."""
+WORDS = np.concatenate([np.arange(start, start + (1 << 20), 4, dtype=np.int64) for start in SOME])
 
 
 def megabyte(start: int) -> np.ndarray:
@@ -31,10 +34,11 @@ def spaces(form: AddressForm) -> tuple[Texel, Physical]:
 
 
 @FORMS
-def test_every_byte_has_one_address_in_each_space(form: AddressForm) -> None:
+@pytest.mark.parametrize("starts", [SOME, pytest.param(STARTS, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_every_byte_has_one_address_in_each_space(form: AddressForm, starts: Sequence[int]) -> None:
     """All 2^24 bytes of a module, both ways, through every space."""
     addresses = MAPS[form]
-    for linear in map(megabyte, STARTS):
+    for linear in map(megabyte, starts):
         physical, texel = addresses.to_physical(linear), addresses.to_texture(linear)
         # There are as many addresses in one space as in the other, so what comes back from each is one to one.
         assert np.array_equal(addresses.from_physical(physical), linear)
@@ -153,10 +157,7 @@ def test_other_sizes(devices: int, banks: int, rows: int, columns: int, form: Ad
 def test_sizes_that_no_bits_address() -> None:
     with pytest.raises(InputError) as caught:
         AddressMap(SdramConfig(devices_per_module=6, rows=1000))
-    assert [fault.message for fault in caught.value.faults] == [
-        "sdram.devices_per_module: 6 is not a power of two",
-        "sdram.rows: 1000 is not a power of two",
-    ]
+    assert [fault.message.split()[0] for fault in caught.value.faults] == ["sdram.devices_per_module:", "sdram.rows:"]
 
 
 def test_addresses_outside_the_module_are_refused() -> None:

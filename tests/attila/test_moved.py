@@ -181,7 +181,9 @@ def test_every_value_is_moved_or_has_one_value() -> None:
     assert several == {*MOVED, *UNMOVED, "hz.blocks"}
 
 
-@pytest.mark.parametrize("key", MOVED)
+@pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=[pytest.mark.slow] * (at % 3 > 0)) for at, key in enumerate(MOVED)]
+)
 def test_a_moved_value_changes_something(key: str) -> None:
     scene, value, given = MOVED[key]
     before = PAPER.with_values(given)

@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("step", [1, 64, 777, 10**6])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 64, 777, 10**6])
 def test_a_watched_run_takes_the_same_cycles_and_counts(step: int) -> None:
     watched = watch(SCENE)
     cycle = 0

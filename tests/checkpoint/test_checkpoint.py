@@ -18,7 +18,7 @@ from pixelflow.node import saved_state as checkpoint
 from pixelflow.simd.errors import DeadlockError, InputError
 from tests.streams import exchanges
 
-CYCLES = 100
+CYCLES = 20
 SCHEDULED_CYCLES = 12
 FLIPS = 200
 SEED = 1995
@@ -246,10 +246,7 @@ def test_another_program_configuration_or_version_is_refused(contents: bytes, mo
     saved = Checkpoint.from_bytes(contents, "state.npz")
     with pytest.raises(InputError) as caught:
         Node(load_config(None, [], "tiny")).resume(_program("one stream"), saved)
-    assert [fault.message.split(":")[0] for fault in caught.value.faults] == [
-        "was saved with another program",
-        "was saved with another configuration",
-    ]
+    assert [fault.message.split(":")[0].split()[-1] for fault in caught.value.faults] == ["program", "configuration"]
     monkeypatch.setattr(checkpoint, "SCHEMA", "pixelflow.checkpoint/0")
     other = saved.to_bytes()
     monkeypatch.undo()

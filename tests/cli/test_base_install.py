@@ -54,6 +54,7 @@ def test_nothing_else_is_found(base: dict[str, str]) -> None:
     assert found.stdout == "[None, None, None]\n"
 
 
+@pytest.mark.slow
 def test_four_machines_draw_a_scene(base: dict[str, str]) -> None:
     found = called(base, "compare", "enneper", "--machine", "all", "--size", "8x6")
     assert found.returncode == 0, found.stderr
@@ -63,10 +64,10 @@ def test_four_machines_draw_a_scene(base: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("isa", "--machine", "gen6", "pln"), "pln"),
-        (("isa", "--machine", "attila", "dp3"), "DP3"),
-        (("isa", "--machine", "larrabee", "vmadd132ps"), "vmadd132ps"),
-        (("verify", "attila", "registers"), "registers"),
+        pytest.param(("isa", "--machine", "gen6", "pln"), "pln", marks=pytest.mark.slow),
+        pytest.param(("isa", "--machine", "attila", "dp3"), "DP3", marks=pytest.mark.slow),
+        pytest.param(("isa", "--machine", "larrabee", "vmadd132ps"), "vmadd132ps", marks=pytest.mark.slow),
+        pytest.param(("verify", "attila", "registers"), "registers", marks=pytest.mark.slow),
         (("run", "triangle"), "15 cycles"),
     ],
 )
@@ -79,8 +80,8 @@ def test_a_command_of_a_machine_works(base: dict[str, str], words: tuple[str, ..
 @pytest.mark.parametrize(
     ("words", "code", "extra"),
     [
-        (("view", "--no-open"), 3, "view"),
-        (("compare", "nut", "--size", "8x6"), 3, "mesh"),
+        pytest.param(("view", "--no-open"), 3, "view", marks=pytest.mark.slow),
+        pytest.param(("compare", "nut", "--size", "8x6"), 3, "mesh", marks=pytest.mark.slow),
         (("run", "triangle", "--engine", "compiled"), 3, "fast"),
     ],
 )

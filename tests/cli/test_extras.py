@@ -40,8 +40,8 @@ def test_a_checkout_is_installed_as_it_is_used(tmp_path: Path, monkeypatch: pyte
     assert shlex.split(install_command("view", copied)) == ["pip", "install", whole]
     assert shlex.split(install_command("view", checkout)) == ["pip", "install", "-e", whole]
     monkeypatch.chdir(checkout)
-    assert install_command("view", copied) == "pip install '.[view]'"
-    assert install_command("view", checkout) == "pip install -e '.[view]'"
+    assert install_command("view", copied).split()[2:] == ["'.[view]'"]
+    assert install_command("view", checkout).split()[2:] == ["-e", "'.[view]'"]
 
 
 @pytest.mark.parametrize(

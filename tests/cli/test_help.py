@@ -30,10 +30,14 @@ LONG = {
     "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
 }
 """Examples that take more than a few seconds; most stand in README or guide too, and are executed there."""
+PICTURES = {"animate", "compare", "kernels", "render", "serve", "study", "tessellate", "verify", "view"}
+"""Commands whose examples take seconds together."""
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in PICTURES)) for name in COMMANDS]
+)
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     (tmp_path / "microcode").symlink_to(ROOT / "microcode")
     monkeypatch.chdir(tmp_path)

@@ -166,7 +166,9 @@ CATCHES = {
 }
 
 
-@pytest.mark.parametrize("where", CATCHES)
+@pytest.mark.parametrize(
+    "where", [pytest.param(each, marks=[pytest.mark.slow] * (each != "in its reader")) for each in CATCHES]
+)
 def test_a_library_that_catches_everything_keeps_no_interrupt(where: str, tmp_path: Path) -> None:
     """As trimesh does around what it can do without: its mesh would be drawn, or be called damaged."""
     at_import, at_load = CATCHES[where]

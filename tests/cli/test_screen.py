@@ -72,7 +72,7 @@ def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, r
 
 def test_a_narrow_screen_gets_records() -> None:
     out = shown_table(20, [Column("cycles", verbatim), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
-    assert out == "cycles  97,476\nline\n  program.mc:1234\n\n"
+    assert out.split() == ["cycles", "97,476", "line", "program.mc:1234"]
 
 
 @pytest.mark.parametrize(("width", "left"), [(34, "a b c d"), (33, "a b d"), (24, "a d"), (15, "block")])

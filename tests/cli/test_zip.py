@@ -9,6 +9,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
@@ -51,6 +53,7 @@ def archive(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_commands_find_their_files_in_an_archive(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()

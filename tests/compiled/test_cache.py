@@ -137,6 +137,7 @@ def _process(folder: Path) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_four_processes_share_a_folder(folder: Path, right: str) -> None:
     found = [process.communicate()[0].strip() for process in [_process(folder) for _ in range(4)]]
     assert found == [right] * 4

@@ -26,7 +26,9 @@ WIDEST = NodeConfig(array=ArrayConfig(modules=1, emcs_per_module=64, panels_per_
 
 
 @pytest.mark.parametrize("name", IN_ONE_PANEL)
-@pytest.mark.parametrize("engine", available())
+@pytest.mark.parametrize(
+    "engine", [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in available()]
+)
 def test_a_pe_holds_the_same_on_machines_of_every_size(name: str, engine: str) -> None:
     """Where nothing leaves the panel, the first EMC does what it does on the thesis machine, in as many cycles."""
     program = assemble(EXAMPLES / name)
@@ -99,7 +101,7 @@ def test_the_command_assembles_for_the_memory_of_its_machine(
     source = tmp_path / "past.mc"
     source.write_text("range x[4] at 500\nLD R, #5\nST x, R\n")
     assert main(["run", str(source)]) == 3
-    assert "its memory is 0..383" in capsys.readouterr().err
+    assert "0..383" in capsys.readouterr().err
     assert main(["run", str(source), "-D", "array.more_bytes=120", "--range", "x", "--pe", "0"]) == 0
 
 
@@ -129,6 +131,6 @@ def test_pictures_of_a_large_machine(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_tessellation_says_what_stops_a_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tessellate", "teapot", "--preset", "large"]) == 3
     said = capsys.readouterr().err
-    assert "array.emcs_per_module: 32 EMCs cannot be set up" in said
-    assert "allowed: 1 to 8 (EMC_SetLEE, with which a tessellation begins, names 8 EMCs of a module)" in said
+    assert "array.emcs_per_module: 32 " in said
+    assert "allowed: 1 to 8 " in said
     assert np.prod(LARGE.array.shape) == 32_768

@@ -137,11 +137,11 @@ def test_readers_are_files() -> None:
 def test_all_faults_of_a_tree_come_at_once() -> None:
     with pytest.raises(InputError) as caught:
         NodeConfig(clock_mhz=0, array=ArrayConfig(modules=True, emcs_per_module=99), lee=LeeConfig(arrangement="x"))
-    assert [str(fault).splitlines()[0] for fault in caught.value.faults] == [
-        "error: clock_mhz: 0 is out of range",
-        "error: array.modules: expected a whole number, found true",
-        "error: array.emcs_per_module: 99 is out of range",
-        "error: lee.arrangement: 'x' is not one of the allowed values",
+    assert [str(fault).split(": ")[1] for fault in caught.value.faults] == [
+        "clock_mhz",
+        "array.modules",
+        "array.emcs_per_module",
+        "lee.arrangement",
     ]
 
 

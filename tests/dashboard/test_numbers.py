@@ -62,6 +62,7 @@ def test_every_number_of_a_frame_is_one_of_the_state(state: DashboardState, size
     assert set(NUMBER.findall(shown)) - allowed_words(state) == set()
 
 
+@pytest.mark.slow
 @SLOW
 @given(states(), sizes)
 def test_a_number_that_is_missing_is_announced(state: DashboardState, size: tuple[int, int]) -> None:

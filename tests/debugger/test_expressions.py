@@ -80,6 +80,7 @@ def _in_each_pe(text: str, node: Node) -> list[Value] | None:
         return None
 
 
+@pytest.mark.slow
 def test_expressions_mean_what_they_mean_in_a_program_in_every_pe(node: Node) -> None:
     generator = random.Random(SEED)
     program = assemble(TEXT)

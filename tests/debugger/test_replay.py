@@ -86,7 +86,7 @@ def test_a_step_is_an_instruction_of_the_run(name: str) -> None:
                     assert replay.back(1, stream) == cycle
 
 
-@pytest.mark.parametrize("seed", [*range(20, 23), *(pytest.param(s, marks=pytest.mark.slow) for s in range(23, 45))])
+@pytest.mark.parametrize("seed", [20, *(pytest.param(s, marks=pytest.mark.slow) for s in range(21, 45))])
 def test_random_movements_through_random_programs(seed: int) -> None:
     """Whatever the movements and however few states are kept, a position has one digest, and the run its end."""
     generator = random.Random(seed)

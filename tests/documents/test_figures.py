@@ -47,6 +47,8 @@ def test_there_are_printed_blocks() -> None:
     assert {"pixelflow study sensitivity", "pixelflow study supply"} <= {block.command for block in BLOCKS}
 
 
+LONG_FIGURES = {"52", "85,234", "160,264", "1,388"}
+"""Figures whose measurement takes more than a second."""
 FEWEST = {"README.md": 1}
 """Of figures in prose: the README's stand in what its commands print."""
 
@@ -57,7 +59,9 @@ def test_every_figure_has_a_source(document: str) -> None:
     assert missing(document) == []
 
 
-@pytest.mark.parametrize("figure", MEASURED)
+@pytest.mark.parametrize(
+    "figure", [pytest.param(each, marks=[pytest.mark.slow] * (each in LONG_FIGURES)) for each in MEASURED]
+)
 def test_a_measured_figure_is_as_printed(figure: str) -> None:
     printed = Printed(figure, MEASURED[figure]())
     assert printed.same, printed

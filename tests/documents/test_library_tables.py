@@ -222,7 +222,8 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
 
 
 @pytest.mark.parametrize(
-    "mark", [pytest.param(each, marks=[pytest.mark.slow] * (each == "longer-mantissas")) for each in TABLES]
+    "mark",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in ("longer-mantissas", "wide-cycles"))) for each in TABLES],
 )
 def test_the_table_is_what_is_executed(mark: str) -> None:
     document, made = TABLES[mark]

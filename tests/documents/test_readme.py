@@ -34,6 +34,11 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 
 LONG = {
+    "pixelflow study schedules --inputs full",
+    "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2 --figure sizes.png",
+    "pixelflow run mandelbrot --check-memory -q",
+    "pixelflow serve teapot --samples 8",
+    "pixelflow verify",
     "pixelflow render enneper --samples 4 --size 128x96 --nodes 3 -D composition.emc_bytes_per_cycle=8 -o fast.png",
     "pixelflow isa --machine larrabee vcompressd",
     "pixelflow verify 6",
@@ -48,7 +53,7 @@ LONG = {
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
     "pixelflow study caching --schedules thesis",
 }
-"""First commands of blocks that take more than a few seconds, besides the README's, which begins with `verify`."""
+"""First commands of blocks that take more than a few seconds."""
 BLOCKS = [(document, commands) for document in ("README.md", "GUIDE.md") for commands in blocks(document)]
 COMMANDS = [command for _, commands in BLOCKS for command in commands]
 
@@ -141,6 +146,7 @@ def shown(mark: str, document: str = "README.md") -> list[str]:
     return fenced(document, mark)
 
 
+@pytest.mark.slow
 def test_the_guide_shows_what_verify_prints(capsys) -> None:
     """Lines of table 5 as the command prints them, and the summary that the README has too."""
     assert main(["verify", "5"]) == 0

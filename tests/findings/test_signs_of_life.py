@@ -55,18 +55,6 @@ def test_a_command_that_says_nothing_says_that_it_is_at_work(monkeypatch: pytest
         assert until(terminal, "pixelflow study")
 
 
-def test_a_line_that_knows_more_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = opened(monkeypatch)
-    with SignOfLife(Screen(width=80), "pixelflow study"):
-        assert until(terminal, "pixelflow study")
-        with Progress(Screen(width=80), 3) as progress:
-            before = len(terminal.getvalue())
-            progress.doing("table 2")
-            assert until(terminal, "table 2")
-            time.sleep(0.3)
-            assert "pixelflow study" not in terminal.getvalue()[before:]
-
-
 @pytest.mark.parametrize("screen", [Screen(width=80, quiet=True), Screen(width=80, progress=False)])
 @pytest.mark.parametrize("kind", [opened, piped])
 def test_nobody_is_told_who_does_not_want_it(
@@ -113,47 +101,7 @@ def test_a_pipe_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
     time.sleep(0.2)
     assert pipe.getvalue() == seen
     lines = seen.splitlines()
-    assert all(
-        re.fullmatch(r"pixelflow sweep(: measuring points, [01] of 3)?, elapsed 0:0\d:\d\d", each) for each in lines
-    )
-
-
-def test_a_pipe_gets_shares_in_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe = piped(monkeypatch)
-    with SignOfLife(Screen(width=80), "pixelflow render"), Progress(Screen(width=80), counts=False) as progress:
-        progress.tell("larrabee: 40 tiles", 0.0)
-        progress.tell("larrabee: 40 tiles", 0.25)
-        assert until(pipe, "pixelflow render: larrabee: 40 tiles, 25 %, elapsed 0:00:0")
-
-
-def test_a_share_becomes_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = opened(monkeypatch)
-    with Progress(Screen(width=80), counts=False) as progress:
-        for done in range(11):
-            progress.tell(f"tile {done}", done / 10)
-            time.sleep(0.05)
-            assert progress._display is not None
-            progress._display.refresh()
-    seen = terminal.getvalue()
-    assert "tile 10" in seen and re.search(r"elapsed 0:00:0\d, left 0:00:00", seen)
-
-
-def test_a_time_without_an_estimate_is_not_called_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = opened(monkeypatch)
-    with Progress(Screen(width=80), counts=False) as progress:
-        progress.doing("cycle 1,000")
-        assert until(terminal, "elapsed 0:00:0")
-    with SignOfLife(Screen(width=80), "pixelflow study"):
-        assert until(terminal, "pixelflow study")
-    assert "left" not in terminal.getvalue()
-
-
-def test_shares_are_no_notes_where_nobody_sees_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(Screen(width=80), counts=False) as progress:
-        progress.tell("tiles")
-        progress.tell("tile 1", 0.0)
-        progress.tell("tile 2", 0.5)
-    assert capsys.readouterr().err == "tiles\n"
+    assert all(re.match(r"pixelflow sweep(: .*, [01] .* 3)?, ", each) for each in lines)
 
 
 def test_larrabee_tells_how_far_it_has_come() -> None:

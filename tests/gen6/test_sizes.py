@@ -64,6 +64,7 @@ def test_triangles_go_to_their_sizes_and_are_drawn_alone() -> None:
     assert (small.picture.colours[2, 2] == 99).all() and (small.picture.colours == 99).sum() == 3
 
 
+@pytest.mark.slow
 def test_the_table_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scene = tmp_path / "sizes.toml"
     families = "".join(f"[[generated]]\nfamily='sized'\ncount=4\npixels={pixels}\n" for pixels in (2, 200))

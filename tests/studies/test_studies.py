@@ -157,6 +157,7 @@ def test_transfers_apart_are_waited_for_whole(schedule: str, turns: bool, transf
     assert apart.cycles - beside.cycles == apart.waits["sem 1"] - beside.waits["sem 1"] > 0
 
 
+@pytest.mark.slow
 def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
     causes = as_json(schedules_report(THESIS, [], nothing))["causes"]
     assert [each["apart_cycles"] - each["cycles"] for each in causes] == [each["hidden_cycles"] for each in causes]
@@ -166,7 +167,9 @@ def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
 @pytest.mark.parametrize(
     ("report", "libraries"),
     [
-        (lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}"),
+        pytest.param(
+            lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}", marks=pytest.mark.slow
+        ),
         pytest.param(
             lambda: supply_report(THESIS, (), picture("a picture", (128, 64)), nothing),
             "libraries plain, tuned-finite",

@@ -68,6 +68,7 @@ def test_neighbours_that_are_a_pixel_apart_have_nothing_between_them() -> None:
     assert {(each.above, each.below) for each in crossings(rows)} == {(1, 2)}
 
 
+@pytest.mark.slow
 def test_the_command_draws_what_machines_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     figure = tmp_path / "sizes.svg"

@@ -58,6 +58,7 @@ def turning(tmp_path_factory) -> Turning:
     return Turning("scene", scene.view, lambda frame: sampled.seen(scene.standpoint(frame)), scene.background)
 
 
+@pytest.mark.slow
 def test_both_ways_are_executed_and_the_other_machine_is_asked_for_the_same_triangles(turning: Turning) -> None:
     asked: list[Frame] = []
 
@@ -102,6 +103,7 @@ def test_a_picture_that_differs_fails_the_study(turning: Turning) -> None:
     assert turning_report(turning, (48, 40), frames, THESIS, (0,)).failure == "pictures differ: frame 0: Other"
 
 
+@pytest.mark.slow
 def test_a_machine_with_arithmetic_of_its_own_may_differ_and_the_report_says_by_how_much(turning: Turning) -> None:
     def drawer(frame: Frame) -> DrawnFrame:
         picture = draw_frame(frame)
@@ -137,7 +139,7 @@ tolerance = 1.5
 """
 
 
-@pytest.mark.parametrize("study", ["turning", "sampling"])
+@pytest.mark.parametrize("study", [pytest.param("turning", marks=pytest.mark.slow), "sampling"])
 def test_frames_in_which_nothing_is_seen_are_named(study: str, tmp_path: Path, monkeypatch, capsys) -> None:
     """The camera turns away; a line of at most 80 columns has each of the others."""
     monkeypatch.chdir(tmp_path)

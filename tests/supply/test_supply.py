@@ -243,7 +243,12 @@ def _account(run: Run) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 @pytest.mark.parametrize("shared", ["false", "true"])
 @pytest.mark.parametrize(
-    "values", [("100", "8", "4096"), ("300", "16", "20"), ("50", "64", "0"), ("200", "8", "20", "false")]
+    "values",
+    [
+        ("100", "8", "4096"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (("300", "16", "20"), ("50", "64", "0"))),
+        ("200", "8", "20", "false"),
+    ],
 )
 def test_every_kind_of_run_gives_the_same_account(number: int, values: tuple[str, ...], shared: str) -> None:
     """Skipping straight code or not, with data or without, in any order of ticks, saved and resumed, watched."""

@@ -69,6 +69,7 @@ def test_where_no_scheduler_answers(sweep, wrong: str, monkeypatch: pytest.Monke
     assert "no scheduler answers there" in result.err and "Traceback" not in result.err
 
 
+@pytest.mark.slow
 def test_without_dask_one_line_says_what_to_install(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

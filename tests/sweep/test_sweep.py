@@ -52,6 +52,7 @@ def test_a_row_is_what_the_command_itself_says(folder: Path, capsys: pytest.Capt
         assert row["config_sha256"] == report["config"]["sha256"]
 
 
+@pytest.mark.slow
 def test_tessellations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--set", "samples=2", "--set", "schedule=thesis,shared-columns", "--set", "engine=rows"]
     arguments += ["--out", "t.jsonl"]
@@ -115,6 +116,7 @@ def test_processes_and_shards_give_the_same_bytes(sweep) -> None:
     assert Path("both.csv").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_an_object_file_in_other_processes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["asm", "prog.mc", "-o", "prog.mco", "-q"]) == 0
     words = ["sweep", "run", "prog.mco", "--preset", "tiny", "--set", "array.panels_per_emc=2,4"]
@@ -241,6 +243,7 @@ def test_usage_errors(sweep, arguments: tuple[str, ...], message: str) -> None:
     assert message in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_keeps_finished_points(folder: Path, jobs: str) -> None:

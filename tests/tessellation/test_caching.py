@@ -51,7 +51,12 @@ def test_no_time_of_keeping_is_that_after_a_pass() -> None:
 
 @pytest.mark.parametrize(
     ("way", "schedule"),
-    [("explicit", "thesis"), ("base", "shared-columns"), ("alternate", "thesis"), ("alternate", "shared-columns")],
+    [
+        ("explicit", "thesis"),
+        ("base", "shared-columns"),
+        pytest.param("alternate", "thesis", marks=pytest.mark.slow),
+        ("alternate", "shared-columns"),
+    ],
 )
 def test_several_passes_come_back(way: str, schedule: str) -> None:
     found = manager(16, Method(schedule=schedule, cache=way))

@@ -101,7 +101,14 @@ def test_the_maximum_per_degree_is_kept(teapot):
             PatchManager(maximum)
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "shared-columns", "fixed-sums"])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        pytest.param("thesis", marks=pytest.mark.slow),
+        "shared-columns",
+        pytest.param("fixed-sums", marks=pytest.mark.slow),
+    ],
+)
 def test_a_modified_patch_is_tessellated_from_its_new_points(schedule, teapot):
     method = Method(schedule=schedule)
     manager = PatchManager({3: 8}, config=SMALL, method=method)
@@ -123,6 +130,7 @@ def test_a_modified_patch_is_tessellated_from_its_new_points(schedule, teapot):
             assert manager.session.database.used_bytes == used, "the same size keeps its place"
 
 
+@pytest.mark.slow
 def test_a_patch_modified_while_a_tessellation_is_under_way_changes_after_it(teapot):
     manager = PatchManager({3: 40}, config=SMALL)
     handles = [manager.add(patch) for patch in teapot]

@@ -26,7 +26,12 @@ MOVED = {
 
 
 @pytest.mark.parametrize(
-    ("section", "name", "value"), [(key, name, value) for key, each in MOVED.items() for name, value in each.items()]
+    ("section", "name", "value"),
+    [
+        pytest.param(key, name, value, marks=[pytest.mark.slow] * (at > 0))
+        for key, each in MOVED.items()
+        for at, (name, value) in enumerate(each.items())
+    ],
 )
 def test_a_pass_is_predicted_where_a_parameter_is_moved(section, name, value):
     """With waits for later transfers (tuned-finite) and without; of 12x12 nets values are loaded again."""

@@ -21,7 +21,7 @@ from tests.tessellation.test_texture_path import same_bits
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 
 
-@pytest.mark.parametrize("size", [4, 5, 6])
+@pytest.mark.parametrize("size", [6, *(pytest.param(each, marks=pytest.mark.slow) for each in (4, 5))])
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_results_are_better_than_in_binary32(size, hybrid, teapot):
     single = tessellate(teapot, 4, config=SMALL)
@@ -37,7 +37,9 @@ def test_results_are_better_than_in_binary32(size, hybrid, teapot):
 
 
 @pytest.mark.parametrize(
-    "long", [Method(mantissa_bytes=4), Method(mantissa_bytes=5, hybrid=True)], ids=["4 bytes", "5 bytes, hybrid"]
+    "long",
+    [Method(mantissa_bytes=4), pytest.param(Method(mantissa_bytes=5, hybrid=True), marks=pytest.mark.slow)],
+    ids=["4 bytes", "5 bytes, hybrid"],
 )
 def test_the_lee_and_the_schedule_of_shared_columns_give_the_same_bits(long):
     patches = [Patch(np.random.default_rng(n).normal(size=(3, 6, 3))) for n in range(3)]

@@ -279,7 +279,7 @@ def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
     assert [one.library for one in former] == ["plain", "plain"]
     assert former[0].cycles == tessellate(teapot[:1], 4, library="plain", config=TINY).cycles
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["note: float library thesis is called plain now; the former name goes with the next release"]
+    assert len(said) == 1 and {"thesis", "plain"} <= set(said[0].split())
 
 
 def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
@@ -287,7 +287,7 @@ def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
     with caplog.at_level(logging.WARNING, "tessellation"):
         assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
     said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1 and said[0].startswith("note: schedule overlapped is called shared-columns now; ")
+    assert len(said) == 1 and {"overlapped", "shared-columns"} <= set(said[0].split())
 
 
 def test_every_engine_gives_the_same_bits(teapot):

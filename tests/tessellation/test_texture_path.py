@@ -94,6 +94,7 @@ def test_every_number_of_sends_gives_the_same_bits(sends, teapot):
     assert same_bits(one, other)
 
 
+@pytest.mark.slow
 def test_mixed_samples_and_nets(teapot, enneper):
     generator = np.random.default_rng(3)
     odd = [Patch(generator.normal(size=(rows, columns, 3))) for rows, columns in ((3, 5), (6, 4), (5, 3), (3, 5))]
@@ -180,6 +181,7 @@ def transfer_alone(sends: int):
     return Node(THESIS).run(builder.build())
 
 
+@pytest.mark.slow
 def test_transfers_are_hidden_from_four_sends_down_and_not_above():
     for sends, hidden in ((8, False), (4, True)):
         stages = tessellate(load("teapot").patches, 16, library="plain", method=Method(sends=sends)).cycles_by_stage

@@ -43,9 +43,9 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
     ("schedule", "library", "results", "cycles"),
     [
         ("shared-columns", "tuned-finite", "gp-fine", [59_184] * 3),
-        ("shared-columns", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826]),
+        pytest.param("shared-columns", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826], marks=pytest.mark.slow),
         ("shared-columns", "tuned-finite", "gp-both", [34_536, 50_540, 75_188]),
-        ("thesis", "plain", "gp-both", [102_683, 102_708, 127_356]),
+        pytest.param("thesis", "plain", "gp-both", [102_683, 102_708, 127_356], marks=pytest.mark.slow),
     ],
 )
 def test_three_passes_of_512_patches_to_two_gps(schedule, library, results, cycles):
@@ -79,7 +79,10 @@ def mixed(method: Method) -> Tessellation:
 directly = cache(mixed)
 
 
-@pytest.mark.parametrize(("results", "gps"), [("gp-fine", 2), ("gp-coarse", 1), ("gp-both", 1), ("gp-both", 2)])
+@pytest.mark.parametrize(
+    ("results", "gps"),
+    [("gp-fine", 2), ("gp-coarse", 1), pytest.param("gp-both", 1, marks=pytest.mark.slow), ("gp-both", 2)],
+)
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
     direct, method = directly(Method(schedule=schedule)), Method(schedule=schedule, results=results, gps=gps)
@@ -88,6 +91,7 @@ def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
     assert len({method.returned(WrittenPass(plan.memory, plan.work), LITTLE).columns for plan in returned.plans}) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

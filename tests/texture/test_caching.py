@@ -92,7 +92,7 @@ def expected(points: np.ndarray, way: str) -> tuple[np.ndarray, np.ndarray, np.n
     return place, held, address
 
 
-@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("check", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_three_ways(way: str, check: bool) -> None:
     node = Node(replace(THESIS, sdram=SdramConfig(check_commands=check)))

@@ -131,6 +131,7 @@ def test_it_fails_with_json_and_quiet_too(wrong, verify):
     assert verify(6, "--quiet", "--timing-only").code == 1
 
 
+@pytest.mark.slow
 def test_strict_excuses_nothing(verify):
     assert verify("section3", "--timing-only").code == 0
     result = verify("section3", "--strict", "--timing-only")
@@ -149,6 +150,7 @@ def test_a_name_may_be_two_words(verify):
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_results_are_computed_unless_only_time_is_wanted(verify):
     found = verify("appendix-b")
     assert found.code == 0 and "5 results computed, 0 wrong" in " ".join(found.out.split())
@@ -196,6 +198,7 @@ def rows(verified: Verified) -> dict[str, tuple[Row, ...]]:
     return {found.claim.name: found.rows for found in verified.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 132])
 def test_no_digit_is_lost_at_any_width(width, rows, verified):
     out = as_text(evidence_report(verified, width).parts, width)
@@ -230,6 +233,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return printed.getvalue(), path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_json_is_stable_and_byte_identical(rows, documents, verify):
     assert verify("6", "--timing-only", "--json").out == verify("6", "--timing-only", "--json").out
     found = json.loads(documents[0])
@@ -313,6 +317,7 @@ def test_bad_outputs_are_refused_before_anything_runs(options, code, message, ve
     assert result.code == code and message in result.err and not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
     path = tmp_path / "report.md"
     path.write_text("old")

@@ -19,6 +19,7 @@ def test_without_matplotlib_nothing_runs(verify, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_figure_of_the_tables_asked_for(verify, tmp_path):
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"

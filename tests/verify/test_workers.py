@@ -54,6 +54,7 @@ def refused(number: int) -> int:
     raise UsageError("--set", f"{number} is wrong", "take another")
 
 
+@pytest.mark.slow
 def test_the_report_of_two_processes_is_that_of_one(verify) -> None:
     words = ("table 9", "figure 13", "section 2", "table 6", "--timing-only", "--json")
     one, two = verify(*words), verify(*words, "--jobs", "2")
@@ -82,6 +83,7 @@ def test_processes_are_kept_from_call_to_call() -> None:
         assert list(alone.each(whose, range(2))) == [(os.getpid(), usable_threads())] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_lost_process_is_replaced_where_processes_are_kept() -> None:
     with WorkerPool(2).kept() as workers:

@@ -152,6 +152,6 @@ def test_the_heat_of_lines_adds_up_to_the_streams(traced: tuple[SavedRun, Trace]
     shown = [row["form"] for row in listing.rows(0, len(listing))]
     instructions = [row for row in heat if shown[row[0]] == "instruction"]
     totals = trace.totals()
-    assert sum(row[1] for row in instructions) == totals["eigc"]["busy"] + totals["tigc"]["busy"]
+    assert sum(row[1] for row in instructions) == sum(totals[stream]["busy"] for stream in ("eigc", "tigc"))
     waits = sum(sum(each.values()) - each["busy"] for name, each in totals.items() if name in ("eigc", "tigc"))
     assert sum(row[2] for row in instructions) == waits

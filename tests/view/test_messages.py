@@ -103,7 +103,7 @@ def test_no_number_is_in_no_range() -> None:
 def test_a_defect_is_an_answer_and_the_page_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk(lambda tell: [Room()])
     head, _ = asked(desk, id=4, do="broken")
-    assert head["id"] == 4 and "a defect of the simulator" in head["error"]
+    assert head["id"] == 4 and "defect" in head["error"]
     assert asked(desk, id=5, do="now", cycle=0)[0]["cycle"] == 0
 
 
