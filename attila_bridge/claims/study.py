@@ -11,7 +11,7 @@ unit reads for itself what the others have read too, and past some point memory 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attila_bridge.claims.probes import AttilaBench, giants, probe, reading, texture
@@ -137,7 +137,7 @@ def in_order_units(bench: AttilaBench, printed: Printed) -> Measured:
     return Measured("; ".join(_line(*each) for each in found.items()), {"within_5": int(same)})
 
 
-def wide(bench: AttilaBench, printed: Printed) -> Measured:
+def hit_rate(bench: AttilaBench, printed: Printed) -> Measured:
     """Go through the same programs with a texture that fits no cache."""
     lines = ["texture that does not fit:", *_map(bench, WIDE)]
     faster = sum(three > one for three, _, one in (_cycles(bench, each, window=True) for each in WIDE))
@@ -176,14 +176,3 @@ def _busy(bench: AttilaBench, program: StudyProgram, units: int, *, window: bool
     run = case_run(bench, program, units, window=window)
     busy = sum(count for name, count in run.statistics.items() if name.startswith("AddressALUBusyCycles_"))
     return busy / units / run.columns["cycles_drawing"]
-
-
-MEASURES: dict[str, Callable[[AttilaBench, Printed], Measured]] = {
-    "window-3-to-2": window_3_to_2,
-    "window-3-to-1": window_3_to_1,
-    "in-order": in_order,
-    "in-order-units": in_order_units,
-    "hit-rate": wide,
-    "one-unit-busy": one_unit_busy,
-}
-"""By the names of the claims."""
