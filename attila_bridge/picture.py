@@ -343,7 +343,7 @@ def draw_on_attila(
 
 
 _FREE_STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
-"""Steps that nothing carries out."""
+"""Steps that are formulas."""
 
 
 def _stages(run: SceneRun) -> dict[str, int]:

@@ -31,7 +31,7 @@ CLIENTS = {
 }  # fmt: skip
 """Kinds of clients of memory, as statistics name them, by what they move; uploads are not counted as traffic."""
 INTERPOLATED = "InterpolatedFragments"
-"""The statistic of the fragment FIFO that tells of the interpolator, which has none of its own."""
+"""The statistic of the fragment FIFO that is the interpolator's, which counts nothing itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class _FrameAccount:
 
 
 class ToldFrame:
-    """A frame on the machine, which tells a bus: wires and queues as they carry and fill, steps when all is done."""
+    """A frame on the machine, reported to a bus: wires and queues as they carry and fill, steps when all is done."""
 
     def __init__(self, name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> None:
         self.simulation = Simulation(work, config, bus=bus)
@@ -234,7 +234,7 @@ PHASES = {
 }  # fmt: skip
 """States of the command processor, whose cycles are those of the frame."""
 FORMULAS = ("cp_Ready", "cp_MemoryWrite")
-"""Those whose cycles are worked out, not carried out."""
+"""Those whose cycles are formulas."""
 
 
 @dataclass(frozen=True, eq=False)

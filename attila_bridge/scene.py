@@ -139,7 +139,7 @@ class SceneFields:
         ]
 
     def items(self, key: str, length: int | None, what: str) -> list[object]:
-        """Return a list, of so many values if that is given."""
+        """Return a list, of ``length`` values if that is given."""
         found = self.value(key)
         if not isinstance(found, list) or (length is not None and len(found) != length):
             wanted = f"a list of {length} {what}" if length is not None else f"a list of {what}"
@@ -165,7 +165,7 @@ class SceneFields:
         return self._whole(self.value(key), self.at(key), low, high)
 
     def wholes(self, key: str, count: int, low: int, high: int) -> tuple[int, ...]:
-        """Return so many integers."""
+        """Return ``count`` integers."""
         found = self.items(key, count, "integers")
         return tuple(self._whole(each, f"{self.at(key)}[{at}]", low, high) for at, each in enumerate(found))
 
@@ -180,7 +180,7 @@ class SceneFields:
         return self._number(self.value(key), self.at(key), low, high)
 
     def numbers(self, key: str, count: int, low: float, high: float) -> tuple[float, ...]:
-        """Return so many numbers."""
+        """Return ``count`` numbers."""
         found = self.items(key, count, "numbers")
         return tuple(self._number(each, f"{self.at(key)}[{at}]", low, high) for at, each in enumerate(found))
 

@@ -171,7 +171,7 @@ FreeThreads|threads x cycles|Free threads, summed over the cycles in which the s
 FinishedThreads|threads x cycles|Threads that had ended and not left, summed over cycles.
 UsedResources|registers x cycles|Registers in use, summed over the cycles in which the shader was at work.
 [ShDX]
-ExecutedInstructions|instructions|Instructions carried out for threads.
+ExecutedInstructions|instructions|Instructions executed for threads.
 RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or the thread was blocked.
 BlockCommands|threads|Threads that decoding had blocked.
 UnblockCommands|threads|Threads unblocked by a texture's answer.

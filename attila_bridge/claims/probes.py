@@ -73,7 +73,7 @@ class WireLog:
         return max(self.sent.get(wire, {0: 0}).values())
 
     def rate(self, wires: Sequence[str], cycles: int) -> int:
-        """Return the most that wires together were given in so many cycles in a row."""
+        """Return the most that wires together were given in that many cycles in a row."""
         sent: Counter[int] = Counter()
         for wire in wires:
             sent.update(self.sent.get(wire, {}))
@@ -169,7 +169,7 @@ def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str =
 
 
 def reading(reads: int, instructions: int) -> str:
-    """Return a program of ``instructions``, so many of which read the same texture at the same place.
+    """Return a program of ``instructions``, ``reads`` of which read the same texture at the same place.
 
     It has two temporaries, so that registers leave room for as many inputs as there are threads.
     """
@@ -185,7 +185,7 @@ def reading(reads: int, instructions: int) -> str:
 
 
 def attributes(count: int) -> str:
-    """Return a program that reads so many attributes, up to twelve: colour, position, sets of coordinates."""
+    """Return a program that reads ``count`` attributes, up to twelve: colour, position, sets of coordinates."""
     names = [
         "fragment.color",
         "fragment.position",
@@ -237,7 +237,7 @@ class AttilaBench(Bench):
         return self._run("covering", probe(giants(4), size=_FEW))
 
     def interpolated(self, count: int) -> tuple[SceneRun, WireLog]:
-        """Return a screen of a program that reads so many attributes."""
+        """Return a screen of a program that reads ``count`` attributes."""
         coordinates = np.ones((3, 4))
         scene = probe(giants(1), size=_FEW // 2, fragment=attributes(count), coordinates=coordinates)
         return self._run(f"{count} attributes", scene)

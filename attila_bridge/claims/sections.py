@@ -72,7 +72,7 @@ _LINES_BETWEEN = 16
 
 
 def _sized(kilobytes: int) -> tuple[int, int]:
-    """Return width and height of so many words, in whole tiles of 64 of them."""
+    """Return width and height of that many words, in whole tiles of 64 of them."""
     words = kilobytes * _KB // 4
     width = 1 << (words.bit_length()) // 2
     return width, words // width
@@ -92,7 +92,7 @@ def _texture_fits(bench: AttilaBench, kilobytes: int) -> bool:
 
 
 def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str) -> bool:
-    """Return whether two batches of triangles over a frame of so many kilobytes a unit read nothing back."""
+    """Return whether two batches of triangles over a frame of that many kilobytes a unit read nothing back."""
     width, height = _sized(kilobytes)
     scene = probe(giants(8), size=width, height=height, state=state)
     run = bench.once(f"{read} of {kilobytes} KB", lambda: run_scene(scene, config=_ONE_ROP))
@@ -100,7 +100,7 @@ def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str)
 
 
 def _one_set_fits(bench: AttilaBench, count: int) -> bool:
-    """Return whether lines of one set, each read by a triangle of its own and then again, are read once."""
+    """Return whether lines of one set, each read by another triangle and then again, are read once."""
     tile = np.arange(2 * count) % count * _LINES_BETWEEN
     # Lines of 8x8 texels lie in Morton order in squares of 8 by 8 lines, one square after the other.
     inner = tile % 64

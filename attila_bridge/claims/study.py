@@ -2,7 +2,7 @@
 
 The games' shaders are not public, so there are two families of programs: reads of one texture, trilinear at one and a
 half texels a pixel, and instructions. Without stalls a quad takes the shader a third of its instructions in cycles, and
-the texture units two bilinear steps for each read, shared among them. The programs that are laid beside the paper are
+the texture units two bilinear steps for each read, shared among them. The programs that are compared with the paper are
 those for which this formula gives a loss of 5 to 10 % from three units to two; nothing that was measured chooses them.
 
 The families differ in the texture alone. One fits the cache of each unit: the formula's case. The other does not: each
@@ -113,7 +113,7 @@ def window_3_to_1(bench: AttilaBench, printed: Printed) -> Measured:
     """Take two of three units away from the programs that are like the paper."""
     found = {program: _cycles(bench, program, window=True) for program in LIKE_THE_PAPER}
     text = "; ".join(
-        f"{program}: {one / three - 1:+.1%} beside {two / three - 1:+.1%}"
+        f"{program}: {one / three - 1:+.1%} against {two / three - 1:+.1%}"
         for program, (three, two, one) in found.items()
     )
     much = all(one / three - 1 > 2 * abs(two / three - 1) for three, two, one in found.values())

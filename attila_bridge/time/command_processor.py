@@ -39,7 +39,7 @@ class CommandProcessorState(GpuBoxState):
     """Bytes of a program not asked for, and not received."""
     bytes_due: int = 0
     address: int = 0
-    """The next byte of programs, which follow one another, each in transactions of its own."""
+    """The next byte of programs, which follow one another, each in separate transactions."""
     bus_until: int = 0
     ends: int = 0
     """Ends that a clear or swap waits for."""

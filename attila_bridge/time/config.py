@@ -163,7 +163,7 @@ class AssemblyConfig:
     """Assembly of triangles."""
 
     queue: int = _printed(8, "vertices", "vertices that wait", 4, 256)
-    bus_latency: int = _coded(10, "cycles", "a vertex is on its way, besides its transmission", 1, 64)
+    bus_latency: int = _coded(10, "cycles", "a vertex is on its way, past its transmission", 1, 64)
     triangles: int = _printed(1, "triangles", "triangles a cycle")
 
 
@@ -240,7 +240,7 @@ class FifoConfig:
     vertex_inputs: int = _coded(16, "vertices", "vertices that wait to be shaded", 8, 256)
     vertex_outputs: int = _coded(48, "vertices", "vertices from the shaders on", 4, 1024)
     interpolators: int = _coded(4, "attributes", "attributes interpolated a cycle", 1, 16)
-    interpolation_latency: int = _coded(4, "cycles", "an interpolation takes, besides its attributes", 1, 16)
+    interpolation_latency: int = _coded(4, "cycles", "an interpolation takes, before its attributes", 1, 16)
     vertex_wait: int = _coded(1000, "cycles",
         "an incomplete group of vertices waits for more", 1, 50000, because=_WATCHED)
 
@@ -249,8 +249,8 @@ class FifoConfig:
 class ShadingConfig:
     """Shaders: threads, issue."""
 
-    threads: int = _printed(112, "threads", "inputs that are carried out at a time", 4, 4096, case=_read(368))
-    buffers: int = _printed(16, "threads", "inputs that wait besides", 0, 256)
+    threads: int = _printed(112, "threads", "inputs that are executed at a time", 4, 4096, case=_read(368))
+    buffers: int = _printed(16, "threads", "further inputs that wait", 0, 256)
     registers: int = _printed(448, "registers", "registers that the threads share", 16, 65536, case=_read(1536))
     group: int = _printed(4, "threads", "threads that go in step")
     thread_rate: int = _coded(4, "threads", "threads that get an instruction a cycle", of=(4, 8, 12, 16),
@@ -260,7 +260,7 @@ class ShadingConfig:
         case=_guess(12, "groups in order stay in step by it"))
     inputs: int = _printed(4, "inputs", "inputs a cycle")
     outputs: int = _printed(4, "outputs", "outputs a cycle")
-    output_delay: int = _coded(3, "cycles", "an output is on its way, besides its transmission", 1, 64)
+    output_delay: int = _coded(3, "cycles", "an output is on its way, past its transmission", 1, 64)
     output_latency: int = _coded(11, "cycles", "an output is on its way at most", 4, 64)
     results: int = _coded(2, "groups",
         "groups whose results are written in one cycle, for each that is issued in one", 1, 16, source=_BANDWIDTH)
@@ -275,10 +275,10 @@ class TexturingConfig:
     request_rate: int = _coded(1, "requests", "requests a cycle from a shader", 1, 4,
         case=_guess(3, "one to each unit"))
     request_group: int = _coded(64, "requests", "requests after which the next unit gets its turn", 1, 1024)
-    address_latency: int = _coded(6, "cycles", "addresses take, besides their bilinear steps", 1, 64)
-    filter_latency: int = _coded(4, "cycles", "filtering takes, besides its bilinear steps", 1, 64)
+    address_latency: int = _coded(6, "cycles", "addresses take, past their bilinear steps", 1, 64)
+    filter_latency: int = _coded(4, "cycles", "filtering takes, past its bilinear steps", 1, 64)
     request_queue: int = _coded(4, "requests", "requests that wait, and tickets for more", 1, 1024,
-        case=_guess(128, "so many that none is refused"))
+        case=_guess(128, "enough for every request"))
     access_queue: int = _coded(64, "accesses", "accesses in the unit", 1, 1024)
     result_queue: int = _coded(4, "results", "results that wait", 1, 256)
     wait_window: int = _coded(32, "samples", "samples that wait for lines", 1, 256)

@@ -122,7 +122,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     @property
     def unit(self) -> str:
-        """What tells it from others of its kind: `FS0TU1`; empty where there are none."""
+        """Its number among those of its kind, as names have it: `FS0TU1`; empty where there is one."""
         return self.name.rpartition("::")[0]
 
     @property
@@ -131,7 +131,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
         return {self.suffixed(self.suffix): self.state.counts} if self.state.counts else {}
 
     def suffixed(self, suffix: str) -> str:
-        """Return a suffix with what tells it from others of its kind."""
+        """Return a suffix with the number of the unit."""
         return f"{suffix}-{self.unit}" if self.unit else suffix
 
     @property

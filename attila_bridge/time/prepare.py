@@ -15,7 +15,7 @@ from attila_bridge.isa.operands import RegisterBank
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import AttilaConfig
 
-# Groups: four inputs that a shader carries out in step.
+# Groups: four inputs that a shader executes in step.
 
 
 VERTICES, FRAGMENTS = 0, 1
@@ -231,7 +231,7 @@ def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ..
 
 
 def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
-    """Return what each triangle needs of the stream of vertices, and which of them nobody needs after it."""
+    """Return what each triangle needs of the stream of vertices, and which of them are not needed after it."""
     corners = draw.triangles.corners.tolist()
     outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
     last_use: dict[int, int] = {}

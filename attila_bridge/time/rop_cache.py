@@ -79,7 +79,7 @@ class LineWrite:
 
 
 CLEAR, UNCOMPRESSED = 0, 256
-"""States of a block besides the bytes of a compressed one."""
+"""States of a block other than the bytes of a compressed one."""
 
 
 class RopCache:

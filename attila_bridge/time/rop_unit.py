@@ -1,4 +1,4 @@
-"""What depth and colour units share: quads through fetch, read, arithmetic and write, beside a cache of lines."""
+"""What depth and colour units share: quads through fetch, read, arithmetic and write, and a cache of lines."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ class ColorUnit(RopUnit):
         self.wires["states"].send(cycle, dict(states))
 
 
-# Depth unit: tests depth and stencil, and tells hierarchical Z the greatest depths of what it writes back.
+# Depth unit: tests depth and stencil, and sends hierarchical Z the greatest depths of what it writes back.
 
 
 class DepthUnit(RopUnit):

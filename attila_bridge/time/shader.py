@@ -300,7 +300,7 @@ class BatchQueues:
 
 
 _BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
-"""What decoding tells fetching, a cycle later."""
+"""Words from decoding to fetching, a cycle later."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A frame's work through the boxes: a run tells its cycles, its statistics and its counts."""
+"""A frame's work through the boxes: a run reports its cycles, its statistics and its counts."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _check_progress(work: AttilaWork, config: AttilaConfig) -> None:
             )
 
 
-# Summary: the statistics of a run, with what only its end tells: tags of caches, phases, sums over draws.
+# Summary: the statistics of a run, with what only its end shows: tags of caches, phases, sums over draws.
 
 
 def summary(boxes: Boxes) -> dict[str, Counts]:
@@ -123,7 +123,7 @@ def _commands(boxes: Boxes) -> Counts:
     return counts
 
 
-# Machine: a frame's work goes through the boxes; a run tells its cycles, its statistics and its counts.
+# Machine: a frame's work goes through the boxes; a run reports its cycles, its statistics and its counts.
 
 
 _OF_QUAD = 4
@@ -190,7 +190,7 @@ class Simulation:
     ) -> AttilaRun:
         """Run to the end of the frame; ``progress`` hears the cycle, and how many of the fragments have been generated.
 
-        How many there will be is known of the function. What follows them, a twentieth of a frame, is not told.
+        How many there will be is known of the function. What follows them, a twentieth of a frame, is not reported.
         ``advance`` does what happens before a cycle, for those who look at the machine on the way.
         """
         if progress is not None or advance is not None:
@@ -221,5 +221,5 @@ def run(
     max_cycles: int | None = None,
     progress: Telling | None = None,
 ) -> AttilaRun:
-    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
+    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that is watched."""
     return Simulation(work, config, bus=bus).finish(max_cycles, progress)

@@ -116,7 +116,7 @@ class StreamerFetch(GpuBox[StreamerFetchState]):
         )
 
 
-# Streamer output cache: tells which indices are shaded already, and gives a line to each that is not.
+# Streamer output cache: knows which indices are shaded already, and gives a line to each that is not.
 
 
 @dataclass
