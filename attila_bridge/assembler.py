@@ -625,7 +625,7 @@ def _unit(tokens: ProgramTokens) -> TextureOperand:
     return TextureOperand(number)
 
 
-# Programs for the shader: their class, and what the assembler is told of the machine.
+# Programs for the shader: their class, and what the assembler knows of the machine.
 
 
 HEADERS = {"!!ARBvp1.0": ShaderStage.VERTEX, "!!ARBfp1.0": ShaderStage.FRAGMENT}

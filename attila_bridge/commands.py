@@ -1,4 +1,4 @@
-"""What commands can ask of ATTILA besides runs: data for commands, light to import."""
+"""Commands on ATTILA other than runs: data for commands, light to import."""
 
 from pixelflow.simd.commands import ConfigurationOption, MachineCommands, MachineDrawing
 

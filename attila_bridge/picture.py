@@ -18,9 +18,7 @@ from attila_bridge.scene import (
     DrawState,
     Factor,
     Filter,
-    Primitive,
-    SceneBuffer,
-    SceneDraw,
+    SceneParts,
     SceneTexture,
     StencilOperation,
     StencilState,
@@ -70,8 +68,6 @@ DIFFERS = "ATTILA's edges and depths are float64, its colours float32 that are t
 """Why pixels may be others than those of 64-bit integers."""
 
 _HALF = 0.5 / 255
-_VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, vertex.color;\n{more}END"
-_COORDINATES = "MOV result.texcoord[0], vertex.texcoord[0];\n"
 _PLAIN = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"
 _TEXTURED = (
     "!!ARBfp1.0\nTEMP texel, gap;\nPARAM half = {{ {half}, {half}, {half}, 0 }};\n"
@@ -126,13 +122,11 @@ def _require_one(samples: int) -> None:
 def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
     """Return a frame as a scene; raises InputError for four samples a pixel."""
     _require_one(frame.samples)
-    made = _Scene(frame)
+    made, known = SceneParts(), list[Texture]()
     for part in _parts(frame):
-        made.add(part)
+        _add(made, frame, part, known)
     red, green, blue = ((each + 0.5) / 255 for each in frame.background)
-    clear = ClearValues((red, green, blue, 1.0), 1.0, 0)
-    size = (frame.width, frame.height)
-    return AttilaScene(name, "", size, clear, made.buffers, made.textures, made.programs, tuple(made.draws))
+    return made.scene(name, (frame.width, frame.height), ClearValues((red, green, blue, 1.0), 1.0, 0))
 
 
 def _parts(frame: Frame) -> Iterator[_Part]:
@@ -172,80 +166,44 @@ def _joined(pieces: list[ScreenTriangles]) -> ScreenTriangles:
     return replace(found, coordinates=np.concatenate(coordinates)) if len(coordinates) == len(pieces) else found
 
 
-class _Scene:
-    """The parts of a scene as they are made."""
-
-    def __init__(self, frame: Frame) -> None:
-        self._frame = frame
-        self.buffers: dict[str, SceneBuffer] = {}
-        self.textures: dict[str, SceneTexture] = {}
-        self._known: list[Texture] = []
-        """The textures by their number."""
-        self.draws: list[SceneDraw] = []
-        self.programs = {
-            "vertices": _VERTEX.format(more=""),
-            "vertices with coordinates": _VERTEX.format(more=_COORDINATES),
-            "colours": _PLAIN,
-        }
-
-    def add(self, part: _Part) -> None:
-        """Add a draw with its buffers, its texture and its program."""
-        frame, triangles, texture, number = self._frame, part.triangles, part.state.texture, len(self.draws)
-        count = 3 * len(triangles)
-        position = np.ones((count, 4))
-        screen = triangles.corners.reshape(count, 2) / SUBPIXELS
-        position[:, 0] = 2 * screen[:, 0] / frame.width - 1
-        position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
-        position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
-        if triangles.nearness is not None:  # the division by w comes back to the screen, and ATTILA interpolates by it
-            position *= NEAREST / triangles.nearness.reshape(count, 1)
-        color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
-        color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
-        attributes = {"position": f"positions {number}", "color": f"colours {number}"}
-        _keep(self.buffers, attributes["position"], position)
-        _keep(self.buffers, attributes["color"], color)
-        vertices, fragments, units = "vertices", "colours", {}
-        if texture is not None and triangles.coordinates is not None:
-            height, width = texture.texels.shape[:2]
-            coordinates = np.zeros((count, 4))
-            coordinates[:, :2] = triangles.coordinates.reshape(count, 2) / TEXEL / (width, height)
-            coordinates[:, 3] = 1
-            attributes["texcoord0"] = f"coordinates {number}"
-            _keep(self.buffers, attributes["texcoord0"], coordinates)
-            vertices, fragments = "vertices with coordinates", self._textured(part.state)
-            units = {0: self._texture(texture)}
-        state = _state(part.state)
-        self.draws.append(SceneDraw(Primitive.TRIANGLES, count, attributes, None, vertices, fragments, units, state))
-
-    def _texture(self, texture: Texture) -> str:
-        number = next((at for at, known in enumerate(self._known) if known is texture), len(self._known))
-        name = f"texture {number}"
-        if number == len(self._known):
-            self._known.append(texture)
-            self.textures[name] = SceneTexture(
-                name,
-                texture.levels,
-                Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else Filter.LINEAR,
-                Filter.LINEAR,
-                Wrap.REPEAT,
-                anisotropy=1,
-            )
-        return name
-
-    def _textured(self, state: State) -> str:
-        """Return the program that multiplies by a texel, and drops what the state's cutout drops."""
-        hands_depth_on = bool(state.cutout) and (state.depth_write or state.stencil is not None)
-        name = (
-            "texels" + (f" of {state.cutout} at least" if state.cutout else "") + (", late" if hands_depth_on else "")
-        )
-        cut = _CUT.format(least=repr((state.cutout - 0.5) / 255)) if state.cutout else ""
-        depth = _DEPTH if hands_depth_on else ""
-        self.programs[name] = _TEXTURED.format(half=repr(_HALF), cut=cut, depth=depth)
-        return name
+def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> None:
+    """Add a draw with its arrays, its texture and its program; ``known`` are the textures up to now."""
+    triangles, texture = part.triangles, part.state.texture
+    count = 3 * len(triangles)
+    position = np.ones((count, 4))
+    screen = triangles.corners.reshape(count, 2) / SUBPIXELS
+    position[:, 0] = 2 * screen[:, 0] / frame.width - 1
+    position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
+    position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
+    if triangles.nearness is not None:  # the division by w comes back to the screen, and ATTILA interpolates by it
+        position *= NEAREST / triangles.nearness.reshape(count, 1)
+    color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
+    color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
+    coordinates, fragment, units = None, _PLAIN, dict[int, SceneTexture]()
+    if texture is not None and triangles.coordinates is not None:
+        height, width = texture.texels.shape[:2]
+        coordinates = np.zeros((count, 4))
+        coordinates[:, :2] = triangles.coordinates.reshape(count, 2) / TEXEL / (width, height)
+        coordinates[:, 3] = 1
+        fragment, units = _textured(part.state), {0: _texture(texture, known)}
+    state = _state(part.state)
+    made.add(position, color, fragment=fragment, state=state, coordinates=coordinates, textures=units)
 
 
-def _keep(buffers: dict[str, SceneBuffer], name: str, values: NDArray[np.float64]) -> None:
-    buffers[name] = SceneBuffer(name, "vertex", values.astype(np.float32))
+def _texture(texture: Texture, known: list[Texture]) -> SceneTexture:
+    """Return a texture under the number that it has among those that are known, or gets."""
+    if not any(each is texture for each in known):
+        known.append(texture)
+    number = next(at for at, each in enumerate(known) if each is texture)
+    least = Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else Filter.LINEAR
+    return SceneTexture(f"texture {number}", texture.levels, least, Filter.LINEAR, Wrap.REPEAT, anisotropy=1)
+
+
+def _textured(state: State) -> str:
+    """Return the program that multiplies by a texel, and drops what the state's cutout drops."""
+    hands_depth_on = bool(state.cutout) and (state.depth_write or state.stencil is not None)
+    cut = _CUT.format(least=repr((state.cutout - 0.5) / 255)) if state.cutout else ""
+    return _TEXTURED.format(half=repr(_HALF), cut=cut, depth=_DEPTH if hands_depth_on else "")
 
 
 def _state(state: State) -> DrawState:
@@ -385,7 +343,7 @@ def draw_on_attila(
 
 
 _FREE_STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
-"""Steps that nothing carries out."""
+"""Steps that are formulas."""
 
 
 def _stages(run: SceneRun) -> dict[str, int]:

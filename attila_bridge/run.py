@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,14 +14,10 @@ from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene import AttilaScene
 from attila_bridge.statistics import columns_of
-from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF, Step
+from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.rop_unit import RopUnit
-from attila_bridge.time.shader import UnifiedShader
+from attila_bridge.time.prepare import Step
 from attila_bridge.time.simulation import AttilaRun, Simulation, run
-from attila_bridge.time.texture_unit import TexturePipeline
-from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
 from pixelflow.simd.workers import Telling
@@ -35,7 +31,7 @@ CLIENTS = {
 }  # fmt: skip
 """Kinds of clients of memory, as statistics name them, by what they move; uploads are not counted as traffic."""
 INTERPOLATED = "InterpolatedFragments"
-"""The statistic of the fragment FIFO that tells of the interpolator, which has none of its own."""
+"""The statistic of the fragment FIFO that is the interpolator's, which counts nothing itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,130 +96,6 @@ def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles
         for unit, counted in sorted(counts.items())
         if unit.partition("-")[0] == each.unit
     ]
-
-
-# Queues of every box: what lies in them at a cycle, and how much there is room for.
-
-
-Fills = Iterator[tuple[str, tuple[QueueFill, ...]]]
-"""Boxes by their names in the netlist, with their queues."""
-
-
-def fills(boxes: Boxes) -> Fills:
-    """Yield each box in the order of the pipeline, and what lies in its queues."""
-    yield boxes.processor.name, ()
-    yield from _streamer(boxes)
-    yield from _raster(boxes)
-    yield boxes.fifo.name, _fifo(boxes)
-    yield boxes.interpolator.name, ()
-    for shader, units in zip(boxes.shaders, boxes.textures, strict=True):
-        yield shader.name, _shader(shader)
-        for unit in units:
-            yield unit.name, _texture(unit)
-    for depth, color in zip(boxes.depth, boxes.color, strict=True):
-        yield depth.name, _rop(depth)
-        yield color.name, _rop(color)
-    yield boxes.memory.name, _memory(boxes)
-    yield boxes.display.name, (QueueFill("blocks", len(boxes.display.state.held), boxes.config.display.queue),)
-
-
-def _streamer(boxes: Boxes) -> Fills:
-    """Yield fetch, cache of shaded vertices, loader, commit and assembly, Clipper."""
-    config, fetch, assembly = boxes.config, boxes.fetch.state, boxes.assembly.state
-    streamer = config.streamer
-    begun = fetch.draw >= 0
-    yield (
-        boxes.fetch.name,
-        (
-            QueueFill("out", begun * (streamer.output_queue - fetch.free_entries), streamer.output_queue),
-            QueueFill("mem", begun * (streamer.output_memory - fetch.free_lines), streamer.output_memory),
-            QueueFill("req", begun * (streamer.request_queue - fetch.free_requests), streamer.request_queue),
-        ),
-    )
-    yield boxes.cache.name, (QueueFill("lines", len(boxes.cache.state.line_of), streamer.output_memory),)
-    loader = boxes.loader.state
-    vertices = len(loader.fetching) + len(loader.reading) + len(loader.loaded)
-    yield boxes.loader.name, (QueueFill("vertices", vertices, streamer.request_queue),)
-    yield boxes.commit.name, (QueueFill("vertices", len(boxes.commit.state.entries), streamer.output_queue),)
-    held = assembly.received - assembly.freed if assembly.drawing else 0
-    yield boxes.assembly.name, (QueueFill("vertices", held, config.assembly.queue),)
-    yield boxes.clipper.name, (QueueFill("triangles", len(boxes.clipper.state.clipped), config.clipper.buffer),)
-
-
-def _raster(boxes: Boxes) -> Fills:
-    """Yield set-up, traversal and hierarchical Z."""
-    config, traversal, hz = boxes.config, boxes.traversal.state, boxes.hz.state
-    yield boxes.setup.name, (QueueFill("triangles", len(boxes.setup.state.done), config.setup.fifo),)
-    scans = traversal.known - traversal.scan if traversal.batch >= 0 else 0
-    yield (
-        boxes.traversal.name,
-        (
-            QueueFill("triangles", len(traversal.queue), config.traversal.queue),
-            QueueFill("tiles", scans, config.traversal.scan_queue),
-        ),
-    )
-    quads = len(hz.found) + len(hz.looked) + len(hz.sending)
-    yield boxes.hz.name, (QueueFill("quads", quads, config.hz.queue),)
-
-
-def _fifo(boxes: Boxes) -> tuple[QueueFill, ...]:
-    """Return the queues of each ROP, of vertices and before each shader."""
-    state, config = boxes.fifo.state, boxes.config.fifo
-    found = []
-    for rop, queues in enumerate(state.rops):
-        found += [
-            QueueFill(f"gen{rop}", len(queues.generated), config.generated),
-            QueueFill(f"test{rop}", len(queues.tested), config.tested),
-            QueueFill(f"int{rop}", len(queues.interpolated), config.interpolated),
-            QueueFill(f"shad{rop}", len(queues.shaded), config.shaded),
-        ]
-    group = boxes.config.shader.group
-    found += [
-        QueueFill(f"to{number}", group * len(each), config.shader_inputs) for number, each in enumerate(state.waiting)
-    ]
-    found.append(QueueFill("vin", len(state.vertices), config.vertex_inputs))
-    found.append(QueueFill("vout", state.vertices_shading, config.vertex_outputs))
-    return tuple(found)
-
-
-def _shader(shader: UnifiedShader) -> tuple[QueueFill, ...]:
-    state, config = shader.state, shader.spec.config
-    threads = config.group * (len(state.slots) - len(state.free))
-    return (
-        QueueFill("threads", threads, config.threads + config.buffers),
-        QueueFill("regs", config.registers - state.free_registers, config.registers),
-    )
-
-
-def _texture(unit: TexturePipeline) -> tuple[QueueFill, ...]:
-    state, config = unit.state, unit.spec.config
-    return (
-        QueueFill("req", len(state.requests), config.request_queue),
-        QueueFill("acc", len(state.accesses), config.access_queue),
-        QueueFill("wait", len(state.waiting), config.wait_window),
-        QueueFill("res", len(state.results), config.result_queue),
-    )
-
-
-def _rop(unit: RopUnit) -> tuple[QueueFill, ...]:
-    state, config = unit.state, unit.spec.config
-    return (
-        QueueFill("in", len(state.input), config.input_queue),
-        QueueFill("fetch", len(state.fetched), config.fetch_queue),
-        QueueFill("read", len(state.read), config.read_queue),
-        QueueFill("op", len(state.operated), config.op_queue),
-        QueueFill("write", len(state.written), config.write_queue),
-    )
-
-
-def _memory(boxes: Boxes) -> tuple[QueueFill, ...]:
-    state, config = boxes.memory.state, boxes.config.memory
-    return (
-        QueueFill("req", config.request_queue - state.free_requests, config.request_queue),
-        QueueFill("serve", len(state.services), config.service_queue),
-        QueueFill("rbuf", config.read_buffers - state.free_reads, config.read_buffers),
-        QueueFill("wbuf", config.write_buffers - state.free_writes, config.write_buffers),
-    )
 
 
 # Events of a run: steps of a frame and fragments of its draws as two streams, what wires carry, what queues hold.
@@ -291,7 +163,7 @@ class _FrameAccount:
 
 
 class ToldFrame:
-    """A frame on the machine, which tells a bus: wires and queues as they carry and fill, steps when all is done."""
+    """A frame on the machine, reported to a bus: wires and queues as they carry and fill, steps when all is done."""
 
     def __init__(self, name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> None:
         self.simulation = Simulation(work, config, bus=bus)
@@ -329,9 +201,9 @@ class ToldFrame:
     def _tell_queues(self, cycle: int) -> None:
         """Tell of every queue that holds more or less than in the cycle before."""
         last = self._last
-        for box, queues in fills(self.simulation.boxes):
-            for queue in queues:
-                name = f"{box} {queue.name}"
+        for box in self.simulation.boxes:
+            for queue in box.queues:
+                name = f"{box.name} {queue.name}"
                 if last.get(name) != queue.fill:
                     last[name] = queue.fill
                     self._bus.emit(QueueFilled, cycle, name, queue.fill, queue.capacity)
@@ -362,7 +234,7 @@ PHASES = {
 }  # fmt: skip
 """States of the command processor, whose cycles are those of the frame."""
 FORMULAS = ("cp_Ready", "cp_MemoryWrite")
-"""Those whose cycles are worked out, not carried out."""
+"""Those whose cycles are formulas."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn, TypeVar
 
 import numpy as np
@@ -138,7 +139,7 @@ class SceneFields:
         ]
 
     def items(self, key: str, length: int | None, what: str) -> list[object]:
-        """Return a list, of so many values if that is given."""
+        """Return a list, of ``length`` values if that is given."""
         found = self.value(key)
         if not isinstance(found, list) or (length is not None and len(found) != length):
             wanted = f"a list of {length} {what}" if length is not None else f"a list of {what}"
@@ -164,7 +165,7 @@ class SceneFields:
         return self._whole(self.value(key), self.at(key), low, high)
 
     def wholes(self, key: str, count: int, low: int, high: int) -> tuple[int, ...]:
-        """Return so many integers."""
+        """Return ``count`` integers."""
         found = self.items(key, count, "integers")
         return tuple(self._whole(each, f"{self.at(key)}[{at}]", low, high) for at, each in enumerate(found))
 
@@ -179,7 +180,7 @@ class SceneFields:
         return self._number(self.value(key), self.at(key), low, high)
 
     def numbers(self, key: str, count: int, low: float, high: float) -> tuple[float, ...]:
-        """Return so many numbers."""
+        """Return ``count`` numbers."""
         found = self.items(key, count, "numbers")
         return tuple(self._number(each, f"{self.at(key)}[{at}]", low, high) for at, each in enumerate(found))
 
@@ -419,6 +420,82 @@ class AttilaScene:
     programs: dict[str, str]
     """Texts of ARB programs."""
     draws: tuple[SceneDraw, ...]
+
+
+# A scene in the making: what programs draw, not files.
+
+
+_VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, vertex.color;\n{more}END"
+_COORDINATES = "MOV result.texcoord[{}], vertex.texcoord[0];\n"
+COORDINATE_SETS = 10
+"""Sets of coordinates that a fragment program can read."""
+
+Floats = NDArray[np.float64]
+
+
+class SceneParts:
+    """Draws of triangles with their arrays, and programs and textures, each kept once."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, SceneBuffer] = {}
+        self._textures: dict[str, SceneTexture] = {}
+        self._programs: dict[str, str] = {}
+        self._draws: list[SceneDraw] = []
+
+    def add(
+        self,
+        positions: Floats,
+        colors: Floats,
+        *,
+        fragment: str,
+        state: DrawState,
+        coordinates: Floats | None = None,
+        textures: Mapping[int, SceneTexture] = MappingProxyType({}),
+        indices: Sequence[int] | None = None,
+    ) -> None:
+        """Add a draw; arrays are [vertex, 4].
+
+        A program that reads more coordinates than `texcoord[0]` gets these for all of them.
+        """
+        attributes = {"position": self._buffer("positions", positions), "color": self._buffer("colours", colors)}
+        sets: list[int] = []
+        if coordinates is not None:
+            attributes["texcoord0"] = self._buffer("coordinates", coordinates)
+            sets = [each for each in range(COORDINATE_SETS) if not each or f"texcoord[{each}]" in fragment]
+        count, named = len(positions), None
+        if indices is not None:
+            count, named = len(indices), f"indices {len(self._draws)}"
+            self._buffers[named] = SceneBuffer(named, "index", np.array(indices, np.uint32))
+        self._textures |= {each.name: each for each in textures.values()}
+        self._draws.append(
+            SceneDraw(
+                Primitive.TRIANGLES,
+                count,
+                attributes,
+                named,
+                self._program(_VERTEX.format(more="".join(map(_COORDINATES.format, sets)))),
+                self._program(fragment),
+                {unit: each.name for unit, each in textures.items()},
+                state,
+            )
+        )
+
+    def _buffer(self, what: str, values: Floats) -> str:
+        name = f"{what} {len(self._draws)}"
+        self._buffers[name] = SceneBuffer(name, "vertex", values.astype(np.float32))
+        return name
+
+    def _program(self, text: str) -> str:
+        for name, known in self._programs.items():
+            if known == text:
+                return name
+        name = f"program {len(self._programs)}"
+        self._programs[name] = text
+        return name
+
+    def scene(self, name: str, size: tuple[int, int], clear: ClearValues) -> AttilaScene:
+        """Return the scene of what was added."""
+        return AttilaScene(name, "", size, clear, self._buffers, self._textures, self._programs, tuple(self._draws))
 
 
 # Loader of scene files of the form `attila-scene/1`.

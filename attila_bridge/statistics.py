@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-
-# AttilaStatistic: one thing that a box counts, declared once; units that there are several of each have their own.
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +20,195 @@ class AttilaStatistic:
     """Whether there is one for each channel of memory, whose number in two digits follows the name."""
 
 
-def listed(box: str, table: str, *, per_channel: bool = False) -> tuple[AttilaStatistic, ...]:
-    """Return the statistics of a box from lines of ``name|unit|what it counts``."""
-    rows = (line.split("|") for line in table.strip().splitlines())
-    return tuple(AttilaStatistic(name, box, unit, doc, per_channel) for name, unit, doc in rows)
-
-
-# Statistics of the tags of all caches: the same for each, but that only caches that are written allocate.
-
-
-_READ = """
+# A head names the boxes that count the rows below it, each with the words for ``{}``, and what names begin with, if
+# anything. ``##`` is the number of a channel, ``<02-16>`` stands for as many rows. Caches that are only read allocate
+# nothing; the command processor's phases are those of a frame.
+_TABLE = """
+[StF]
+IndexesSent|indices|Indices sent to the output cache.
+MemoryTransactions|transactions|Reads of indices sent to memory.
+ReadBytes|bytes|Bytes of indices received from memory.
+[StOC]
+Hits|indices|Indices whose shaded vertex is still kept.
+Misses|indices|Indices whose vertex has to be shaded.
+Indices|indices|Indices looked up.
+[SL0]
+Indices|indices|Indices received, hits included.
+Inputs|vertices|Vertices sent to the shaders, stand-ins for a last hit included.
+Fetches|attributes|Attributes whose line was reserved.
+NoFetches|tries|Tries to reserve a line that failed.
+Reads|attributes|Attributes read from the cache.
+NoReads|tries|Tries to read an attribute whose line was not there.
+MemTransactions|transactions|Reads of vertices sent to memory.
+ReadBytes|bytes|Bytes of vertices received from memory.
+SplittedAttributes|attributes|Attributes that lie in two lines.
+StallsShaderBusy|cycles|Cycles in which a loaded vertex could not leave.
+MappedAttributes|attributes|Attributes that draws read from memory, summed over draws.
+[StC]
+Indices|indices|Indices received from the output cache.
+Outputs|vertices|Vertices sent to assembly.
+Requests|vertices|Vertices that assembly asked for.
+ShaderOutputs|vertices|Shaded vertices received.
+OutputAttributes|attributes|Attributes that shaded vertices have, summed over draws.
+[PA]
+Triangles|triangles|Triangles sent to the Clipper, the end of each draw included.
+Vertices|vertices|Vertices received.
+Requests|requests|Requests for vertices.
+Degenerated|triangles|Triangles dropped because they name an index twice.
+[CLP]
+InputTriangles|triangles|Triangles received, the end of each draw included.
+OutputTriangles|triangles|Triangles sent to set-up, the end of each draw included.
+ClippedTriangles|triangles|Triangles dropped as outside of the frustum.
+[TS]
+InputTriangles|triangles|Triangles received, the end of each draw included.
+OutputTriangles|triangles|Triangles sent to traversal, the end of each draw included.
+RequestedTriangles|requests|Requests of traversal.
+CulledTriangles|triangles|Triangles dropped because they face away or have no area.
+FrontFacingTriangles|triangles|Triangles that came to set-up and face the viewer.
+BackFacingTriangles|triangles|Triangles that came to set-up and face away.
+TrianglesLess_1|triangles|Triangles kept that cover less than a pixel.
+Triangles1_to_4|triangles|Triangles kept that cover 1 to 4 pixels.
+Triangles4_to_16|triangles|Triangles kept that cover 4 to 16 pixels.
+Triangles16_to_100|triangles|Triangles kept that cover 16 to 100 pixels.
+Triangles100_to_1000|triangles|Triangles kept that cover 100 to 1000 pixels.
+Triangles1000_to_Screen|triangles|Triangles kept that cover 1000 pixels or more, and less than the screen.
+TrianglesGreaterScreen|triangles|Triangles kept that cover as much as the screen or more.
+[TT]
+InputTriangles|triangles|Triangles received, the end of each draw included.
+RequestedTriangles|requests|Requests for triangles.
+GeneratedFragments|fragments|Fragments generated, covered or not, and four for the end of each draw.
+Stamps0Fragment|quads|Quads generated without a fragment within their triangle, the end of each draw included.
+Stamps1Fragment|quads|Quads generated with one fragment within their triangle.
+Stamps2Fragment|quads|Quads generated with two fragments within their triangle.
+Stamps3Fragment|quads|Quads generated with three fragments within their triangle.
+Stamps4Fragment|quads|Quads generated with four fragments within their triangle.
+UtilizationCycles|cycles|Cycles in which a batch was traversed.
+[HZ]
+InputFragments|fragments|Fragments received, covered or not, and four for the end of each draw.
+OutputFragments|fragments|Fragments of quads sent on, and four for the end of each draw.
+CulledFragments|fragments|Fragments of quads that did not leave.
+CulledOutsideFragments|fragments|Fragments of quads without a covered fragment.
+CulledHZFragments|quads|Quads past the maximum of their block; they are quads in spite of the name.
+OutsideTriangleFragments|fragments|Fragments outside of their triangle.
+OutsideViewportFragments|fragments|Fragments within their triangle and outside of scissor or viewport.
+HitsHZCache|quads|Quads whose block was in the cache.
+MissesHZCache|tries|Tries to look up a block that was not in the cache.
+ReadsHZBuffer|lines|Lines read from the buffer of maxima.
+WritesHZBuffer|blocks|Maxima written to the buffer.
+[FFU]
+InputFragments|fragments|Fragments of quads received from hierarchical Z, and four for the end of each draw.
+InterpolatedFragments|fragments|Fragments of quads that came back from interpolation, and four for each ROP and draw.
+ShadedFragments|fragments|Fragments that came back from the shaders.
+OutputFragments|fragments|Fragments of quads sent past the shaders, and four for each ROP and draw.
+InputVertices|vertices|Vertices received to be shaded.
+ShadedVertices|vertices|Vertices that came back from the shaders, padding included.
+OutputVertices|vertices|Shaded vertices sent to commit.
+RastStampQueuesOccupation|quads x cycles|Quads that waited for the depth test, summed over cycles.
+TestStampQueuesOccupation|quads x cycles|Quads past the depth test, summed over cycles.
+IntStampQueuesOccupation|quads x cycles|Interpolated quads that waited for a shader, summed over cycles.
+ShadedStampQueuesOccupation|quads x cycles|Quads from the shaders on, summed over cycles.
+VertexInputQueueOccupation|vertices x cycles|Vertices that waited for a shader, summed over cycles.
+VertexOutputQueueOccupation|vertices x cycles|Shaded vertices that waited to leave, summed over cycles.
+[ZST; CW]
+InputFragments|fragments|Fragments of quads received, and four for the end of each draw.
+OutsideFragments|fragments|Fragments received that were dead already.
+CulledFragments|fragments|Fragments of quads dropped because all were dead.
+OperatedFragments|quads|Quads that passed the arithmetic; they are quads in spite of the name.
+FetchOK|quads|Quads whose line was reserved to be read.
+FetchFailed|tries|Tries to reserve a line to be read that failed.
+AllocateOK|quads|Quads whose line was reserved to be written over.
+AllocateFailed|tries|Tries to reserve a line to be written over that failed.
+ReadOK|quads|Quads whose words were read.
+ReadFailed|tries|Tries to read words that were not there, or without a free port.
+WriteOK|quads|Quads whose words were written.
+WriteFailed|tries|Tries to write words into a line that was not there, or without a free port.
+FetchQFullStall|cycles|Cycles in which a quad waited for the queue of fetched ones.
+ReadQFullStall|cycles|Cycles in which a quad waited for the queue of read ones.
+OperationQFullStall|cycles|Cycles in which a quad waited for the queue past the arithmetic.
+WriteQFullStall|cycles|Cycles in which a quad waited for the queue of written ones.
+ROPOperatorBusy|cycles|Cycles in which a quad waited for the arithmetic.
+RAWDependence|cycles|Cycles in which a quad waited for the same place to be written.
+ReadTransactions|transactions|Reads sent to memory.
+WriteTransactions|transactions|Writes sent to memory.
+ReadBytes|bytes|Bytes received from memory.
+WriteBytes|bytes|Bytes sent to memory.
+ReadReqAccepted|lines|Lines that were queued to be read from memory.
+WriteReqAccepted|lines|Lines that were queued to be written to memory.
+RWReqFull|cycles|Cycles in which a line waited because a queue between cache and memory was full.
+WaitWriteStall|cycles|Cycles in which a line waited for its own write-back.
+MemReqStall|cycles|Cycles in which a write-back waited because a read was sent.
+ReadLinePortStall|cycles|Cycles in which the write-back of a line waited for a port.
+WriteLinePortStall|cycles|Cycles in which the fill of a line waited for a port.
+CacheLineWARStall|cycles|Cycles in which the fill of a line waited until the old one had been read.
+CompressorBusy|cycles|Cycles in which a line was compressed.
+DecompressorBusy|cycles|Cycles in which a line was decompressed.
+DataBusBusy|cycles|Cycles in which the bus to memory was in use.
+ComprBlock64|lines|Lines written back in 64 bytes.
+ComprBlock128|lines|Lines written back in 128 bytes.
+ComprBlock192|lines|Lines written back in 192 bytes.
+ComprBlock256|lines|Lines written back uncompressed.
+[ZST]
+ConsumerBusy|cycles|Cycles in which a quad that was done could not leave.
+OutputFragments|fragments|Fragments of quads sent back, and four for the end of each draw.
+TestedFragments|fragments|Fragments of quads that were tested.
+PassedFragments|fragments|Fragments that passed depth and stencil.
+FailedFragments|fragments|Fragments of tested quads that did not pass, or were dead.
+UpdatesHZ|blocks|Maxima of blocks sent to hierarchical Z.
+[CW]
+BlendedFragments|fragments|Fragments of quads that were blended.
+[ShF]
+Inputs|threads|Inputs received: fragments and vertices, padding included.
+Outputs|threads|Outputs sent.
+FetchedInstr|instructions|Instructions fetched for threads.
+ReFetchedInstr|instructions|Instructions fetched again because decoding had refused them.
+Blocks|threads|Threads that were blocked.
+Unblocks|threads|Threads that were unblocked.
+InputActiveInputAttributes|attributes|Input registers of the inputs received.
+InputActiveOutputAttributes|attributes|Output registers of the inputs received.
+InputRegisters|registers|Temporary registers of the inputs received, at least one for each.
+ReadyThreads|threads x cycles|Threads that could be fetched for, summed over the cycles in which the shader was at work.
+FreeThreads|threads x cycles|Free threads, summed over the cycles in which the shader was at work.
+FinishedThreads|threads x cycles|Threads that had ended and not left, summed over cycles.
+UsedResources|registers x cycles|Registers in use, summed over the cycles in which the shader was at work.
+[ShDX]
+ExecutedInstructions|instructions|Instructions executed for threads.
+RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or the thread was blocked.
+BlockCommands|threads|Threads that decoding had blocked.
+UnblockCommands|threads|Threads unblocked by a texture's answer.
+EndCommands|threads|Threads that ended.
+ReplayCommands|groups|Instructions refused for a group.
+TextureRequests|quads|Texture reads sent to texture units.
+[TU]
+TextureRequests|quads|Requests received.
+TextureResults|quads|Results sent.
+TextureResultLatency|cycles|Cycles from the acceptance of an access to its result, summed over results.
+BilinearSamples|steps|Bilinear steps.
+AddressCalculationFinished|accesses|Accesses whose addresses were begun completely.
+AddressALUBusyCycles|cycles|Cycles in which addresses were calculated.
+FilterALUBusyCycles|cycles|Cycles in which texels were filtered.
+AnisotropyRatio|samples|Samples of all accesses.
+FetchesOK|texels|Texels whose line was reserved.
+FetchesFailed|tries|Tries to reserve a texel's line that failed.
+FetchStallAddress|cycles|Cycles in which the fetch waited for addresses.
+FetchStallFetch|cycles|Cycles in which there was nothing to fetch while accesses were in the unit.
+FetchStallReadyRead|cycles|Cycles in which the fetch waited for the queue of samples to be read.
+FetchStallWaitRead|cycles|Cycles in which the fetch waited for the window of samples without lines.
+ReadsOK|texels|Texels read.
+ReadTransactions|transactions|Reads sent to memory.
+ReadBytesMemory|bytes|Bytes received from memory.
+MemoryRequests|transactions|Answers received from memory.
+MemoryRequestLatency|cycles|Cycles from a read to its answer, summed over answers.
+AccessQueueOccupation|accesses x cycles|Accesses before or in the fetch, summed over cycles.
+RequestQueueOccupation|requests x cycles|Requests that waited, summed over cycles.
+ResultQueueOccupation|results x cycles|Results that waited, summed over cycles.
+ReadyReadQueueOccupation|samples x cycles|Samples that waited to be read, summed over cycles.
+WaitReadWindowOccupation|samples x cycles|Samples that waited for lines, summed over cycles.
+MipsSampled1|accesses|Accesses whose samples read one level.
+MipsSampled2|accesses|Accesses whose samples read two levels.
+HistoAnisoRatioNoAniso|accesses|Accesses of one sample.
+HistoAnisoRatio<02-16>|accesses|Accesses of {} samples.
+HistoBilinears<01-32>|accesses|Accesses of {} bilinear steps.
+[FC_ZST: depth quads; FC_CW: colour quads; FC64_TU: texels; FC_InC: attributes]
 HitsFetch|tries|Fetches of {} whose line was there.
 MissesFetch|tries|Fetches of {} whose line was not there.
 MissOKFetch|lines|Lines of {} asked from memory.
@@ -41,10 +219,7 @@ MissFailMissFetch|tries|Fetches of {} that failed because a miss had been tried 
 ReadsOK|reads|Reads of {} that found their line.
 ReadsFail|tries|Reads of {} whose line was not there.
 Unreserves|reservations|Reservations of {} given back without a write.
-"""
-"""Of caches that are read."""
-
-_WRITTEN = """
+[FC_ZST: depth quads; FC_CW: colour quads]
 HitsAlloc|tries|Allocations of {} whose line was there.
 MissesAlloc|tries|Allocations of {} whose line was not there.
 MissOKAlloc|lines|Lines of {} given to another block.
@@ -53,22 +228,101 @@ MissFailReqQueueAlloc|tries|Allocations of {} that failed because too many lines
 MissFailReserveAlloc|tries|Allocations of {} that failed because every line was reserved.
 WritesOK|writes|Writes of {} that found their line.
 WritesFail|tries|Writes of {} whose line was not there.
+[MC]
+DataCycles##|cycles|Cycles in which data were on the channel.
+ReadBytesMemoryBus##|bytes|Bytes read over the channel.
+WriteBytesMemoryBus##|bytes|Bytes written over the channel.
+OpenPages##|pages|Pages opened.
+OpenPagePenalty##|cycles|Cycles in which the channel's next transaction waited for its page.
+ReadToWritePenalty##|cycles|Cycles in which a write waited because of the read before.
+WriteToReadPenalty##|cycles|Cycles in which a read waited because of the write before.
+[MC CommandProcessor: the command processor; MC StreamerFetch: the fetch of indices; MC StreamerLoader: the loader;
+MC ZStencilTest: depth units; MC ColorWrite: colour units; MC DAC: the display; MC TextureUnit: texture units]
+Transactions|transactions|Transactions received from {}.
+ReadTransactions|transactions|Reads received from {}.
+WriteTransactions|transactions|Writes received from {}.
+ReadBytes|bytes|Bytes read from memory for {}.
+WriteBytes|bytes|Bytes written to memory for {}.
+[MC]
+UnusedCycles|cycles|Cycles in which no channel had anything to do.
+[DAC]
+ColorStateBlocksTotal|blocks|Blocks of the picture.
+ColorStateBlocksClear|blocks|Blocks that were still clear.
+ColorStateBlocksCompressedBest|blocks|Blocks that were in 64 bytes.
+ColorStateBlocksCompressedNormal|blocks|Blocks that were in 128 bytes.
+ColorStateBlocksCompressedWorst|blocks|Blocks that were in 192 bytes.
+ColorStateBlocksUncompressed|blocks|Blocks that were uncompressed.
+[CP]
+Ready|cycles|Cycles in which the processor went through registers and commands.
+Draw|cycles|Cycles until the geometry of the present draw had ended.
+EndGeometry|cycles|Cycles from the end of its geometry to the end of its fragments.
+EndFragment|cycles|Cycles in which a draw was ended.
+Clear|cycles|Cycles of clears.
+MemoryWrite|cycles|Cycles of uploads.
+MemoryRead|cycles|Cycles of loads of programs.
+Swap|cycles|Cycles of the swap.
+Batches|draws|Draws.
+Frames|frames|Frames.
+BytesWritten|bytes|Bytes uploaded, programs included.
+BytesRead|bytes|Bytes of programs loaded.
 """
-"""Of caches that are also written."""
+"""Rows of ``name|unit|what it counts``, box by box in the order of the pipeline."""
 
-_KINDS = (
-    ("FC_ZST", "depth quads", _READ + _WRITTEN),
-    ("FC_CW", "colour quads", _READ + _WRITTEN),
-    ("FC64_TU", "texels", _READ),
-    ("FC_InC", "attributes", _READ),
-)
 
-CACHES: tuple[AttilaStatistic, ...] = tuple(
-    each
-    for box, what, table in _KINDS
-    for each in listed(box, "\n".join(line for line in table.replace("{}", what).splitlines() if line))
-)
-"""What they count."""
+def _read(table: str) -> Iterator[AttilaStatistic]:
+    """Yield the statistics of a table, for each box of a head one row after the other."""
+    for heads, rows in re.findall(r"^\[([^]]*)\]\n([^\[]*)", table, re.MULTILINE):
+        for head in heads.split(";"):
+            which, _, words = head.partition(":")
+            box, *first = which.split()
+            for row in rows.splitlines():
+                name, unit, doc = row.split("|")
+                for numbered, number in _numbered(name):
+                    base = numbered.removesuffix("##")
+                    about = doc.replace("{}", number or words.strip())
+                    yield AttilaStatistic("".join((*first, base)), box, unit, about, base != numbered)
+
+
+def _numbered(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the names that one stands for, with the number of each; a name without numbers by itself."""
+    found = re.fullmatch(r"(.*)<(\d\d)-(\d\d)>", name)
+    if found is None:
+        yield name, ""
+        return
+    for number in range(int(found[2]), int(found[3]) + 1):
+        yield f"{found[1]}{number:02}", str(number)
+
+
+STATISTICS: tuple[AttilaStatistic, ...] = tuple(_read(_TABLE))
+"""Everything that is counted."""
+
+Counts = dict[str, int]
+"""Counts of a box by name."""
+
+
+def counts_of(box: str, channels: int = 0) -> Counts:
+    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`)."""
+    counts: Counts = {}
+    for statistic in STATISTICS:
+        if statistic.box == box:
+            numbers = range(channels) if statistic.per_channel else ()
+            for name in [f"{statistic.name}{number:02}" for number in numbers] or [statistic.name]:
+                counts[name] = 0
+    return counts
+
+
+def statistic_of(name: str) -> AttilaStatistic:
+    """Return what a full name like `InputFragments_CW-SU0` or `OpenPages02_MC` is about; raises KeyError."""
+    base, _, suffix = name.rpartition("_")
+    box = suffix.split("-")[0]
+    for each in STATISTICS:
+        if each.per_channel:
+            fits = each.box == box and base[:-2] == each.name and base[-2:].isdecimal()
+        else:
+            fits = f"{each.name}_{each.box}" == f"{base}_{box}"
+        if fits:
+            return each
+    raise KeyError(name)
 
 
 # Columns: the figures of a run that come first, under the names that tables of recorded runs have.
@@ -119,414 +373,3 @@ def columns_of(
     for column, (name, kind) in _SUMS.items():
         found[column] = sum(each.get(name, 0) for unit, each in counts.items() if unit.partition("-")[0] == kind)
     return found
-
-
-# Statistics of the memory controller, the display and the command processor.
-
-
-# One of each for every channel, whose number follows the name.
-_CHANNELS = listed(
-    "MC",
-    """
-DataCycles|cycles|Cycles in which data were on the channel.
-ReadBytesMemoryBus|bytes|Bytes read over the channel.
-WriteBytesMemoryBus|bytes|Bytes written over the channel.
-OpenPages|pages|Pages opened.
-OpenPagePenalty|cycles|Cycles in which the channel's next transaction waited for its page.
-ReadToWritePenalty|cycles|Cycles in which a write waited because of the read before.
-WriteToReadPenalty|cycles|Cycles in which a read waited because of the write before.
-""",
-    per_channel=True,
-)
-
-MEMORY: tuple[AttilaStatistic, ...] = (
-    *_CHANNELS,
-    *listed(
-        "MC",
-        """
-CommandProcessorTransactions|transactions|Transactions received from the command processor.
-CommandProcessorReadTransactions|transactions|Reads received from the command processor.
-CommandProcessorWriteTransactions|transactions|Writes received from the command processor.
-CommandProcessorReadBytes|bytes|Bytes read from memory for the command processor.
-CommandProcessorWriteBytes|bytes|Bytes written to memory for the command processor.
-StreamerFetchTransactions|transactions|Transactions received from the fetch of indices.
-StreamerFetchReadTransactions|transactions|Reads received from the fetch of indices.
-StreamerFetchWriteTransactions|transactions|Writes received from the fetch of indices.
-StreamerFetchReadBytes|bytes|Bytes read from memory for the fetch of indices.
-StreamerFetchWriteBytes|bytes|Bytes written to memory for the fetch of indices.
-StreamerLoaderTransactions|transactions|Transactions received from the loader.
-StreamerLoaderReadTransactions|transactions|Reads received from the loader.
-StreamerLoaderWriteTransactions|transactions|Writes received from the loader.
-StreamerLoaderReadBytes|bytes|Bytes read from memory for the loader.
-StreamerLoaderWriteBytes|bytes|Bytes written to memory for the loader.
-ZStencilTestTransactions|transactions|Transactions received from depth units.
-ZStencilTestReadTransactions|transactions|Reads received from depth units.
-ZStencilTestWriteTransactions|transactions|Writes received from depth units.
-ZStencilTestReadBytes|bytes|Bytes read from memory for depth units.
-ZStencilTestWriteBytes|bytes|Bytes written to memory for depth units.
-ColorWriteTransactions|transactions|Transactions received from colour units.
-ColorWriteReadTransactions|transactions|Reads received from colour units.
-ColorWriteWriteTransactions|transactions|Writes received from colour units.
-ColorWriteReadBytes|bytes|Bytes read from memory for colour units.
-ColorWriteWriteBytes|bytes|Bytes written to memory for colour units.
-DACTransactions|transactions|Transactions received from the display.
-DACReadTransactions|transactions|Reads received from the display.
-DACWriteTransactions|transactions|Writes received from the display.
-DACReadBytes|bytes|Bytes read from memory for the display.
-DACWriteBytes|bytes|Bytes written to memory for the display.
-TextureUnitTransactions|transactions|Transactions received from texture units.
-TextureUnitReadTransactions|transactions|Reads received from texture units.
-TextureUnitWriteTransactions|transactions|Writes received from texture units.
-TextureUnitReadBytes|bytes|Bytes read from memory for texture units.
-TextureUnitWriteBytes|bytes|Bytes written to memory for texture units.
-UnusedCycles|cycles|Cycles in which no channel had anything to do.
-""",
-    ),
-    *listed(
-        "DAC",
-        """
-ColorStateBlocksTotal|blocks|Blocks of the picture.
-ColorStateBlocksClear|blocks|Blocks that were still clear.
-ColorStateBlocksCompressedBest|blocks|Blocks that were in 64 bytes.
-ColorStateBlocksCompressedNormal|blocks|Blocks that were in 128 bytes.
-ColorStateBlocksCompressedWorst|blocks|Blocks that were in 192 bytes.
-ColorStateBlocksUncompressed|blocks|Blocks that were uncompressed.
-""",
-    ),
-    *listed(
-        "CP",
-        """
-Ready|cycles|Cycles in which the processor went through registers and commands.
-Draw|cycles|Cycles until the geometry of the present draw had ended.
-EndGeometry|cycles|Cycles from the end of its geometry to the end of its fragments.
-EndFragment|cycles|Cycles in which a draw was ended.
-Clear|cycles|Cycles of clears.
-MemoryWrite|cycles|Cycles of uploads.
-MemoryRead|cycles|Cycles of loads of programs.
-Swap|cycles|Cycles of the swap.
-Batches|draws|Draws.
-Frames|frames|Frames.
-BytesWritten|bytes|Bytes uploaded, programs included.
-BytesRead|bytes|Bytes of programs loaded.
-""",
-    ),
-)
-"""What they count."""
-
-
-# Statistics of set-up, traversal, hierarchical Z and the fragment FIFO.
-
-
-RASTER: tuple[AttilaStatistic, ...] = (
-    *listed(
-        "TS",
-        """
-InputTriangles|triangles|Triangles received, the end of each draw included.
-OutputTriangles|triangles|Triangles sent to traversal, the end of each draw included.
-RequestedTriangles|requests|Requests of traversal.
-CulledTriangles|triangles|Triangles dropped because they face away or have no area.
-FrontFacingTriangles|triangles|Triangles that came to set-up and face the viewer.
-BackFacingTriangles|triangles|Triangles that came to set-up and face away.
-TrianglesLess_1|triangles|Triangles kept that cover less than a pixel.
-Triangles1_to_4|triangles|Triangles kept that cover 1 to 4 pixels.
-Triangles4_to_16|triangles|Triangles kept that cover 4 to 16 pixels.
-Triangles16_to_100|triangles|Triangles kept that cover 16 to 100 pixels.
-Triangles100_to_1000|triangles|Triangles kept that cover 100 to 1000 pixels.
-Triangles1000_to_Screen|triangles|Triangles kept that cover 1000 pixels or more, and less than the screen.
-TrianglesGreaterScreen|triangles|Triangles kept that cover as much as the screen or more.
-""",
-    ),
-    *listed(
-        "TT",
-        """
-InputTriangles|triangles|Triangles received, the end of each draw included.
-RequestedTriangles|requests|Requests for triangles.
-GeneratedFragments|fragments|Fragments generated, covered or not, and four for the end of each draw.
-Stamps0Fragment|quads|Quads generated without a fragment within their triangle, the end of each draw included.
-Stamps1Fragment|quads|Quads generated with one fragment within their triangle.
-Stamps2Fragment|quads|Quads generated with two fragments within their triangle.
-Stamps3Fragment|quads|Quads generated with three fragments within their triangle.
-Stamps4Fragment|quads|Quads generated with four fragments within their triangle.
-UtilizationCycles|cycles|Cycles in which a batch was traversed.
-""",
-    ),
-    *listed(
-        "HZ",
-        """
-InputFragments|fragments|Fragments received, covered or not, and four for the end of each draw.
-OutputFragments|fragments|Fragments of quads sent on, and four for the end of each draw.
-CulledFragments|fragments|Fragments of quads that did not leave.
-CulledOutsideFragments|fragments|Fragments of quads without a covered fragment.
-CulledHZFragments|quads|Quads past the maximum of their block; they are quads in spite of the name.
-OutsideTriangleFragments|fragments|Fragments outside of their triangle.
-OutsideViewportFragments|fragments|Fragments within their triangle and outside of scissor or viewport.
-HitsHZCache|quads|Quads whose block was in the cache.
-MissesHZCache|tries|Tries to look up a block that was not in the cache.
-ReadsHZBuffer|lines|Lines read from the buffer of maxima.
-WritesHZBuffer|blocks|Maxima written to the buffer.
-""",
-    ),
-    *listed(
-        "FFU",
-        """
-InputFragments|fragments|Fragments of quads received from hierarchical Z, and four for the end of each draw.
-InterpolatedFragments|fragments|Fragments of quads that came back from interpolation, and four for each ROP and draw.
-ShadedFragments|fragments|Fragments that came back from the shaders.
-OutputFragments|fragments|Fragments of quads sent past the shaders, and four for each ROP and draw.
-InputVertices|vertices|Vertices received to be shaded.
-ShadedVertices|vertices|Vertices that came back from the shaders, padding included.
-OutputVertices|vertices|Shaded vertices sent to commit.
-RastStampQueuesOccupation|quads x cycles|Quads that waited for the depth test, summed over cycles.
-TestStampQueuesOccupation|quads x cycles|Quads past the depth test, summed over cycles.
-IntStampQueuesOccupation|quads x cycles|Interpolated quads that waited for a shader, summed over cycles.
-ShadedStampQueuesOccupation|quads x cycles|Quads from the shaders on, summed over cycles.
-VertexInputQueueOccupation|vertices x cycles|Vertices that waited for a shader, summed over cycles.
-VertexOutputQueueOccupation|vertices x cycles|Shaded vertices that waited to leave, summed over cycles.
-""",
-    ),
-)
-"""What they count."""
-
-
-# Statistics of depth and colour units.
-
-
-_BOTH = """
-InputFragments|fragments|Fragments of quads received, and four for the end of each draw.
-OutsideFragments|fragments|Fragments received that were dead already.
-CulledFragments|fragments|Fragments of quads dropped because all were dead.
-OperatedFragments|quads|Quads that passed the arithmetic; they are quads in spite of the name.
-FetchOK|quads|Quads whose line was reserved to be read.
-FetchFailed|tries|Tries to reserve a line to be read that failed.
-AllocateOK|quads|Quads whose line was reserved to be written over.
-AllocateFailed|tries|Tries to reserve a line to be written over that failed.
-ReadOK|quads|Quads whose words were read.
-ReadFailed|tries|Tries to read words that were not there, or without a free port.
-WriteOK|quads|Quads whose words were written.
-WriteFailed|tries|Tries to write words into a line that was not there, or without a free port.
-FetchQFullStall|cycles|Cycles in which a quad waited for the queue of fetched ones.
-ReadQFullStall|cycles|Cycles in which a quad waited for the queue of read ones.
-OperationQFullStall|cycles|Cycles in which a quad waited for the queue past the arithmetic.
-WriteQFullStall|cycles|Cycles in which a quad waited for the queue of written ones.
-ROPOperatorBusy|cycles|Cycles in which a quad waited for the arithmetic.
-RAWDependence|cycles|Cycles in which a quad waited for the same place to be written.
-ReadTransactions|transactions|Reads sent to memory.
-WriteTransactions|transactions|Writes sent to memory.
-ReadBytes|bytes|Bytes received from memory.
-WriteBytes|bytes|Bytes sent to memory.
-ReadReqAccepted|lines|Lines that were queued to be read from memory.
-WriteReqAccepted|lines|Lines that were queued to be written to memory.
-RWReqFull|cycles|Cycles in which a line waited because a queue between cache and memory was full.
-WaitWriteStall|cycles|Cycles in which a line waited for its own write-back.
-MemReqStall|cycles|Cycles in which a write-back waited because a read was sent.
-ReadLinePortStall|cycles|Cycles in which the write-back of a line waited for a port.
-WriteLinePortStall|cycles|Cycles in which the fill of a line waited for a port.
-CacheLineWARStall|cycles|Cycles in which the fill of a line waited until the old one had been read.
-CompressorBusy|cycles|Cycles in which a line was compressed.
-DecompressorBusy|cycles|Cycles in which a line was decompressed.
-DataBusBusy|cycles|Cycles in which the bus to memory was in use.
-ComprBlock64|lines|Lines written back in 64 bytes.
-ComprBlock128|lines|Lines written back in 128 bytes.
-ComprBlock192|lines|Lines written back in 192 bytes.
-ComprBlock256|lines|Lines written back uncompressed.
-"""
-"""What units of both kinds count."""
-_DEPTH = """
-ConsumerBusy|cycles|Cycles in which a quad that was done could not leave.
-OutputFragments|fragments|Fragments of quads sent back, and four for the end of each draw.
-TestedFragments|fragments|Fragments of quads that were tested.
-PassedFragments|fragments|Fragments that passed depth and stencil.
-FailedFragments|fragments|Fragments of tested quads that did not pass, or were dead.
-UpdatesHZ|blocks|Maxima of blocks sent to hierarchical Z.
-"""
-_COLOR = """
-BlendedFragments|fragments|Fragments of quads that were blended.
-"""
-
-ROPS: tuple[AttilaStatistic, ...] = (
-    *listed("ZST", _BOTH),
-    *listed("ZST", _DEPTH),
-    *listed("CW", _BOTH),
-    *listed("CW", _COLOR),
-)
-"""What they count."""
-
-
-# Statistics of shaders and texture units.
-
-
-SHADING: tuple[AttilaStatistic, ...] = (
-    *listed(
-        "ShF",
-        """
-Inputs|threads|Inputs received: fragments and vertices, padding included.
-Outputs|threads|Outputs sent.
-FetchedInstr|instructions|Instructions fetched for threads.
-ReFetchedInstr|instructions|Instructions fetched again because decoding had refused them.
-Blocks|threads|Threads that were blocked.
-Unblocks|threads|Threads that were unblocked.
-InputActiveInputAttributes|attributes|Input registers of the inputs received.
-InputActiveOutputAttributes|attributes|Output registers of the inputs received.
-InputRegisters|registers|Temporary registers of the inputs received, at least one for each.
-ReadyThreads|threads x cycles|Threads that could be fetched for, summed over the cycles in which the shader was at work.
-FreeThreads|threads x cycles|Free threads, summed over the cycles in which the shader was at work.
-FinishedThreads|threads x cycles|Threads that had ended and not left, summed over cycles.
-UsedResources|registers x cycles|Registers in use, summed over the cycles in which the shader was at work.
-""",
-    ),
-    *listed(
-        "ShDX",
-        """
-ExecutedInstructions|instructions|Instructions carried out for threads.
-RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or the thread was blocked.
-BlockCommands|threads|Threads that decoding had blocked.
-UnblockCommands|threads|Threads unblocked by a texture's answer.
-EndCommands|threads|Threads that ended.
-ReplayCommands|groups|Instructions refused for a group.
-TextureRequests|quads|Texture reads sent to texture units.
-""",
-    ),
-    *listed(
-        "TU",
-        """
-TextureRequests|quads|Requests received.
-TextureResults|quads|Results sent.
-TextureResultLatency|cycles|Cycles from the acceptance of an access to its result, summed over results.
-BilinearSamples|steps|Bilinear steps.
-AddressCalculationFinished|accesses|Accesses whose addresses were begun completely.
-AddressALUBusyCycles|cycles|Cycles in which addresses were calculated.
-FilterALUBusyCycles|cycles|Cycles in which texels were filtered.
-AnisotropyRatio|samples|Samples of all accesses.
-FetchesOK|texels|Texels whose line was reserved.
-FetchesFailed|tries|Tries to reserve a texel's line that failed.
-FetchStallAddress|cycles|Cycles in which the fetch waited for addresses.
-FetchStallFetch|cycles|Cycles in which there was nothing to fetch while accesses were in the unit.
-FetchStallReadyRead|cycles|Cycles in which the fetch waited for the queue of samples to be read.
-FetchStallWaitRead|cycles|Cycles in which the fetch waited for the window of samples without lines.
-ReadsOK|texels|Texels read.
-ReadTransactions|transactions|Reads sent to memory.
-ReadBytesMemory|bytes|Bytes received from memory.
-MemoryRequests|transactions|Answers received from memory.
-MemoryRequestLatency|cycles|Cycles from a read to its answer, summed over answers.
-AccessQueueOccupation|accesses x cycles|Accesses before or in the fetch, summed over cycles.
-RequestQueueOccupation|requests x cycles|Requests that waited, summed over cycles.
-ResultQueueOccupation|results x cycles|Results that waited, summed over cycles.
-ReadyReadQueueOccupation|samples x cycles|Samples that waited to be read, summed over cycles.
-WaitReadWindowOccupation|samples x cycles|Samples that waited for lines, summed over cycles.
-MipsSampled1|accesses|Accesses whose samples read one level.
-MipsSampled2|accesses|Accesses whose samples read two levels.
-HistoAnisoRatioNoAniso|accesses|Accesses of one sample.
-""",
-    ),
-    *(
-        AttilaStatistic(f"HistoAnisoRatio{number:02}", "TU", "accesses", f"Accesses of {number} samples.")
-        for number in range(2, 17)
-    ),
-    *(
-        AttilaStatistic(f"HistoBilinears{number:02}", "TU", "accesses", f"Accesses of {number} bilinear steps.")
-        for number in range(1, 33)
-    ),
-)
-"""What they count."""
-
-
-# Statistics of the streamer, assembly and the Clipper.
-
-
-VERTICES: tuple[AttilaStatistic, ...] = (
-    *listed(
-        "StF",
-        """
-IndexesSent|indices|Indices sent to the output cache.
-MemoryTransactions|transactions|Reads of indices sent to memory.
-ReadBytes|bytes|Bytes of indices received from memory.
-""",
-    ),
-    *listed(
-        "StOC",
-        """
-Hits|indices|Indices whose shaded vertex is still kept.
-Misses|indices|Indices whose vertex has to be shaded.
-Indices|indices|Indices looked up.
-""",
-    ),
-    *listed(
-        "SL0",
-        """
-Indices|indices|Indices received, hits included.
-Inputs|vertices|Vertices sent to the shaders, stand-ins for a last hit included.
-Fetches|attributes|Attributes whose line was reserved.
-NoFetches|tries|Tries to reserve a line that failed.
-Reads|attributes|Attributes read from the cache.
-NoReads|tries|Tries to read an attribute whose line was not there.
-MemTransactions|transactions|Reads of vertices sent to memory.
-ReadBytes|bytes|Bytes of vertices received from memory.
-SplittedAttributes|attributes|Attributes that lie in two lines.
-StallsShaderBusy|cycles|Cycles in which a loaded vertex could not leave.
-MappedAttributes|attributes|Attributes that draws read from memory, summed over draws.
-""",
-    ),
-    *listed(
-        "StC",
-        """
-Indices|indices|Indices received from the output cache.
-Outputs|vertices|Vertices sent to assembly.
-Requests|vertices|Vertices that assembly asked for.
-ShaderOutputs|vertices|Shaded vertices received.
-OutputAttributes|attributes|Attributes that shaded vertices have, summed over draws.
-""",
-    ),
-    *listed(
-        "PA",
-        """
-Triangles|triangles|Triangles sent to the Clipper, the end of each draw included.
-Vertices|vertices|Vertices received.
-Requests|requests|Requests for vertices.
-Degenerated|triangles|Triangles dropped because they name an index twice.
-""",
-    ),
-    *listed(
-        "CLP",
-        """
-InputTriangles|triangles|Triangles received, the end of each draw included.
-OutputTriangles|triangles|Triangles sent to set-up, the end of each draw included.
-ClippedTriangles|triangles|Triangles dropped as outside of the frustum.
-""",
-    ),
-)
-"""What they count."""
-
-
-# Counts: the statistics of one box, all of them from the beginning, so that what is not declared cannot be counted.
-
-
-STATISTICS: tuple[AttilaStatistic, ...] = (*VERTICES, *RASTER, *ROPS, *SHADING, *CACHES, *MEMORY)
-"""Everything that is counted."""
-
-Counts = dict[str, int]
-"""Counts of a box by name."""
-
-
-def counts_of(box: str, channels: int = 0) -> Counts:
-    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`)."""
-    counts: Counts = {}
-    for statistic in STATISTICS:
-        if statistic.box == box:
-            numbers = range(channels) if statistic.per_channel else ()
-            for name in [f"{statistic.name}{number:02}" for number in numbers] or [statistic.name]:
-                counts[name] = 0
-    return counts
-
-
-def statistic_of(name: str) -> AttilaStatistic:
-    """Return what a full name like `InputFragments_CW-SU0` or `OpenPages02_MC` is about; raises KeyError."""
-    base, _, suffix = name.rpartition("_")
-    box = suffix.split("-")[0]
-    for each in STATISTICS:
-        if each.per_channel:
-            fits = each.box == box and base[:-2] == each.name and base[-2:].isdecimal()
-        else:
-            fits = f"{each.name}_{each.box}" == f"{base}_{box}"
-        if fits:
-            return each
-    raise KeyError(name)

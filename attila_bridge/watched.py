@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from attila_bridge.function import draw
-from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, SceneRun, ToldFrame, fills, shares, units_of
+from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, SceneRun, ToldFrame, shares, units_of
 from attila_bridge.scene import AttilaScene
 from attila_bridge.time.config import PAPER, PRESETS, AttilaConfig
 from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.simulation import tags_of
 from pixelflow.simd.boxes import Wire
 from pixelflow.simd.dashboard import (
     BoxState,
@@ -32,22 +31,6 @@ from pixelflow.simd.report import Report, counted
 _DRAWING = ("Draw", "EndGeometry", "EndFragment")
 _SAMPLES = 64
 """Cycles between two looks at what units have done, for the bars over time."""
-_NAMES = {
-    "CommandProcessor": "command", "StreamerFetch": "fetch", "StreamerOutputCache": "shaded",
-    "StreamerLoader": "loader", "StreamerCommit": "commit", "PrimitiveAssembly": "assembly",
-    "Clipper": "clipper", "TriangleSetup": "set-up",
-    "TriangleTraversal": "traversal", "HierarchicalZ": "hier. Z", "FragmentFIFO": "FIFO", "Interpolator": "interp.",
-    "ZStencilTest": "depth", "ColorWrite": "colour", "Shader": "shader", "TextureUnit": "texture",
-    "MemoryController": "memory", "DAC": "display",
-}  # fmt: skip
-"""Short names of boxes, as a frame shows them."""
-_SUFFIXES = {
-    "StreamerFetch": "StF", "StreamerOutputCache": "StOC", "StreamerLoader": "SL0", "StreamerCommit": "StC",
-    "PrimitiveAssembly": "PA", "Clipper": "CLP", "TriangleSetup": "TS", "TriangleTraversal": "TT",
-    "HierarchicalZ": "HZ", "FragmentFIFO": "FFU", "Interpolator": "INT", "ZStencilTest": "ZST", "ColorWrite": "CW",
-    "Shader": "ShDX", "TextureUnit": "TU",
-}  # fmt: skip
-"""Suffixes of the statistics of boxes."""
 _TRACKS = ("CLP", "TS", "TT", "HZ", "FFU", "ShDX", "TU", "ZST", "CW")
 """Units whose work is shown over time, mean of those that there are several of."""
 _CACHES = {"FC_InC": "attributes", "FC_ZST": "depth", "FC_CW": "colour", "FC64_TU": "texels"}
@@ -179,14 +162,13 @@ class WatchedFrame:
         busy: dict[str, float] = {}
         for each in shares(self._boxes.counts, self._config, drawing):
             busy.setdefault("INT" if each.rate.statistic == INTERPOLATED else each.unit, each.share)
-        processor = self._boxes.processor.state
-        for name, queues in fills(self._boxes):
-            unit, _, kind = name.rpartition("::")
+        processor = self._boxes.processor
+        for box in self._boxes:
             doing = ""
-            if kind == "CommandProcessor" and not processor.finished:
-                doing = f"{processor.step or 'waits'} ({processor.phase})"
-            suffix = f"{_SUFFIXES.get(kind, '')}{f'-{unit}' if unit else ''}"
-            yield BoxState(_short(unit, kind), busy.get(suffix), queues, doing)
+            if box is processor and not processor.state.finished:
+                doing = f"{processor.state.step or 'waits'} ({processor.state.phase})"
+            number = ".".join(re.findall(r"\d+", box.unit))
+            yield BoxState(f"{box.label} {number}".rstrip(), busy.get(box.suffixed(box.suffix)), box.queues, doing)
 
     def _wires(self) -> tuple[WireTraffic, ...]:
         """Return what wires have carried, the busiest first; of two that are as busy, that of the lower name."""
@@ -201,7 +183,7 @@ class WatchedFrame:
         """Yield the hits of all caches, that of shaded vertices first; a try that comes again counts again."""
         shaded = self._boxes.cache.state.counts
         yield CacheHits("vertices", shaded["Hits"], shaded["Misses"])
-        for name, tags in tags_of(self._boxes).items():
+        for name, tags in self._boxes.tags.items():
             kind, _, unit = name.partition("-")
             hits, fills_of = tags.hits + tags.allocate_hits, tags.misses_ok + tags.allocate_ok
             yield CacheHits(f"{_CACHES[kind]} {'.'.join(re.findall(r'[0-9]+', unit))}".rstrip(), hits, fills_of)
@@ -213,7 +195,7 @@ class WatchedFrame:
         history.total(_TRACKS[0], cycle)
         spans = [(begin, min(begin + history.cycles, cycle)) for begin in range(0, cycle, history.cycles)]
         step = max(1, _SAMPLES // history.cycles)
-        short = {suffix: _NAMES[kind] for kind, suffix in _SUFFIXES.items()}
+        short = {box.suffix: box.label for box in self._boxes}
         tracks = []
         for unit in _TRACKS:
             sums = history.sums(unit, cycle)
@@ -224,12 +206,6 @@ class WatchedFrame:
             ]
             tracks.append(BusyTrack(short[unit], tuple(of)))
         return Utilisation(history.cycles * step, tuple(tracks))
-
-
-def _short(unit: str, kind: str) -> str:
-    """Return the name of a box as a frame shows it."""
-    number = ".".join(re.findall(r"\d+", unit))
-    return f"{_NAMES[kind]} {number}".rstrip()
 
 
 def watch(

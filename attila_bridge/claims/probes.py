@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function import draw
-from attila_bridge.run import SceneRun, units_of
+from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene import (
+    COORDINATE_SETS,
     AttilaScene,
     ClearValues,
     Compare,
@@ -20,39 +20,27 @@ from attila_bridge.scene import (
     DrawState,
     Factor,
     Filter,
-    Primitive,
-    SceneBuffer,
-    SceneDraw,
+    Floats,
+    SceneParts,
     SceneTexture,
     Wrap,
 )
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.simulation import Simulation
 from pixelflow.evidence import Bench
-from pixelflow.simd.observe import Bus, Carried
+from pixelflow.simd.observe import Bus, Carried, QueueFilled
 
-_VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, vertex.color;\n{more}END"
-_COORDINATES = "MOV result.texcoord[{}], vertex.texcoord[0];\n"
-_SETS = 10
-"""Sets of coordinates that a fragment program can read."""
 _FRAGMENT = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"
 DEPTH = DrawState(DepthState(Compare.LESS, write=True))
 OVER = DrawState(blend=(Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA))
 
-Floats = NDArray[np.float64]
-
-
-QUEUES: Mapping[str, Callable[[Boxes], int]] = {
-    "vertices": lambda boxes: (
-        boxes.config.streamer.output_memory - len(boxes.cache.state.free) if boxes.cache.state.index_of else 0
-    ),
-    "clipped": lambda boxes: len(boxes.clipper.state.clipped),
-    "hz": lambda boxes: len(boxes.hz.state.found) + len(boxes.hz.state.looked) + len(boxes.hz.state.sending),
-    "z": lambda boxes: len(boxes.depth[0].state.fetched),
-    "colour": lambda boxes: len(boxes.color[0].state.fetched),
+QUEUES = {
+    "vertices": "StreamerOutputCache lines",
+    "clipped": "Clipper triangles",
+    "hz": "HierarchicalZ quads",
+    "z": "SU0::ZStencilTest fetch",
+    "colour": "SU0::ColorWrite fetch",
 }
-"""Queues of which no wires tell what is in them, since what waits there may vanish; of several units the first."""
+"""Queues whose wires do not say what is in them, since what waits there may vanish; of several units the first."""
 
 
 @dataclass(slots=True)
@@ -63,8 +51,16 @@ class WireLog:
     """By wire: cycle of sending, and how much."""
     arrived: dict[str, Counter[int]] = field(default_factory=dict)
     latencies: dict[str, set[int]] = field(default_factory=dict)
-    queued: dict[str, int] = field(default_factory=dict)
-    """The most that was in each of `QUEUES` whenever a wire was given something."""
+    filled: dict[str, int] = field(default_factory=dict)
+    """The most that was in each queue."""
+
+    def fill(self, queue: QueueFilled) -> None:
+        """Note what a queue holds."""
+        self.filled[queue.queue] = max(self.filled.get(queue.queue, 0), queue.fill)
+
+    def queued(self, name: str) -> int:
+        """Return the most that was in one of `QUEUES`."""
+        return self.filled[QUEUES[name]]
 
     def __call__(self, carried: Carried) -> None:
         """Note one transfer."""
@@ -77,7 +73,7 @@ class WireLog:
         return max(self.sent.get(wire, {0: 0}).values())
 
     def rate(self, wires: Sequence[str], cycles: int) -> int:
-        """Return the most that wires together were given in so many cycles in a row."""
+        """Return the most that wires together were given in that many cycles in a row."""
         sent: Counter[int] = Counter()
         for wire in wires:
             sent.update(self.sent.get(wire, {}))
@@ -105,19 +101,13 @@ class WireLog:
         return most
 
 
-def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[SceneRun, WireLog]:
-    """Run a scene and note what its wires carry, and how full queues become."""
+def watched(scene: AttilaScene, config: AttilaConfig, *, queues: bool = False) -> tuple[SceneRun, WireLog]:
+    """Run a scene and note what its wires carry, and, where asked for, how full queues become."""
     bus, log = Bus(), WireLog()
     bus.subscribe(log, Carried)
-    work = draw(scene, units_of(config))
-    simulation = Simulation(work, config, bus=bus)
-
-    def look(carried: Carried) -> None:
-        for name, length in QUEUES.items():
-            log.queued[name] = max(log.queued.get(name, 0), length(simulation.boxes))
-
-    bus.subscribe(look, Carried)
-    return SceneRun(scene, work, simulation.finish(), config), log
+    if queues:
+        bus.subscribe(log.fill, QueueFilled)
+    return run_scene(scene, config=config, bus=bus), log
 
 
 def probe(
@@ -133,31 +123,20 @@ def probe(
 ) -> AttilaScene:
     """Return a scene of one draw of triangles: ``positions`` is [vertex, 4], grey with half opacity.
 
-    A program that reads more coordinates than `texcoord[0]` gets these for all of them.
+    Coordinates and indices are as `SceneParts` takes them.
     """
-    count = len(positions)
-    buffers = {
-        "positions": SceneBuffer("positions", "vertex", positions.astype(np.float32)),
-        "colours": SceneBuffer("colours", "vertex", np.full((count, 4), 0.5, np.float32)),
-    }
-    attributes = {"position": "positions", "color": "colours"}
-    if coordinates is not None:
-        buffers["coordinates"] = SceneBuffer("coordinates", "vertex", coordinates.astype(np.float32))
-        attributes["texcoord0"] = "coordinates"
-    if indices is not None:
-        buffers["indices"] = SceneBuffer("indices", "index", np.array(indices, np.uint32))
-    units = dict(textures or {})
-    draw = SceneDraw(
-        Primitive.TRIANGLES, count if indices is None else len(indices), attributes,
-        None if indices is None else "indices", "vertices", "fragments",
-        {unit: each.name for unit, each in units.items()}, state,
-    )  # fmt: skip
-    sets = [number for number in range(_SETS) if number == 0 or f"texcoord[{number}]" in fragment]
-    more = "".join(_COORDINATES.format(number) for number in sets if coordinates is not None)
-    programs = {"vertices": _VERTEX.format(more=more), "fragments": fragment}
-    clear = ClearValues((0.0, 0.0, 0.0, 1.0), 1.0, None)
-    known = {each.name: each for each in units.values()}
-    return AttilaScene("probe", "", (size, height or size), clear, buffers, known, programs, (draw,))
+    parts = SceneParts()
+    colors = np.full((len(positions), 4), 0.5)
+    parts.add(
+        positions,
+        colors,
+        fragment=fragment,
+        state=state,
+        coordinates=coordinates,
+        textures=textures or {},
+        indices=indices,
+    )
+    return parts.scene("probe", (size, height or size), ClearValues((0.0, 0.0, 0.0, 1.0), 1.0, None))
 
 
 def layers(count: int, *, nearest_first: bool = False) -> Floats:
@@ -190,7 +169,7 @@ def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str =
 
 
 def reading(reads: int, instructions: int) -> str:
-    """Return a program of ``instructions``, so many of which read the same texture at the same place.
+    """Return a program of ``instructions``, ``reads`` of which read the same texture at the same place.
 
     It has two temporaries, so that registers leave room for as many inputs as there are threads.
     """
@@ -206,10 +185,12 @@ def reading(reads: int, instructions: int) -> str:
 
 
 def attributes(count: int) -> str:
-    """Return a program that reads so many attributes, up to twelve: colour, position, sets of coordinates."""
-    names = ["fragment.color", "fragment.position", *(f"fragment.texcoord[{number}]" for number in range(_SETS))][
-        :count
-    ]
+    """Return a program that reads ``count`` attributes, up to twelve: colour, position, sets of coordinates."""
+    names = [
+        "fragment.color",
+        "fragment.position",
+        *(f"fragment.texcoord[{number}]" for number in range(COORDINATE_SETS)),
+    ][:count]
     lines = ["!!ARBfp1.0", "TEMP s;", "MOV s, { 1, 1, 1, 1 };", *(f"MUL s, s, {name};" for name in names)]
     return "\n".join([*lines, "MOV result.color, s;", "END"])
 
@@ -245,18 +226,18 @@ class AttilaBench(Bench):
 
     def crowded(self) -> tuple[SceneRun, WireLog]:
         """Return sixty triangles that cover the screen and are shaded for long, so that all before them is full."""
-        return self._run("crowded", probe(giants(60), size=_FEW // 2, fragment=reading(0, 30)))
+        return self._run("crowded", probe(giants(60), size=_FEW // 2, fragment=reading(0, 30)), queues=True)
 
     def hidden(self) -> tuple[SceneRun, WireLog]:
         """Return two triangles that cover the screen, with a depth test, the nearest last, and a slow memory."""
-        return self._run("hidden", probe(giants(2), size=2 * _FEW, state=DEPTH), _SLOW)
+        return self._run("hidden", probe(giants(2), size=2 * _FEW, state=DEPTH), _SLOW, queues=True)
 
     def covering(self) -> tuple[SceneRun, WireLog]:
         """Return four triangles that cover the screen, without a test."""
         return self._run("covering", probe(giants(4), size=_FEW))
 
     def interpolated(self, count: int) -> tuple[SceneRun, WireLog]:
-        """Return a screen of a program that reads so many attributes."""
+        """Return a screen of a program that reads ``count`` attributes."""
         coordinates = np.ones((3, 4))
         scene = probe(giants(1), size=_FEW // 2, fragment=attributes(count), coordinates=coordinates)
         return self._run(f"{count} attributes", scene)
@@ -276,11 +257,13 @@ class AttilaBench(Bench):
 
     def opaque(self) -> tuple[SceneRun, WireLog]:
         """Return layers that are written without a test."""
-        return self._run("opaque", probe(layers(2), size=2 * _FEW))
+        return self._run("opaque", probe(layers(2), size=2 * _FEW), queues=True)
 
     def blended(self) -> tuple[SceneRun, WireLog]:
         """Return layers that are blended, with a slow memory."""
-        return self._run("blended", probe(layers(4), size=2 * _FEW, state=OVER), _SLOW)
+        return self._run("blended", probe(layers(4), size=2 * _FEW, state=OVER), _SLOW, queues=True)
 
-    def _run(self, name: str, scene: AttilaScene, config: AttilaConfig = PAPER) -> tuple[SceneRun, WireLog]:
-        return self.once(name, lambda: watched(scene, config), f"the probe {name}")
+    def _run(
+        self, name: str, scene: AttilaScene, config: AttilaConfig = PAPER, *, queues: bool = False
+    ) -> tuple[SceneRun, WireLog]:
+        return self.once(name, lambda: watched(scene, config, queues=queues), f"the probe {name}")

@@ -1,4 +1,4 @@
-"""Measures of sections 2 to 4 and of Table 2: caches, memory, clears, compression, rates of texture reads."""
+"""Measures of sections 2 to 4 and of Tables 1 and 2: units, caches, memory, clears, compression, texture reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene import DrawState
 from attila_bridge.statistics import STATISTICS
 from attila_bridge.time.config import CASE, PAPER
-from attila_bridge.time.config import PAPER as MACHINE
 from pixelflow.evidence import Measured, Number
 
 Printed = Mapping[str, Number]
@@ -73,7 +72,7 @@ _LINES_BETWEEN = 16
 
 
 def _sized(kilobytes: int) -> tuple[int, int]:
-    """Return width and height of so many words, in whole tiles of 64 of them."""
+    """Return width and height of that many words, in whole tiles of 64 of them."""
     words = kilobytes * _KB // 4
     width = 1 << (words.bit_length()) // 2
     return width, words // width
@@ -93,7 +92,7 @@ def _texture_fits(bench: AttilaBench, kilobytes: int) -> bool:
 
 
 def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str) -> bool:
-    """Return whether two batches of triangles over a frame of so many kilobytes a unit read nothing back."""
+    """Return whether two batches of triangles over a frame of that many kilobytes a unit read nothing back."""
     width, height = _sized(kilobytes)
     scene = probe(giants(8), size=width, height=height, state=state)
     run = bench.once(f"{read} of {kilobytes} KB", lambda: run_scene(scene, config=_ONE_ROP))
@@ -101,7 +100,7 @@ def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str)
 
 
 def _one_set_fits(bench: AttilaBench, count: int) -> bool:
-    """Return whether lines of one set, each read by a triangle of its own and then again, are read once."""
+    """Return whether lines of one set, each read by another triangle and then again, are read once."""
     tile = np.arange(2 * count) % count * _LINES_BETWEEN
     # Lines of 8x8 texels lie in Morton order in squares of 8 by 8 lines, one square after the other.
     inner = tile % 64
@@ -184,84 +183,100 @@ def statistics(bench: AttilaBench, printed: Printed) -> Measured:
     return Measured(text, {"declared": declared, "as_many": int(declared >= printed["statistics"])})
 
 
-MEASURES: dict[str, Callable[[AttilaBench, Printed], Measured]] = {
-    "registers": registers,
-    "caches": caches,
-    "memory-rate": memory_rate,
-    "fast-clear": fast_clear,
-    "compression": compression,
-    "bilinear": bilinear,
-    "statistics": statistics,
-}
-"""By the names of the claims."""
-
-
 # Measures of Table 1: what units take and give in a cycle, hold, and take to do it.
 
 
-def streamer(bench: AttilaBench, printed: Printed) -> Measured:
-    """Stream small triangles, some of whose vertices come again; let vertices wait."""
-    run, log = bench.small()
-    indices, vertices = log.most("StreamerOutputCache"), log.most("PrimitiveAssemblyInput")
-    kept = bench.crowded()[1].queued["vertices"]
-    text = f"{indices} index and {vertices} vertex in a cycle; {kept} vertices kept at once; "
-    text += f"{run.columns['Hits_StOC']:,} of {run.columns['IndexesSent_StF']:,} indices hit"
-    return Measured(text, {"indices": indices, "vertices": vertices, "kept": kept})
+Seen = tuple[Callable[[AttilaBench], tuple[SceneRun, WireLog]], Callable[[WireLog], int]]
+"""A probe, and what is read off what its wires carried and its queues held."""
+
+_small, _crowded, _opaque = AttilaBench.small, AttilaBench.crowded, AttilaBench.opaque
+_hidden, _blended, _long = AttilaBench.hidden, AttilaBench.blended, AttilaBench.long
 
 
-def assembly(bench: AttilaBench, printed: Printed) -> Measured:
-    """Assemble small triangles."""
-    _, log = bench.small()
-    vertices, triangles = log.most("PrimitiveAssemblyInput"), log.most("ClipperInput")
-    asked = log.held(["PrimitiveAssemblyRequest"], ["PrimitiveAssemblyInput"])
-    text = f"{vertices} vertex in, {triangles} triangle out; {asked} vertices asked for at once"
-    return Measured(text, {"vertices": vertices, "triangles": triangles, "queue": asked})
+def _most(wire: str) -> Callable[[WireLog], int]:
+    return lambda log: log.most(wire)
 
 
-def clipping(bench: AttilaBench, printed: Printed) -> Measured:
-    """Let triangles through the Clipper, at full rate and so that they wait."""
-    _, log = bench.crowded()
-    return _triangles(log, "ClipperInput", "RasterizerNewTriangle", "ClipperExecution", log.queued["clipped"])
+def _least(wire: str) -> Callable[[WireLog], int]:
+    return lambda log: min(log.latencies[wire])
 
 
-def setup(bench: AttilaBench, printed: Printed) -> Measured:
-    """Set triangles up that cover the screen, so that they wait."""
-    _, log = bench.crowded()
-    held = log.held(["RasterizerNewTriangle"], ["TriangleSetupOutput"])
-    return _triangles(log, "RasterizerNewTriangle", "TriangleSetupOutput", "TriangleSetup", held)
+def _every(wire: str) -> Callable[[WireLog], int]:
+    return lambda log: log.shortest(wire)
 
 
-def _triangles(log: WireLog, into: str, out: str, within: str, queue: int) -> Measured:
-    taken, given, latency = log.most(into), log.most(out), min(log.latencies[within])
-    text = f"{taken} in, {given} out in a cycle, one every {log.shortest(out)} cycles; {queue} held; {latency} cycles"
-    return Measured(text, {"triangles": taken, "given": given, "queue": queue, "latency": latency})
+def _held(into: str, out: str) -> Callable[[WireLog], int]:
+    return lambda log: log.held([into], [out])
 
 
-def generation(bench: AttilaBench, printed: Printed) -> Measured:
-    """Traverse layers of the whole screen."""
-    _, log = bench.opaque()
-    taken, given = log.most("TriangleSetupOutput"), log.most("HZInputFragment")
-    return Measured(f"{taken} triangle in, {given} fragments out", {"triangles": taken, "fragments": given})
+def _queued(name: str) -> Callable[[WireLog], int]:
+    return lambda log: log.queued(name)
+
+
+def _seen(**figures: Seen) -> Callable[[AttilaBench, Printed], Measured]:
+    """Return a measure of figures that are seen on wires and in queues."""
+
+    def measure(bench: AttilaBench, printed: Printed) -> Measured:
+        found = {name: read(probe_of(bench)[1]) for name, (probe_of, read) in figures.items()}
+        return Measured(", ".join(f"{name} {value}" for name, value in found.items()), found)
+
+    return measure
+
+
+streamer = _seen(
+    indices=(_small, _most("StreamerOutputCache")),
+    vertices=(_small, _most("PrimitiveAssemblyInput")),
+    kept=(_crowded, _queued("vertices")),
+)
+assembly = _seen(
+    vertices=(_small, _most("PrimitiveAssemblyInput")),
+    triangles=(_small, _most("ClipperInput")),
+    queue=(_small, _held("PrimitiveAssemblyRequest", "PrimitiveAssemblyInput")),
+)
+clipping = _seen(
+    triangles=(_crowded, _most("ClipperInput")),
+    given=(_crowded, _most("RasterizerNewTriangle")),
+    queue=(_crowded, _queued("clipped")),
+    latency=(_crowded, _least("ClipperExecution")),
+)
+setup = _seen(
+    triangles=(_crowded, _most("RasterizerNewTriangle")),
+    given=(_crowded, _most("TriangleSetupOutput")),
+    cycles=(_small, _every("TriangleSetup")),
+    queue=(_crowded, _held("RasterizerNewTriangle", "TriangleSetupOutput")),
+    latency=(_crowded, _least("TriangleSetup")),
+)
+generation = _seen(
+    triangles=(_opaque, _most("TriangleSetupOutput")),
+    fragments=(_opaque, _most("HZInputFragment")),
+)
+z_test = _seen(
+    fragments=(_hidden, _most("SU0::ZStencilInput")),
+    given=(_hidden, _most("SU0::ZStencilOutput")),
+    queue=(_hidden, _queued("z")),
+    latency=(_hidden, _least("SU0::ZStencilTest")),
+)
+colour_write = _seen(
+    fragments=(_blended, _most("SU0::ColorWriteInput")),
+    queue=(_blended, _queued("colour")),
+    latency=(_blended, _least("SU0::ColorWriteBlend")),
+)
+fragment_shader = _seen(
+    fragments=(_long, _most("FS0::ShaderCommand")),
+    given=(_long, _most("FS0::ShaderOutput")),
+    inputs=(_long, _held("FS0::ShaderCommand", "FS0::ShaderOutput")),
+)
 
 
 def hierarchical_z(bench: AttilaBench, printed: Printed) -> Measured:
-    """Let triangles pass that cover the screen."""
+    """Let triangles pass that cover the screen; the size of the queue is read back from the machine."""
     _, log = bench.covering()
     taken, given = log.most("HZInputFragment"), log.most("HZOutput")
-    queue, latency = bench.opaque()[1].queued["hz"], min(log.latencies["HZOutput"])
-    size = MACHINE.hz.queue
+    queue, latency = bench.opaque()[1].queued("hz"), min(log.latencies["HZOutput"])
+    size = PAPER.hz.queue
     text = f"{taken} fragments in, {given} out in a cycle; {latency} cycle; {queue} of {size} quads held at once"
     figures = {"fragments": taken, "given": given, "latency": latency, "queue": size, "held": queue}
     return Measured(text, {**figures, "more_than_printed": int(queue > printed["queue"])})
-
-
-def z_test(bench: AttilaBench, printed: Printed) -> Measured:
-    """Test and write depths, with a memory that is slow enough for the queue to fill."""
-    _, log = bench.hidden()
-    taken, given = log.most("SU0::ZStencilInput"), log.most("SU0::ZStencilOutput")
-    latency, queue = min(log.latencies["SU0::ZStencilTest"]), log.queued["z"]
-    text = f"{taken} fragments in, {given} out in a cycle; {queue} quads wait for their lines; {latency} cycles"
-    return Measured(text, {"fragments": taken, "given": given, "queue": queue, "latency": latency})
 
 
 def interpolation(bench: AttilaBench, printed: Printed) -> Measured:
@@ -272,43 +287,5 @@ def interpolation(bench: AttilaBench, printed: Printed) -> Measured:
     latencies = {count: max(bench.interpolated(count)[1].latencies["Interpolation"]) for count in counts}
     text = f"{taken} fragments in, {given} out in a cycle; "
     text += ", ".join(f"{cycles} cycles for {count}" for count, cycles in latencies.items()) + " attributes"
-    figures = {
-        "fragments": taken,
-        "given": given,
-        "least": min(latencies.values()),
-        "most": max(latencies.values()),
-    }
-    return Measured(text, figures)
-
-
-def colour_write(bench: AttilaBench, printed: Printed) -> Measured:
-    """Blend layers, with a memory that is slow enough for the queue to fill."""
-    _, log = bench.blended()
-    taken, latency = log.most("SU0::ColorWriteInput"), min(log.latencies["SU0::ColorWriteBlend"])
-    queue = log.queued["colour"]
-    text = f"{taken} fragments in a cycle; {queue} quads wait for their lines; {latency} cycles"
-    return Measured(text, {"fragments": taken, "queue": queue, "latency": latency})
-
-
-def fragment_shader(bench: AttilaBench, printed: Printed) -> Measured:
-    """Shade by thirty instructions."""
-    _, log = bench.long()
-    taken, given = log.most("FS0::ShaderCommand"), log.most("FS0::ShaderOutput")
-    inputs = log.held(["FS0::ShaderCommand"], ["FS0::ShaderOutput"])
-    text = f"{taken} inputs and {given} outputs in a cycle; {inputs} inputs held"
-    return Measured(text, {"fragments": taken, "given": given, "inputs": inputs})
-
-
-TABLE_MEASURES: dict[str, Callable[[AttilaBench, Printed], Measured]] = {
-    "streamer": streamer,
-    "assembly": assembly,
-    "clipping": clipping,
-    "setup": setup,
-    "generation": generation,
-    "hierarchical-z": hierarchical_z,
-    "z-test": z_test,
-    "interpolation": interpolation,
-    "colour-write": colour_write,
-    "fragment-shader": fragment_shader,
-}
-"""By the names of the claims."""
+    least, most = min(latencies.values()), max(latencies.values())
+    return Measured(text, {"fragments": taken, "given": given, "least": least, "most": most})

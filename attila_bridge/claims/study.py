@@ -2,7 +2,7 @@
 
 The games' shaders are not public, so there are two families of programs: reads of one texture, trilinear at one and a
 half texels a pixel, and instructions. Without stalls a quad takes the shader a third of its instructions in cycles, and
-the texture units two bilinear steps for each read, shared among them. The programs that are laid beside the paper are
+the texture units two bilinear steps for each read, shared among them. The programs that are compared with the paper are
 those for which this formula gives a loss of 5 to 10 % from three units to two; nothing that was measured chooses them.
 
 The families differ in the texture alone. One fits the cache of each unit: the formula's case. The other does not: each
@@ -11,7 +11,7 @@ unit reads for itself what the others have read too, and past some point memory 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attila_bridge.claims.probes import AttilaBench, giants, probe, reading, texture
@@ -113,7 +113,7 @@ def window_3_to_1(bench: AttilaBench, printed: Printed) -> Measured:
     """Take two of three units away from the programs that are like the paper."""
     found = {program: _cycles(bench, program, window=True) for program in LIKE_THE_PAPER}
     text = "; ".join(
-        f"{program}: {one / three - 1:+.1%} beside {two / three - 1:+.1%}"
+        f"{program}: {one / three - 1:+.1%} against {two / three - 1:+.1%}"
         for program, (three, two, one) in found.items()
     )
     much = all(one / three - 1 > 2 * abs(two / three - 1) for three, two, one in found.values())
@@ -137,7 +137,7 @@ def in_order_units(bench: AttilaBench, printed: Printed) -> Measured:
     return Measured("; ".join(_line(*each) for each in found.items()), {"within_5": int(same)})
 
 
-def wide(bench: AttilaBench, printed: Printed) -> Measured:
+def hit_rate(bench: AttilaBench, printed: Printed) -> Measured:
     """Go through the same programs with a texture that fits no cache."""
     lines = ["texture that does not fit:", *_map(bench, WIDE)]
     faster = sum(three > one for three, _, one in (_cycles(bench, each, window=True) for each in WIDE))
@@ -176,14 +176,3 @@ def _busy(bench: AttilaBench, program: StudyProgram, units: int, *, window: bool
     run = case_run(bench, program, units, window=window)
     busy = sum(count for name, count in run.statistics.items() if name.startswith("AddressALUBusyCycles_"))
     return busy / units / run.columns["cycles_drawing"]
-
-
-MEASURES: dict[str, Callable[[AttilaBench, Printed], Measured]] = {
-    "window-3-to-2": window_3_to_2,
-    "window-3-to-1": window_3_to_1,
-    "in-order": in_order,
-    "in-order-units": in_order_units,
-    "hit-rate": wide,
-    "one-unit-busy": one_unit_busy,
-}
-"""By the names of the claims."""

@@ -7,8 +7,13 @@ numbers: address / bytes of a line.
 from __future__ import annotations
 
 from collections import deque
+from typing import TypeAlias
 
-from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES, Transaction
+TRANSACTION_BYTES = 64
+"""The most that a transaction with memory moves."""
+
+Transaction: TypeAlias = tuple[bool, int, int, int, int]
+"""Whether it writes, address, bytes, number of the client, the client's ticket."""
 
 _REMEMBERED = 4
 """Accesses of a set that replacement remembers, at most."""
@@ -303,7 +308,7 @@ class LineFill:
                 self.answer.received += self.answer_bytes
                 self.answer = None
         sent: Transaction | None = None
-        if self.asking < len(held) and not self.bus and accepts != NOTHING:
+        if self.asking < len(held) and not self.bus and accepts:
             fill = held[self.asking]
             size = min(TRANSACTION_BYTES, self.line_bytes - fill.requested)
             address = fill.request.block * self.line_bytes + fill.requested

@@ -7,19 +7,15 @@ so is an upload: its bytes over the processor's bus.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from attila_bridge.time.config import CommandConfig, MemoryConfig
-from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES
-from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.caches import TRANSACTION_BYTES
+from attila_bridge.time.config import CommandConfig
+from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES
 from pixelflow.simd.units import Cycle
 
 PHASES = ("Ready", "Draw", "EndGeometry", "EndFragment", "Clear", "MemoryWrite", "MemoryRead", "Swap")
 """What the processor does in a cycle, as the public simulator's statistics call it."""
-
-Step: TypeAlias = tuple[str, int]
-"""ready or write (cycles), read (bytes of a program), clear (0 colour, 1 depth), draw (its number), swap."""
 
 STEPS_OF, FRAGMENTS_OF = "vertex", "fragment"
 """Streams of a frame: its steps, of draws the geometry; and the fragments of draws."""
@@ -27,24 +23,8 @@ STEPS_OF, FRAGMENTS_OF = "vertex", "fragment"
 _GEOMETRY = ("fetch", "cache", "commit", "assembly", "clipper")
 
 
-@dataclass(frozen=True)
-class CommandProcessorSpec:
-    """What the processor is given."""
-
-    config: CommandConfig
-    memory: MemoryConfig
-    steps: tuple[Step, ...]
-    draws: tuple[DrawPlan, ...]
-    client: int
-    rops: int
-    shaders: int
-    pipelined: bool
-    program_address: int
-    """Where programs begin."""
-
-
 @dataclass
-class CommandProcessorState:
+class CommandProcessorState(GpuBoxState):
     """What the processor holds."""
 
     phases: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
@@ -59,7 +39,7 @@ class CommandProcessorState:
     """Bytes of a program not asked for, and not received."""
     bytes_due: int = 0
     address: int = 0
-    """The next byte of programs, which follow one another, each in transactions of its own."""
+    """The next byte of programs, which follow one another, each in separate transactions."""
     bus_until: int = 0
     ends: int = 0
     """Ends that a clear or swap waits for."""
@@ -79,21 +59,26 @@ class CommandProcessorState:
     """Cycle in which the fragments of the present draw began."""
     spans: list[tuple[str, int, int, int]] = field(default_factory=list)
     """What has been: stream, number of the step, first cycle, cycle past the last."""
-    cycle: int = -1
     finished: bool = False
     wake: int = 0
 
 
-class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
+class CommandProcessor(GpuBox[CommandProcessorState]):
     """Goes from step to step; a draw is left once its geometry has ended."""
 
+    section, suffix, label, holds = "command", "CP", "command", CommandProcessorState
+    config: CommandConfig
+    memory_bus = "command_bus"
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: CommandProcessorSpec, state: CommandProcessorState) -> None:
-        super().__init__(name, spec, state)
-        state.address = spec.program_address
-        rops = range(spec.rops)
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        self.state.address = spec.frame.program_address
+        self.steps = spec.frame.steps
+        gpu = spec.config.gpu
+        rops, self._shaders = range(gpu.rops), range(gpu.shaders)
+        self._rops = rops
         self._fragment = ("setup", "traversal", "hz", "fifo", *(f"{kind}{rop}" for rop in rops for kind in _KINDS))
         self.inputs = (
             "memory_data",
@@ -104,7 +89,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         self.outputs = (
             "memory_request",
             *(f"{box}_command" for box in (*_GEOMETRY, *self._fragment)),
-            *(f"shader{shader}_command" for shader in range(spec.shaders)),
+            *(f"shader{shader}_command" for shader in self._shaders),
         )
 
     def next_event(self) -> Cycle | None:
@@ -167,7 +152,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         if s.step in ("clear", "swap") and not s.ends:
             self._end_step(cycle)
         if s.fragments >= 0 and not s.fragment_ends:
-            s.spans.append((FRAGMENTS_OF, self.spec.steps.index(("draw", s.fragments)), s.fragments_begun, cycle))
+            s.spans.append((FRAGMENTS_OF, self.steps.index(("draw", s.fragments)), s.fragments_begun, cycle))
             s.fragments = -1
             if s.next_fragments >= 0:
                 self._start_fragments(cycle, s.next_fragments)
@@ -197,18 +182,22 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
     def _begin(self, cycle: Cycle) -> None:
         """Begin the next step if it can begin."""
         s = self.state
-        if s.position == len(self.spec.steps):
+        if s.position == len(self.steps):
             if s.fragments < 0 and s.geometry < 0:
                 s.phases[s.phase] += cycle - s.since
                 s.since = cycle
                 s.finished = True
             return
-        kind, argument = self.spec.steps[s.position]
+        kind, argument = self.steps[s.position]
         idle = s.fragments < 0 and s.geometry < 0
         if kind in ("clear", "swap") and not idle:
             return
         if kind == "draw":
-            if s.geometry >= 0 or s.next_fragments >= 0 or (s.fragments >= 0 and not self.spec.pipelined):
+            if (
+                s.geometry >= 0
+                or s.next_fragments >= 0
+                or (s.fragments >= 0 and not self.spec.config.gpu.pipelined_draws)
+            ):
                 return
             self._draw(cycle, argument)
         elif kind in ("ready", "write"):
@@ -220,9 +209,9 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
             self._clear(cycle, argument)
         else:
             s.rendered = cycle
-            for rop in range(self.spec.rops):
+            for rop in self._rops:
                 self.wires[f"color{rop}_command"].send(cycle, ("swap", 0))
-            s.ends = self.spec.rops + 1
+            s.ends = len(self._rops) + 1
         s.position += 1
         s.step, s.begun = kind, cycle
 
@@ -231,8 +220,8 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         s.geometry = draw
         for box in _GEOMETRY:
             wires[f"{box}_command"].send(cycle, ("draw", draw))
-        for shader in range(self.spec.shaders):
-            resources = self.spec.draws[draw].vertex_program.resources
+        for shader in self._shaders:
+            resources = self.draws[draw].vertex_program.resources
             wires[f"shader{shader}_command"].send(cycle, (VERTICES, resources))
         if s.fragments < 0:
             self._start_fragments(cycle, draw)
@@ -246,13 +235,13 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         s.fragment_ends = len(self._fragment)
         for box in self._fragment:
             wires[f"{box}_command"].send(cycle, ("draw", draw))
-        for shader in range(self.spec.shaders):
-            resources = self.spec.draws[draw].fragment_program.resources
+        for shader in self._shaders:
+            resources = self.draws[draw].fragment_program.resources
             wires[f"shader{shader}_command"].send(cycle, (FRAGMENTS, resources))
 
     def _clear(self, cycle: Cycle, buffer: int) -> None:
         s = self.state
-        boxes = [f"{_KINDS[1 - buffer]}{rop}" for rop in range(self.spec.rops)] + (["hz"] if buffer else [])
+        boxes = [f"{_KINDS[1 - buffer]}{rop}" for rop in self._rops] + (["hz"] if buffer else [])
         for box in boxes:
             self.wires[f"{box}_command"].send(cycle, ("clear", 0))
         s.ends = len(boxes)
@@ -263,14 +252,14 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         data = wires["memory_data"]
         if data.ready(cycle):
             size = data.take(cycle)[2]
-            s.bus_until = cycle + -(-size // self.spec.memory.command_bus)
+            s.bus_until = cycle + -(-size // self.spec.clients[0].width)
             s.bytes_due -= size
         if s.step != "read":
             return
         state = self.level("memory_state")
         if s.bytes_left and state.value(cycle) != NOTHING and cycle >= s.bus_until:
             size = min(TRANSACTION_BYTES, s.bytes_left)
-            wires["memory_request"].send(cycle, (False, s.address, size, self.spec.client, 0))
+            wires["memory_request"].send(cycle, (False, s.address, size, self.client, 0))
             s.address += size
             s.bytes_left -= size
         if not s.bytes_due and cycle >= s.bus_until:

@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import DisplayConfig
-from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState, Queues
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 
-@dataclass(frozen=True)
-class DisplaySpec:
-    """What the display is given."""
-
-    config: DisplayConfig
-    client: int
-    rops: int
-    blocks: int
-    address: int
-
-
 @dataclass
-class DisplayState:
+class DisplayState(GpuBoxState):
     """What the display holds."""
 
-    counts: dict[str, int]
     states: dict[int, int] = field(default_factory=dict)
     """Bytes of the blocks that are not clear."""
     came: int = 0
@@ -41,21 +30,24 @@ class DisplayState:
     decompressing: int = 0
     tickets: dict[int, list[int]] = field(default_factory=dict)
     ticket: int = 0
-    cycle: int = -1
     wake: int = -1
     clear: int = 0
     """Clear blocks ahead that come and go, one a cycle, without anything else to do."""
 
 
-class Display(Box[DisplaySpec, DisplayState]):
+class Display(GpuBox[DisplayState]):
     """Takes a block a cycle into a queue, asks for 64 bytes a cycle, and is done with a block a cycle."""
 
+    section, suffix, label, holds = "display", "DAC", "display", DisplayState
+    config: DisplayConfig
+    memory_bus = "display_bus"
     inputs: tuple[str, ...]
     outputs = ("ended", "memory_request")
 
-    def __init__(self, name: str, spec: DisplaySpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, DisplayState(counts))
-        self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in range(spec.rops)))
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        self._rops, self._blocks = range(spec.config.gpu.rops), spec.frame.blocks
+        self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in self._rops))
 
     def next_event(self) -> Cycle | None:
         """The next cycle while it reads, or the one past blocks that are clear."""
@@ -77,13 +69,13 @@ class Display(Box[DisplaySpec, DisplayState]):
         if s.clear:
             self._pass(min(s.clear, cycle - 1 - s.cycle))
         s.cycle = cycle
-        for rop in range(self.spec.rops):
+        for rop in self._rops:
             wire = wires[f"states{rop}"]
             if wire.ready(cycle):
                 s.states.update(wire.take(cycle))
                 s.came += 1
-                if s.came == self.spec.rops:
-                    s.start = cycle + -(-self.spec.blocks // self.spec.config.updated)
+                if s.came == len(self._rops):
+                    s.start = cycle + -(-self._blocks // self.config.updated)
                     s.block = s.asked = 0
         if wires["memory_data"].ready(cycle):
             _, _, size, _, ticket = wires["memory_data"].take(cycle)
@@ -100,12 +92,12 @@ class Display(Box[DisplaySpec, DisplayState]):
         That is so from the fourth block of a row of clear ones on: one is done, one is begun, one waits, one comes.
         """
         s = self.state
-        if self.spec.config.decompression != 1 or not s.decompressing or not 1 < s.asked == len(s.held) - 1:
+        if self.config.decompression != 1 or not s.decompressing or not 1 < s.asked == len(s.held) - 1:
             return 0
         if any(held[1] for held in s.held):
             return 0
         ahead = s.block
-        while ahead < self.spec.blocks and not s.states.get(ahead, 0):
+        while ahead < self._blocks and not s.states.get(ahead, 0):
             ahead += 1
         return ahead - s.block
 
@@ -120,7 +112,7 @@ class Display(Box[DisplaySpec, DisplayState]):
         counts[_NAMES[0]] += blocks
 
     def _dump(self, cycle: Cycle) -> None:
-        s, config, counts = self.state, self.spec.config, self.state.counts
+        s, config, counts = self.state, self.config, self.state.counts
         if s.decompressing:
             s.decompressing -= 1
             if not s.decompressing:
@@ -133,25 +125,30 @@ class Display(Box[DisplaySpec, DisplayState]):
             held = s.held[s.asked]
             if held[1] > held[2] and state.value(cycle) != NOTHING:
                 size = min(TRANSACTION_BYTES, held[1] - held[2])
-                address = self.spec.address + held[0] * config.block + held[2]
-                self.wires["memory_request"].send(cycle, (False, address, size, self.spec.client, s.ticket))
+                address = self.spec.frame.color_address + held[0] * config.block + held[2]
+                self.wires["memory_request"].send(cycle, (False, address, size, self.client, s.ticket))
                 s.tickets[s.ticket] = held
                 s.ticket += 1
                 held[2] += size
             if held[1] == held[2]:
                 s.asked += 1
-        if s.block < self.spec.blocks and len(s.held) < config.queue:
+        if s.block < self._blocks and len(s.held) < config.queue:
             size = s.states.get(s.block, 0)
             counts["ColorStateBlocksTotal"] += 1
             counts[_NAMES[size]] += 1
             s.held.append([s.block, size, 0, 0])
             s.block += 1
-        elif s.block == self.spec.blocks and not s.held:
+        elif s.block == self._blocks and not s.held:
             s.start = -1
             s.came = 0
             s.states.clear()
             s.wake = -1
             self.wires["ended"].send(cycle, 0)
+
+    @property
+    def queues(self) -> Queues:
+        """Blocks on their way."""
+        return (QueueFill("blocks", len(self.state.held), self.config.queue),)
 
 
 _NAMES = {

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.statistics import Counts
 from attila_bridge.time.config import FifoConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan, Group, Vertex
-from pixelflow.simd.boxes import Box, Level, Wire
+from pixelflow.simd.boxes import Level, Wire
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
-
-
-@dataclass(frozen=True)
-class FifoSpec:
-    """What the FIFO is given."""
-
-    config: FifoConfig
-    draws: tuple[DrawPlan, ...]
-    rops: int
-    shaders: int
-    ports: int
-    """Ports of vertices."""
-    group: int
-    quads: int
-    """Quads a cycle that hierarchical Z sends."""
 
 
 class RopQueues:
@@ -44,15 +32,13 @@ class RopQueues:
 
 
 @dataclass
-class FifoState:
+class FifoState(GpuBoxState):
     """What the FIFO holds."""
 
-    counts: dict[str, int]
     rops: list[RopQueues]
     waiting: list[deque[Group]]
     """Groups that wait for each shader."""
     draw: int = -1
-    drawing: bool = False
     ends: int = 0
     """ROPs whose end has not been sent."""
     next_interpolation: int = 0
@@ -68,8 +54,6 @@ class FifoState:
     last_vertex: bool = False
     first_vertex: bool = False
     last_group: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
 # Fragment FIFO: the queues through which quads and vertices reach depth units, interpolator, shaders, colour units.
@@ -78,47 +62,48 @@ class FifoState:
 _END = -1
 
 
-class FragmentFifo(Box[FifoSpec, FifoState]):
+class FragmentFifo(GpuBox[FifoState]):
     """Queues for each ROP, and the crossbar to the shaders: a round over the ROPs ends at the first full shader."""
 
+    section, suffix, label = "fifo", "FFU", "FIFO"
+    config: FifoConfig
+    waits = "waits for quads"
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: FifoSpec, counts: dict[str, int]) -> None:
-        rops = range(spec.rops)
-        state = FifoState(counts, [RopQueues() for _ in rops], [deque() for _ in range(spec.shaders)])
-        super().__init__(name, spec, state)
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        gpu = spec.config.gpu
+        rops, self._shaders, self._ports = range(gpu.rops), range(gpu.shaders), range(gpu.vertex_ports)
+        self._group, self._step_quads = spec.config.shader.group, 16 * spec.config.traversal.steps
         self.inputs = (
             *("command", "quads", "interpolated"),
             *(f"{port}{rop}" for rop in rops for port in ("tested", "depth_ready", "color_ready")),
-            *(f"{port}{shader}" for shader in range(spec.shaders) for port in ("output", "busy")),
-            *(f"vertex{port}" for port in range(spec.ports)),
+            *(f"{port}{shader}" for shader in self._shaders for port in ("output", "busy")),
+            *(f"vertex{port}" for port in self._ports),
         )
         self.outputs = (
             *("ended", "ready", "interpolation", "vertices_ready"),
             *(f"{port}{rop}" for rop in rops for port in ("depth", "color", "consumer")),
-            *(f"input{shader}" for shader in range(spec.shaders)),
-            *(f"shaded{port}" for port in range(spec.ports)),
+            *(f"input{shader}" for shader in self._shaders),
+            *(f"shaded{port}" for port in self._ports),
         )
         self._plan: DrawPlan | None = None
 
-    def next_event(self) -> Cycle | None:
-        """The next cycle while anything is in the queues."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for its end."""
-        return "waits for quads" if self.state.drawing else None
+    def begin(self, counts: Counts) -> FifoState:
+        """Return the state with empty queues."""
+        gpu = self.spec.config.gpu
+        return FifoState(counts, [RopQueues() for _ in range(gpu.rops)], [deque() for _ in range(gpu.shaders)])
 
     def restore(self, snapshot: dict[str, object]) -> None:
         """Put the FIFO into the state of a snapshot."""
         super().restore(snapshot)
-        self._plan = self.spec.draws[self.state.draw] if self.state.draw >= 0 else None
+        self._plan = self.draws[self.state.draw] if self.state.draw >= 0 else None
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
-        wires, spec = self.wires, self.spec
-        rops, shaders, ports = range(spec.rops), range(spec.shaders), range(spec.ports)
+        wires, shaders, ports = self.wires, self._shaders, self._ports
+        rops = range(len(self.state.rops))
         self._depth = [wires[f"depth{rop}"] for rop in rops]
         self._tested = [wires[f"tested{rop}"] for rop in rops]
         self._color = [wires[f"color{rop}"] for rop in rops]
@@ -159,8 +144,8 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
             if wire.waiting:
                 self._receive_vertices(cycle, wire.take_all(cycle))
         waiting = len(s.vertices)
-        group = self.spec.group
-        if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.spec.config.vertex_wait):
+        group = self._group
+        if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.config.vertex_wait):
             self._shade_vertices(cycle)
         elif plan is not None:
             self._shade_quads(plan)
@@ -173,8 +158,8 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _tell(self, cycle: Cycle) -> None:
         """Say what there is room for, and count what lies in the queues over this cycle."""
-        s, config = self.state, self.spec.config
-        least = config.generated - 2 * self.spec.quads
+        s, config = self.state, self.config
+        least = config.generated - 2 * self._step_quads
         ready = True
         generated = tested = interpolated = shaded = 0
         for queues, consumer in zip(s.rops, self._consumer, strict=True):
@@ -192,7 +177,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
         vertices, leaving = len(s.vertices), len(s.vertices_out)
-        ready = config.vertex_inputs - vertices >= 2 * self.spec.ports
+        ready = config.vertex_inputs - vertices >= 2 * len(self._ports)
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
@@ -209,9 +194,9 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
     def _start(self, draw: int) -> None:
         s = self.state
         s.draw = draw
-        self._plan = self.spec.draws[draw]
+        self._plan = self.draws[draw]
         s.drawing = True
-        s.ends = self.spec.rops
+        s.ends = len(s.rops)
         s.next_unit = s.next_shaded = 0
         s.first_vertex = False
         s.next_interpolation = 0
@@ -251,7 +236,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Send quads to the interpolator, ROP by ROP in turn; the turn changes with the tile."""
-        s, rops, room = self.state, self.spec.rops, self.spec.config.interpolated
+        s, rops, room = self.state, len(self.state.rops), self.config.interpolated
         blocks, early = plan.blocks, plan.early
         unit = s.next_unit
         sent: list[tuple[int, int]] = []
@@ -276,7 +261,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s.next_unit = unit
         if sent:
             self._interpolation.send(cycle, (s.draw, sent), 4 * len(sent))
-            s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.spec.config.interpolators))
+            s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.config.interpolators))
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Take quads that were tested; those without a fragment left vanish."""
@@ -325,9 +310,9 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _shade_quads(self, plan: DrawPlan) -> None:
         """Give quads to the shaders of their tiles, ROP by ROP, up to the first shader whose queue is full."""
-        s, rops, config = self.state, self.spec.rops, self.spec.config
+        s, rops, config = self.state, len(self.state.rops), self.config
         unit = s.next_shaded
-        room = config.shader_inputs // self.spec.group
+        room = config.shader_inputs // self._group
         for _ in range(rops):
             queues = s.rops[unit]
             if queues.interpolated and len(queues.shaded) < config.shaded:
@@ -354,7 +339,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
             if kind == FRAGMENTS:
                 counts["ShadedFragments"] += 4
                 s.shading -= 1
-                s.rops[self.spec.draws[draw].rops[quad >> 4]].done.add(quad)
+                s.rops[self.draws[draw].rops[quad >> 4]].done.add(quad)
             else:
                 counts["ShadedVertices"] += len(vertices)
                 for vertex in vertices:
@@ -365,7 +350,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _send_vertices(self, cycle: Cycle) -> None:
         s = self.state
-        for port in range(self.spec.ports):
+        for port in self._ports:
             if not s.vertices_out:
                 return
             self._shaded[port].send(cycle, s.vertices_out.popleft())
@@ -385,7 +370,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _shade_vertices(self, cycle: Cycle) -> None:
         """Give a group of vertices to the next shader; the last ones of a draw, or late ones, are filled up."""
-        s, group, config = self.state, self.spec.group, self.spec.config
+        s, group, config = self.state, self._group, self.config
         if len(s.vertices) < group:
             s.vertices.extend([(s.vertices[-1][0], (-1, False, False))] * (group - len(s.vertices)))
             s.last_vertex = False
@@ -397,4 +382,22 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s.vertices_shading += group
         waiting.append((VERTICES, taken[0][0], -1, tuple(vertex for _, vertex in taken)))
         s.last_group = cycle
-        s.next_shader = (s.next_shader + 1) % self.spec.shaders
+        s.next_shader = (s.next_shader + 1) % len(self._shaders)
+
+    @property
+    def queues(self) -> Queues:
+        """Of each ROP, of vertices, and before each shader."""
+        s, config = self.state, self.config
+        found = []
+        for rop, queues in enumerate(s.rops):
+            found += [
+                QueueFill(f"gen{rop}", len(queues.generated), config.generated),
+                QueueFill(f"test{rop}", len(queues.tested), config.tested),
+                QueueFill(f"int{rop}", len(queues.interpolated), config.interpolated),
+                QueueFill(f"shad{rop}", len(queues.shaded), config.shaded),
+            ]
+        for number, groups in enumerate(s.waiting):
+            found.append(QueueFill(f"to{number}", self._group * len(groups), config.shader_inputs))
+        found.append(QueueFill("vin", len(s.vertices), config.vertex_inputs))
+        found.append(QueueFill("vout", s.vertices_shading, config.vertex_outputs))
+        return tuple(found)

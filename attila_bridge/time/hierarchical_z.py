@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.statistics import Counts
 from attila_bridge.time.config import HierarchicalConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import DrawPlan
 from attila_bridge.time.setup import LAST_STEP
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 LAST_QUAD = -1
@@ -28,29 +30,14 @@ class _Line:
         self.values: list[int] = []
 
 
-@dataclass(frozen=True)
-class HierarchicalZSpec:
-    """What hierarchical Z is given."""
-
-    config: HierarchicalConfig
-    draws: tuple[DrawPlan, ...]
-    quads: int
-    """Quads a cycle."""
-    rops: int
-    blocks: int
-    """Blocks of the frame."""
-
-
 @dataclass
-class HierarchicalZState:
+class HierarchicalZState(GpuBoxState):
     """What hierarchical Z holds."""
 
-    counts: dict[str, int]
     lines: list[_Line]
     buffer: dict[int, int] = field(default_factory=dict)
     """Maxima of blocks that are not the greatest depth."""
     draw: int = -1
-    drawing: bool = False
     found: deque[int] = field(default_factory=deque)
     """Quads whose blocks have to be looked up."""
     looked: deque[tuple[int, int]] = field(default_factory=deque)
@@ -60,25 +47,30 @@ class HierarchicalZState:
     last: bool = False
     cleared_at: int = -1
     """Cycle in which a clear is over; -1: there is none."""
-    cycle: int = -1
-    awake: bool = False
 
 
 _CULLED = -2
 _GREATEST = 0xFFFFFF
 
 
-class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
+class HierarchicalZ(GpuBox[HierarchicalZState]):
     """Receives steps of quads, drops those without a fragment, tests the rest by block."""
 
+    section, suffix, label = "hz", "HZ", "hier. Z"
+    config: HierarchicalConfig
+    waits = "waits for quads"
     inputs: tuple[str, ...]
     outputs = ("ended", "ready", "quads", "buffer")
 
-    def __init__(self, name: str, spec: HierarchicalZSpec, counts: dict[str, int]) -> None:
-        lines = [_Line() for _ in range(spec.config.cache_lines)]
-        super().__init__(name, spec, HierarchicalZState(counts, lines))
-        self._maxima = tuple(f"maxima{number}" for number in range(spec.rops))
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        self._quads_a_cycle = 16 * spec.config.traversal.steps
+        self._maxima = tuple(f"maxima{number}" for number in range(spec.config.gpu.rops))
         self.inputs = ("command", "steps", "fifo_ready", "buffer_end", *self._maxima)
+
+    def begin(self, counts: Counts) -> HierarchicalZState:
+        """Return the state with empty lines."""
+        return HierarchicalZState(counts, [_Line() for _ in range(self.config.cache_lines)])
 
     def next_event(self) -> Cycle | None:
         """The next cycle while quads can move, or the end of a clear."""
@@ -86,10 +78,6 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         if s.awake:
             return Cycle(s.cycle + 1)
         return Cycle(s.cleared_at) if s.cleared_at >= 0 else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for the last quad."""
-        return "waits for quads" if self.state.drawing else None
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
@@ -116,7 +104,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         if s.drawing:
             self._draw(cycle, bus_free, ready)
         used = len(s.found) + len(s.looked) + len(s.sending)
-        room = self.spec.config.queue - used > 2 * self.spec.quads
+        room = self.config.queue - used > 2 * self._quads_a_cycle
         if room is not self._ready.driven:
             self._ready.drive(cycle, room)
         # What waits for the FIFO or for a line is woken by their wires.
@@ -133,7 +121,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             if kind == "draw":
                 s.drawing, s.last = True, False
             else:
-                s.cleared_at = cycle + -(-self.spec.blocks // self.spec.config.cleared) - 1
+                s.cleared_at = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
 
     def _update(self, cycle: Cycle) -> bool:
         """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
@@ -145,7 +133,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
                     self._buffer.send(cycle, update)
                     free = False
         if self._buffer_end.waiting:
-            size = self.spec.config.cache_line
+            size = self.config.cache_line
             for block, most in self._buffer_end.take_all(cycle):
                 if most >= 0:
                     s.buffer[block] = most
@@ -159,7 +147,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
 
     def _draw(self, cycle: Cycle, bus_free: bool, ready: bool) -> None:
         s, counts = self.state, self.state.counts
-        plan = self.spec.draws[s.draw]
+        plan = self.draws[s.draw]
         if s.last and ready and not (s.found or s.looked or s.sending):
             self._quads.send(cycle, (LAST_QUAD,), 4)
             counts["OutputFragments"] += 4
@@ -199,8 +187,8 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         recorded misses beyond the lines that were read are multiples of a cycle's tries.
         """
         s, counts = self.state, self.state.counts
-        size = self.spec.config.cache_line
-        for tried in range(self.spec.quads):
+        size = self.config.cache_line
+        for tried in range(self._quads_a_cycle):
             if not s.found:
                 return
             quad = s.found[0]
@@ -209,7 +197,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             if index < 0:
                 index = self._insert(first) if bus_free else -1
                 if index < 0:
-                    counts["MissesHZCache"] += self.spec.quads - tried
+                    counts["MissesHZCache"] += self._quads_a_cycle - tried
                     return
                 counts["MissesHZCache"] += 1
                 self._buffer.send(cycle, (first, -1 - index))
@@ -236,7 +224,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
     def _send(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
         quads: list[int] = []
-        sending, limit = s.sending, self.spec.quads
+        sending, limit = s.sending, self._quads_a_cycle
         while sending and len(quads) < limit:
             quad = sending.popleft()
             if quad != _CULLED:
@@ -251,7 +239,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         s = self.state
         looked = s.looked
         nearest, blocks, equal = plan.nearest, plan.blocks, plan.culls_equal
-        for _ in range(min(self.spec.quads, len(looked))):
+        for _ in range(min(self._quads_a_cycle, len(looked))):
             quad, index = looked[0]
             line = s.lines[index]
             if not line.there:
@@ -264,3 +252,9 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
                 s.sending.append(_CULLED)
             else:
                 s.sending.append(quad)
+
+    @property
+    def queues(self) -> Queues:
+        """Quads in it."""
+        s = self.state
+        return (QueueFill("quads", len(s.found) + len(s.looked) + len(s.sending), self.config.queue),)

@@ -1,62 +1,16 @@
-"""Transactions between memory and its clients."""
+"""Memory controller: requests of all clients, channels with their pages, and answers in one common order."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
+from attila_bridge.statistics import Counts
+from attila_bridge.time.caches import Transaction
 from attila_bridge.time.config import MemoryConfig
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.gpu_box import BOTH, NOTHING, READS, GpuBox, GpuBoxSpec, GpuBoxState, Queues
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
-
-TRANSACTION_BYTES = 64
-"""The most that a transaction moves."""
-
-NOTHING, READS, BOTH = 0, 1, 2
-"""What the controller accepts from a client: nothing, reads, reads and writes."""
-
-Transaction: TypeAlias = tuple[bool, int, int, int, int]
-"""Whether it writes, address, bytes, number of the client, the client's ticket."""
-
-
-_WRITING = ("CommandProcessor", "ZStencilTest", "ColorWrite")
-"""Kinds of units that write, by what statistics call them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """A unit that has a bus of its own to the controller."""
-
-    number: int
-    name: str
-    kind: str
-    """What statistics call its kind: `ColorWrite`."""
-    width: int
-    """Bytes a cycle."""
-
-    @property
-    def writes(self) -> bool:
-        """Whether it may send writes."""
-        return self.kind in _WRITING
-
-    @property
-    def request(self) -> str:
-        """The controller's port for its requests."""
-        return f"{self.name}_request"
-
-    @property
-    def data(self) -> str:
-        """The controller's port for answers to it."""
-        return f"{self.name}_data"
-
-    @property
-    def state(self) -> str:
-        """The controller's port that tells it what is accepted."""
-        return f"{self.name}_state"
-
-
-# Memory controller: requests of all clients, channels with their pages, and answers in one common order.
 
 
 class _Request:
@@ -113,19 +67,10 @@ class _Channel:
         return bool(self.reads or self.writes) or self.returned >= 0
 
 
-@dataclass(frozen=True)
-class ControllerSpec:
-    """What a controller is given."""
-
-    config: MemoryConfig
-    clients: tuple[Client, ...]
-
-
 @dataclass
-class ControllerState:
+class ControllerState(GpuBoxState):
     """What a controller holds."""
 
-    counts: dict[str, int]
     channels: list[_Channel]
     bus: list[int]
     """Cycles for which each client's bus is still busy."""
@@ -148,34 +93,21 @@ class ControllerState:
     waiting: list[str] = field(default_factory=lambda: ["UnusedCycles"])
     """What each cycle counts in which nothing else happens."""
     wake: int = -1
-    cycle: int = -1
 
 
-class MemoryController(Box[ControllerSpec, ControllerState]):
+class MemoryController(GpuBox[ControllerState]):
     """The simple controller: reads before writes in each channel, one queue of answers for all clients."""
 
-    def __init__(self, name: str, spec: ControllerSpec, counts: dict[str, int]) -> None:
-        config, clients = spec.config, spec.clients
-        each = range(len(clients))
-        state = ControllerState(
-            counts,
-            [_Channel(max(2, config.open_pages)) for _ in range(config.channels)],
-            [0 for _ in each],
-            [False for _ in each],
-            [-1 for _ in each],
-            [False for _ in each],
-            [BOTH for _ in each],
-        )
-        state.free_requests = config.request_queue
-        state.free_services = config.service_queue
-        state.free_reads = config.read_buffers
-        state.free_writes = config.write_buffers
-        super().__init__(name, spec, state)
-        modules = range(config.channels)
-        self.inputs = (*(f"{c.name}_request" for c in clients), *(f"module{i}_back" for i in modules))
+    section, suffix, label = "memory", "MC", "memory"
+    config: MemoryConfig
+
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        config, clients, modules = self.config, spec.clients, range(self.config.channels)
+        self.inputs = (*(each.request for each in clients), *(f"module{number}_back" for number in modules))
         self.outputs = (
-            *(f"{c.name}_{port}" for c in clients for port in ("data", "state")),
-            *(f"module{i}" for i in modules),
+            *(port for each in clients for port in (each.data, each.state)),
+            *(f"module{number}" for number in modules),
         )
         self._threshold = config.reserve * len(clients)
         self._write_threshold = config.reserve * sum(client.writes for client in clients)
@@ -185,19 +117,32 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         self._transaction = config.transaction_cycles
         self._data_cycles = [f"DataCycles{number:02}" for number in modules]
 
+    def begin(self, counts: Counts) -> ControllerState:
+        """Return the state in which everything is free."""
+        config, clients = self.config, len(self.spec.clients)
+        return ControllerState(
+            counts,
+            [_Channel(max(2, config.open_pages)) for _ in range(config.channels)],
+            bus=[0] * clients,
+            serving=[False] * clients,
+            writing=[-1] * clients,
+            reserved=[False] * clients,
+            told=[BOTH] * clients,
+            free_requests=config.request_queue,
+            free_services=config.service_queue,
+            free_reads=config.read_buffers,
+            free_writes=config.write_buffers,
+        )
+
     def wired(self) -> None:
         """Keep the wires that are read in every cycle."""
         self._requests = [(client.number, self.wires[client.request]) for client in self.spec.clients]
-        self._backs = [self.wires[f"module{number}_back"] for number in range(self.spec.config.channels)]
+        self._backs = [self.wires[f"module{number}_back"] for number in range(self.config.channels)]
 
     def next_event(self) -> Cycle | None:
         """The next cycle in which a bus moves, data are there or a transaction can start."""
         s = self.state
         return Cycle(s.wake) if s.wake > s.cycle else None
-
-    def why_blocked(self) -> str | None:
-        """Nothing holds a controller up but its own latencies."""
-        return None
 
     def tick(self, cycle: Cycle) -> None:
         """Take requests, move answers on, start transactions, tell the clients what is accepted."""
@@ -369,7 +314,7 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
 
     def _issue(self, cycle: Cycle, channel: _Channel, number: int) -> None:
         """Start the next transaction of a channel if it may start now, else note when it may."""
-        s, config = self.state, self.spec.config
+        s, config = self.state, self.config
         reads, writes = channel.reads, channel.writes
         channel.tried_again = 0
         read_ready = bool(reads) and reads[0].waits < 0
@@ -427,3 +372,14 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         """Count a cycle of a penalty that goes on until a cycle, if nothing else comes in between."""
         self.state.counts[penalty] += 1
         channel.tried_again, channel.counted = until, penalty
+
+    @property
+    def queues(self) -> Queues:
+        """Requests, answers, and the buffers of reads and writes in use."""
+        s, config = self.state, self.config
+        return (
+            QueueFill("req", config.request_queue - s.free_requests, config.request_queue),
+            QueueFill("serve", len(s.services), config.service_queue),
+            QueueFill("rbuf", config.read_buffers - s.free_reads, config.read_buffers),
+            QueueFill("wbuf", config.write_buffers - s.free_writes, config.write_buffers),
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from attila_bridge.function.work import NONE, AttilaWork, DrawWork, ProgramWork, TextureWork
 from attila_bridge.isa.operands import RegisterBank
+from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import AttilaConfig
 
-# Groups: four inputs that a shader carries out in step.
+# Groups: four inputs that a shader executes in step.
 
 
 VERTICES, FRAGMENTS = 0, 1
@@ -229,7 +231,7 @@ def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ..
 
 
 def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
-    """Return what each triangle needs of the stream of vertices, and which of them nobody needs after it."""
+    """Return what each triangle needs of the stream of vertices, and which of them are not needed after it."""
     corners = draw.triangles.corners.tolist()
     outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
     last_use: dict[int, int] = {}
@@ -298,3 +300,124 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
         samples.append(tuple(tuple(steps[at : at + size]) for at in range(first, end, size)))
     place = {quad: index for index, quad in enumerate(texture.quads.tolist())}
     return ReadPlan(texture.unit, place, samples)
+
+
+# Contents of the buffers that draws by function alone have left: what caches, block states and maxima begin with.
+#
+# Which size a line was stored in, and whether a line that is as it was cleared was written since, is not known without
+# time: a line that differs from the clear counts as stored in the size that its words compress to, any other as clear.
+
+
+_DEPTH = 0xFFFFFF
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Lines that are not as they were cleared, by number."""
+
+    color: Mapping[int, list[int]]
+    depth: Mapping[int, list[int]]
+    maxima: Mapping[int, int]
+    """The greatest depth of each of the lines of depth."""
+    rops: bytes
+    """The ROP of each line of a buffer."""
+
+    def of(self, rop: int, words: Mapping[int, list[int]]) -> dict[int, list[int]]:
+        """Return the lines of one ROP."""
+        return {block: line for block, line in words.items() if self.rops[block] == rop}
+
+
+def contents(work: AttilaWork) -> Contents | None:
+    """Return what the draws before those of the work left; None where there are none."""
+    before = work.before
+    if before is None:
+        return None
+    color = _written(before.color, work.clear.color or 0)
+    depth = _written(before.depth, work.clear.depth_word)
+    maxima = {block: max(word & _DEPTH for word in words) for block, words in depth.items()}
+    return Contents(color, depth, maxima, before.rops.tobytes())
+
+
+def _written(lines: NDArray[np.uint32], cleared: int) -> dict[int, list[int]]:
+    blocks = np.flatnonzero((lines != np.uint32(cleared)).any(axis=1)).tolist()
+    return {block: lines[block].tolist() for block in blocks}
+
+
+# Frame: its draws, and what the command processor does, in order.
+
+
+Step: TypeAlias = tuple[str, int]
+"""ready or write (cycles), read (bytes of a program), clear (0 colour, 1 depth), draw (its number), swap."""
+
+
+@dataclass(frozen=True, eq=False)
+class FramePlan:
+    """What the boxes are given of a frame."""
+
+    draws: tuple[DrawPlan, ...]
+    steps: tuple[Step, ...]
+    blocks: int
+    pixels: int
+    color_address: int
+    depth_address: int
+    clear_color: int
+    clear_depth: int
+    program_address: int
+    uploaded: int
+    """Bytes uploaded, programs included."""
+    before: Contents | None = None
+    """What draws before these have left in the buffers; None where these are all."""
+
+
+def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
+    """Return what the boxes of a machine are given of a frame."""
+    draws = plans(work, config)
+    return FramePlan(
+        draws=draws,
+        steps=_steps(work, config, draws),
+        blocks=work.blocks,
+        pixels=work.size[0] * work.size[1],
+        color_address=work.color_address,
+        depth_address=work.depth_address,
+        clear_color=work.clear.color or 0,
+        clear_depth=work.clear.depth_word,
+        program_address=work.end_address,
+        uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
+        before=contents(work),
+    )
+
+
+def _loaded(draw: DrawPlan) -> int:
+    """Return the bytes of programs that a draw loads."""
+    return sum(each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads)
+
+
+def _upload_cycles(size: int, width: int) -> int:
+    """Return the cycles in which bytes go over the command processor's bus, 64 at a time."""
+    whole, rest = divmod(size, TRANSACTION_BYTES)
+    return whole * -(-TRANSACTION_BYTES // width) + -(-rest // width)
+
+
+def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
+    """Return what the command processor does, in order; registers of later draws cost nothing (see the README)."""
+    command, width = config.command, config.memory.command_bus
+    steps: list[Step] = []
+    for draw in draws:
+        cold = not draw.number and work.before is None
+        if cold:
+            ready = command.ready_cycles + draw.first_textures * command.texture_cycles
+            ready += command.index_cycles if draw.index_bytes else 0
+            steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
+        uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
+        programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
+        cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
+        if cycles:
+            steps.append(("write", cycles))
+        steps += [("read", size) for size in programs]
+        if cold:
+            if work.clear.color is not None:
+                steps.append(("clear", 0))
+            if work.clear.depth is not None or work.clear.stencil is not None:
+                steps.append(("clear", 1))
+        steps.append(("draw", draw.number))
+    return (*steps, ("swap", 0))

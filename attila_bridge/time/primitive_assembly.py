@@ -6,30 +6,20 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from attila_bridge.time.config import AssemblyConfig, ClippingConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxState, Queues
 from attila_bridge.time.prepare import DrawPlan
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 _DEGENERATE = 0
 _LAST = -1
 
 
-@dataclass(frozen=True)
-class PrimitiveAssemblySpec:
-    """What assembly is given."""
-
-    config: AssemblyConfig
-    clipper: ClippingConfig
-    draws: tuple[DrawPlan, ...]
-
-
 @dataclass
-class PrimitiveAssemblyState:
+class PrimitiveAssemblyState(GpuBoxState):
     """What assembly holds."""
 
-    counts: dict[str, int]
     draw: int = -1
-    drawing: bool = False
     asked: int = 0
     received: int = 0
     freed: int = 0
@@ -38,26 +28,16 @@ class PrimitiveAssemblyState:
     wanted: int = 0
     """Triangles that the Clipper has asked for and not got."""
     next_send: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class PrimitiveAssembly(Box[PrimitiveAssemblySpec, PrimitiveAssemblyState]):
+class PrimitiveAssembly(GpuBox[PrimitiveAssemblyState]):
     """A triangle that names an index twice takes its cycle and vanishes."""
 
+    section, suffix, label, holds = "assembly", "PA", "assembly", PrimitiveAssemblyState
+    config: AssemblyConfig
+    waits = "waits for vertices or the Clipper"
     inputs = ("command", "requests", "vertices")
     outputs = ("request", "triangles")
-
-    def __init__(self, name: str, spec: PrimitiveAssemblySpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, PrimitiveAssemblyState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while it can ask or send."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for vertices or the Clipper."""
-        return "waits for vertices or the Clipper" if self.state.drawing else None
 
     def tick(self, cycle: Cycle) -> None:
         """Ask for a vertex, send a triangle, take vertices."""
@@ -70,9 +50,9 @@ class PrimitiveAssembly(Box[PrimitiveAssemblySpec, PrimitiveAssemblyState]):
         s.wanted += sum(wires["requests"].take_all(cycle))
         if not s.drawing:
             return
-        plan = self.spec.draws[s.draw]
+        plan = self.draws[s.draw]
         count = len(plan.indices)
-        if s.received + s.asked < count and s.received - s.freed + s.asked < self.spec.config.queue:
+        if s.received + s.asked < count and s.received - s.freed + s.asked < self.config.queue:
             wires["request"].send(cycle, 1)
             s.asked += 1
             counts["Requests"] += 1
@@ -89,7 +69,7 @@ class PrimitiveAssembly(Box[PrimitiveAssemblySpec, PrimitiveAssemblyState]):
             counts["Vertices"] += 1
         s.last = s.received == count and s.triangle == len(plan.triangles)
         possible = s.last or (s.triangle < len(plan.triangles) and s.received >= plan.triangles[s.triangle].needs)
-        asking = s.received + s.asked < count and s.received - s.freed + s.asked < self.spec.config.queue
+        asking = s.received + s.asked < count and s.received - s.freed + s.asked < self.config.queue
         s.awake = asking or bool(s.wanted and possible)
 
     def _assemble(self, cycle: Cycle, plan: DrawPlan) -> None:
@@ -103,9 +83,15 @@ class PrimitiveAssembly(Box[PrimitiveAssemblySpec, PrimitiveAssemblyState]):
             self.wires["triangles"].send(cycle, s.triangle)
             counts["Triangles"] += 1
             s.wanted -= 1
-            s.next_send = cycle + self.spec.clipper.start
+            s.next_send = cycle + self.spec.config.clipper.start
         s.triangle += 1
         s.freed += triangle.frees
+
+    @property
+    def queues(self) -> Queues:
+        """Vertices that it holds."""
+        s = self.state
+        return (QueueFill("vertices", s.received - s.freed if s.drawing else 0, self.config.queue),)
 
 
 # Clipper: drops triangles outside of the frustum, and sends the others to set-up when that asks.
@@ -114,51 +100,29 @@ class PrimitiveAssembly(Box[PrimitiveAssemblySpec, PrimitiveAssemblyState]):
 _OUTSIDE = 1
 
 
-@dataclass(frozen=True)
-class ClipperSpec:
-    """What the Clipper is given."""
-
-    config: ClippingConfig
-    draws: tuple[DrawPlan, ...]
-    setup_start: int
-    """Cycles after which set-up takes the next triangle."""
-
-
 @dataclass
-class ClipperState:
+class ClipperState(GpuBoxState):
     """What the Clipper holds."""
 
-    counts: dict[str, int]
     draw: int = -1
-    drawing: bool = False
     clipped: deque[int] = field(default_factory=deque)
     reserved: int = 0
     wanted: int = 0
     next_send: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class Clipper(Box[ClipperSpec, ClipperState]):
+class Clipper(GpuBox[ClipperState]):
     """Asks assembly for as many triangles as its buffer has room for."""
 
+    section, suffix, label, holds = "clipper", "CLP", "clipper", ClipperState
+    config: ClippingConfig
+    waits = "waits for triangles or set-up"
     inputs = ("command", "triangles", "requests", "clip_end")
     outputs = ("ended", "request", "clip", "output")
 
-    def __init__(self, name: str, spec: ClipperSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, ClipperState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while it can ask or send."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for assembly or set-up."""
-        return "waits for triangles or set-up" if self.state.drawing else None
-
     def tick(self, cycle: Cycle) -> None:
         """Ask for a triangle, begin with those that came, send one on."""
-        s, wires, counts, config = self.state, self.wires, self.state.counts, self.spec.config
+        s, wires, counts, config = self.state, self.wires, self.state.counts, self.config
         s.cycle = cycle
         s.wanted += sum(wires["requests"].take_all(cycle))
         if wires["command"].ready(cycle):
@@ -173,7 +137,7 @@ class Clipper(Box[ClipperSpec, ClipperState]):
         for triangle in wires["triangles"].take_all(cycle):
             wires["clip"].send(cycle, triangle)
             counts["InputTriangles"] += 1
-        outcomes = self.spec.draws[s.draw].triangles
+        outcomes = self.draws[s.draw].triangles
         for triangle in wires["clip_end"].take_all(cycle):
             s.reserved -= 1
             if triangle != _LAST and outcomes[triangle].outcome == _OUTSIDE:
@@ -184,9 +148,14 @@ class Clipper(Box[ClipperSpec, ClipperState]):
             triangle = s.clipped.popleft()
             wires["output"].send(cycle, triangle)
             s.wanted -= 1
-            s.next_send = cycle + self.spec.setup_start
+            s.next_send = cycle + self.spec.config.setup.start
             counts["OutputTriangles"] += 1
             if triangle == _LAST:
                 s.drawing = False
                 wires["ended"].send(cycle, s.draw)
         s.awake = s.drawing and (bool(s.wanted and s.clipped) or s.reserved + len(s.clipped) < config.buffer)
+
+    @property
+    def queues(self) -> Queues:
+        """Triangles that wait to leave."""
+        return (QueueFill("triangles", len(self.state.clipped), self.config.buffer),)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
-from attila_bridge.time.caches import LineRequest, Tags
+from attila_bridge.statistics import Counts
+from attila_bridge.time.caches import TRANSACTION_BYTES, LineRequest, Tags, Transaction
 from attila_bridge.time.config import RopConfig
-from attila_bridge.time.memory_controller import BOTH, NOTHING, TRANSACTION_BYTES, Transaction
+from attila_bridge.time.gpu_box import BOTH, NOTHING, Client
+
+Levels: TypeAlias = Sequence[tuple[int, int]]
+"""Low bits that each word of a line keeps, and bytes of the line then, the smallest first."""
 
 COLOR_LEVELS = ((5, 64), (13, 128))
-"""Low bits that each word of a colour line keeps, and bytes of the line then: the paper's 1:4 and 1:2."""
+"""Of colour lines: the paper's 1:4 and 1:2."""
 
 DEPTH_LEVELS = (*COLOR_LEVELS, (21, 192))
-"""The same of depth lines, which measured statistics also have at 3:4."""
+"""Of depth lines, which measured statistics also have at 3:4."""
 
 
-def compressed_bytes(words: Sequence[int], line_bytes: int, levels: Sequence[tuple[int, int]]) -> int:
+def compressed_bytes(words: Sequence[int], line_bytes: int, levels: Levels) -> int:
     """Return the bytes that a line takes in memory; ``line_bytes`` where it cannot be compressed.
 
     A line fits a level where the high part of each word is the least one, the greatest one, one more than the least or
@@ -75,31 +79,15 @@ class LineWrite:
 
 
 CLEAR, UNCOMPRESSED = 0, 256
-"""States of a block besides the bytes of a compressed one."""
-
-
-@dataclass(frozen=True)
-class RopCacheSpec:
-    """What a cache of a unit is given."""
-
-    config: RopConfig
-    client: int
-    width: int
-    """Bytes a cycle of the bus to memory."""
-    address: int
-    """Where line 0 of the buffer is in memory."""
-    ports_read: int
-    ports_write: int
-    levels: tuple[tuple[int, int], ...]
-    """Low bits and bytes of each level of compression."""
+"""States of a block other than the bytes of a compressed one."""
 
 
 class RopCache:
     """The cache of one unit; `step` first in each cycle, then at most one fetch or allocation, reads and writes."""
 
-    def __init__(self, spec: RopCacheSpec, counts: dict[str, int]) -> None:
-        config = spec.config
-        self.spec = spec
+    def __init__(self, config: RopConfig, client: Client, address: int, levels: Levels, counts: Counts) -> None:
+        """``address`` is where line 0 of the buffer is in memory, ``levels`` are those of compression."""
+        self.config, self.client, self.address, self.levels = config, client, address, levels
         self.counts = counts
         self.tags = Tags(config.ways, config.lines, config.cache_requests)
         self.states: dict[int, int] = {}
@@ -125,9 +113,9 @@ class RopCache:
         self.compress_left = self.decompress_left = 0
         self.cycle = 0
         """The present cycle."""
-        self.read_ports = [0] * spec.ports_read
+        self.read_ports = [0] * (1 + config.extra_read_port)
         """Cycle from which each port is free."""
-        self.write_ports = [0] * spec.ports_write
+        self.write_ports = [0] * (1 + config.extra_write_port)
         self.line_read: LineWrite | None = None
         """The line that is read for its write-back, and the cycle in which that is done."""
         self.line_read_end = 0
@@ -160,7 +148,7 @@ class RopCache:
         """Hold what memory has before the first draw: lines in the sizes that their words compress to, others clear."""
         self.clear(word)
         for block, words in contents.items():
-            size = compressed_bytes(words, self.line_bytes, self.spec.levels) if self.spec.config.compress else 0
+            size = compressed_bytes(words, self.line_bytes, self.levels) if self.config.compress else 0
             self.states[block] = size or UNCOMPRESSED
             self.contents[block] = list(words)
 
@@ -227,7 +215,7 @@ class RopCache:
         _, _, size, _, ticket = transaction
         self.answer = self.tickets.pop(ticket)
         self.answer_bytes = size
-        self.bus = -(-size // self.spec.width)
+        self.bus = -(-size // self.client.width)
         self.counts["ReadBytes"] += size
 
     # --- a cycle -------------------------------------------------------------------------------------------------
@@ -273,7 +261,7 @@ class RopCache:
 
     def _queue(self, request: LineRequest) -> None:
         """Move a request of the tags to the lines on their way, unless it has to wait."""
-        config, counts = self.spec.config, self.counts
+        config, counts = self.config, self.counts
         if len(self.writes) == config.cache_outputs or len(self.reads) == config.cache_inputs:
             counts["RWReqFull"] += 1
             return
@@ -318,9 +306,9 @@ class RopCache:
         if self.bus or accepts == NOTHING:
             return None
         size = min(TRANSACTION_BYTES, read.size - read.requested)
-        address = self.spec.address + read.request.block * self.line_bytes + read.requested
+        address = self.address + read.request.block * self.line_bytes + read.requested
         self.tickets[self.ticket] = read
-        sent = (False, address, size, self.spec.client, self.ticket)
+        sent = (False, address, size, self.client.number, self.ticket)
         self.ticket += 1
         read.requested += size
         if read.requested == read.size:
@@ -355,7 +343,7 @@ class RopCache:
             read = self.reads[self.there]
             if read.size and read.received == read.size:
                 self.there += 1
-                self.decompress_left = self.spec.config.decompression
+                self.decompress_left = self.config.decompression
 
     def _compress(self) -> None:
         if self.compressing is not None:
@@ -366,7 +354,7 @@ class RopCache:
                 self.compressing = None
         if self.compressing is None and self.uncompressed:
             write = self.compressing = self.uncompressed.popleft()
-            config = self.spec.config
+            config = self.config
             self.compress_left = config.compression
             block = write.block
             state = self.states.get(block, CLEAR)
@@ -374,7 +362,7 @@ class RopCache:
                 write.mask = FULL
             size = self.line_bytes
             if config.compress and state != UNCOMPRESSED:
-                size = compressed_bytes(self.words(block), self.line_bytes, self.spec.levels)
+                size = compressed_bytes(self.words(block), self.line_bytes, self.levels)
             self.counts[f"ComprBlock{size}"] += 1
             self.states[block] = size if size < self.line_bytes else UNCOMPRESSED
             if size < self.line_bytes:
@@ -391,8 +379,8 @@ class RopCache:
             size = min(TRANSACTION_BYTES, write.size - offset)
             write.written += size
             if write.mask == FULL or write.mask >> offset & (1 << size) - 1:
-                sent = (True, self.spec.address + write.block * self.line_bytes + offset, size, self.spec.client, -1)
-                self.bus = -(-size // self.spec.width)
+                sent = (True, self.address + write.block * self.line_bytes + offset, size, self.client.number, -1)
+                self.bus = -(-size // self.client.width)
                 self.sending = True
         if sent is None and write.written == write.size and not self.sending:
             self._written()

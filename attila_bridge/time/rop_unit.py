@@ -1,4 +1,4 @@
-"""What depth and colour units share: quads through fetch, read, arithmetic and write, beside a cache of lines."""
+"""What depth and colour units share: quads through fetch, read, arithmetic and write, and a cache of lines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from abc import abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.statistics import Counts
+from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import RopConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import DrawPlan
-from attila_bridge.time.rop_cache import RopCache, RopCacheSpec
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, Levels, RopCache
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 END = -1
@@ -19,27 +22,10 @@ MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 
 """Mask of the 16 bytes of a quad's words for a mask of fragments."""
 
 
-@dataclass(frozen=True)
-class RopSpec:
-    """What a unit is given."""
-
-    config: RopConfig
-    cache: RopCacheSpec
-    number: int
-    rops: int
-    draws: tuple[DrawPlan, ...]
-    blocks: int
-    """Lines of the frame buffer."""
-    clear_word: int
-    updates: bool = False
-    """Whether maxima of blocks go to hierarchical Z."""
-
-
 @dataclass
-class RopState:
+class RopState(GpuBoxState):
     """What a unit holds."""
 
-    counts: dict[str, int]
     cache: RopCache
     draw: int = -1
     input: deque[int] = field(default_factory=deque)
@@ -55,26 +41,61 @@ class RopState:
     mode: str = "ready"
     until: int = -1
     """Cycle in which a clear, or the copy of block states, is over; -1: neither goes on."""
-    cycle: int = -1
-    awake: bool = False
 
 
-class RopUnit(Box[RopSpec, RopState]):
+class RopUnit(GpuBox[RopState]):
     """What depth and colour units have in common."""
 
-    def __init__(self, name: str, spec: RopSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, RopState(counts, RopCache(spec.cache, counts)))
+    config: RopConfig
+    levels: Levels
+    """Of compression."""
+    cache: str
+    """The suffix of the statistics of its cache."""
+
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
         # Where nothing is cleared the buffer begins with these words all the same, as it does for function.
-        self.state.cache.clear(spec.clear_word)
+        self.state.cache.clear(self._clear_word)
         self._plan: DrawPlan | None = None
-        config = spec.config
+        config = self.config
         self._ready_below = config.input_queue - 2 * config.quads
         self._op_limit = config.op_queue - config.alu_latency
         self._bypass = self._reading = False
         self._alive = b""
         self._blocks: list[int] = []
 
+    def begin(self, counts: Counts) -> RopState:
+        """Return the state with an empty cache."""
+        return RopState(counts, RopCache(self.config, self.spec.clients[0], self._address, self.levels, counts))
+
+    @property
+    def queues(self) -> Queues:
+        """Quads at each stage."""
+        s, config = self.state, self.config
+        return (
+            QueueFill("in", len(s.input), config.input_queue),
+            QueueFill("fetch", len(s.fetched), config.fetch_queue),
+            QueueFill("read", len(s.read), config.read_queue),
+            QueueFill("op", len(s.operated), config.op_queue),
+            QueueFill("write", len(s.written), config.write_queue),
+        )
+
+    @property
+    def tags(self) -> tuple[str, Tags]:
+        """The suffix and the tags of its cache."""
+        return self.suffixed(self.cache), self.state.cache.tags
+
     # --- what the two kinds differ in ----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _address(self) -> int:
+        """Where its buffer is in memory."""
+
+    @property
+    @abstractmethod
+    def _clear_word(self) -> int:
+        """The word that a clear writes."""
 
     @abstractmethod
     def _bypasses(self, plan: DrawPlan) -> bool:
@@ -133,7 +154,7 @@ class RopUnit(Box[RopSpec, RopState]):
         """Look up what holds for all of a draw."""
         if self.state.draw < 0:
             return
-        plan = self._plan = self.spec.draws[self.state.draw]
+        plan = self._plan = self.draws[self.state.draw]
         self._bypass, self._reading = self._bypasses(plan), self._reads(plan)
         self._alive, self._blocks = self._live(plan), plan.blocks
 
@@ -186,7 +207,7 @@ class RopUnit(Box[RopSpec, RopState]):
             s.last = False
             self._begin()
         elif s.mode == "clear":
-            s.until = cycle + -(-self.spec.config.block_states // self.spec.config.cleared) - 1
+            s.until = cycle + -(-self.config.block_states // self.config.cleared) - 1
         elif s.mode == "swap":
             s.cache.flushing = True
 
@@ -196,11 +217,11 @@ class RopUnit(Box[RopSpec, RopState]):
         if s.until == cycle:
             s.until = -1
             if s.mode == "clear":
-                s.cache.clear(self.spec.clear_word)
+                s.cache.clear(self._clear_word)
             self._ended(cycle)
         elif s.mode == "swap" and s.until < 0 and not s.cache.flushing:
-            blocks = -(-self.spec.blocks // self.spec.rops)
-            s.until = cycle + -(-blocks // self.spec.config.cleared)
+            blocks = -(-self.spec.frame.blocks // self.spec.config.gpu.rops)
+            s.until = cycle + -(-blocks // self.config.cleared)
             self._copied(cycle)
 
     def _copied(self, cycle: Cycle) -> None:
@@ -231,7 +252,7 @@ class RopUnit(Box[RopSpec, RopState]):
                 counts["ConsumerBusy"] += 1
         if self._bypass:
             if arriving:
-                if len(written) < self.spec.config.write_queue:
+                if len(written) < self.config.write_queue:
                     written.append(arriving.popleft())
                 else:
                     counts["WriteQFullStall"] += 1
@@ -271,13 +292,13 @@ class RopUnit(Box[RopSpec, RopState]):
             s.counts["ROPOperatorBusy"] += 1
         elif len(s.operated) <= self._op_limit:
             self._alu_start.send(cycle, s.read.popleft())
-            s.next_operation = cycle + self.spec.config.alu_rate
+            s.next_operation = cycle + self.config.alu_rate
         else:
             s.counts["OperationQFullStall"] += 1
 
     def _fetch(self) -> None:
         """Ask for the line of the oldest quad that came in."""
-        s, config, counts = self.state, self.spec.config, self.state.counts
+        s, config, counts = self.state, self.config, self.state.counts
         quad = s.input[0]
         block = self._blocks[quad >> 4]
         if self._reading:
@@ -309,7 +330,7 @@ class RopUnit(Box[RopSpec, RopState]):
         place = plan.blocks[quad >> 4] << 4 | quad & 15
         if place in s.pending:
             counts["RAWDependence"] += 1
-        elif len(s.read) == self.spec.config.read_queue:
+        elif len(s.read) == self.config.read_queue:
             counts["ReadQFullStall"] += 1
         elif s.cache.read(line):
             counts["ReadOK"] += 1
@@ -321,7 +342,7 @@ class RopUnit(Box[RopSpec, RopState]):
     def _write(self, plan: DrawPlan) -> None:
         """Write the words of the oldest quad past the arithmetic."""
         s, counts = self.state, self.state.counts
-        if len(s.written) == self.spec.config.write_queue:
+        if len(s.written) == self.config.write_queue:
             counts["WriteQFullStall"] += 1
             return
         quad, line = s.operated[0]
@@ -342,8 +363,18 @@ class RopUnit(Box[RopSpec, RopState]):
 class ColorUnit(RopUnit):
     """The unit that blends and writes colours."""
 
+    section, suffix, label, memory_bus = "color", "CW", "colour", "color_bus"
+    levels, cache = COLOR_LEVELS, "FC_CW"
     inputs = ("command", "quads", "memory_data", "memory_state", "alu_end")
     outputs = ("ended", "ready", "memory_request", "alu_start", "states")
+
+    @property
+    def _address(self) -> int:
+        return self.spec.frame.color_address
+
+    @property
+    def _clear_word(self) -> int:
+        return self.spec.frame.clear_color
 
     def _bypasses(self, plan: DrawPlan) -> bool:
         return not plan.color_mask
@@ -372,14 +403,24 @@ class ColorUnit(RopUnit):
         self.wires["states"].send(cycle, dict(states))
 
 
-# Depth unit: tests depth and stencil, and tells hierarchical Z the greatest depths of what it writes back.
+# Depth unit: tests depth and stencil, and sends hierarchical Z the greatest depths of what it writes back.
 
 
 class DepthUnit(RopUnit):
     """The unit that tests depth and stencil."""
 
+    section, suffix, label, memory_bus = "depth", "ZST", "depth", "depth_bus"
+    levels, cache = DEPTH_LEVELS, "FC_ZST"
     inputs = ("command", "quads", "consumer", "memory_data", "memory_state", "alu_end")
     outputs = ("ended", "tested", "ready", "memory_request", "alu_start", "maxima")
+
+    @property
+    def _address(self) -> int:
+        return self.spec.frame.depth_address
+
+    @property
+    def _clear_word(self) -> int:
+        return self.spec.frame.clear_depth
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
@@ -417,7 +458,7 @@ class DepthUnit(RopUnit):
 
     def _evicted(self, cycle: Cycle) -> None:
         s = self.state
-        if self.spec.updates:
+        if self.spec.config.hz.enabled:
             for block in s.cache.evicted:
                 most = max(word & 0xFFFFFF for word in s.cache.words(block))
                 self.wires["maxima"].send(cycle, (block, most))

@@ -6,8 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from attila_bridge.time.config import FifoConfig, SetupConfig, TraversingConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxState, Queues
 from attila_bridge.time.prepare import BatchPlan, DrawPlan
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 LAST = -1
@@ -25,55 +26,33 @@ _SIZES = (
 """Classes of kept triangles by their area in pixels: what it is less than, and the statistic."""
 
 
-@dataclass(frozen=True)
-class SetupSpec:
-    """What set-up is given."""
-
-    config: SetupConfig
-    draws: tuple[DrawPlan, ...]
-    pixels: int
-    """Pixels of the screen."""
-
-
 @dataclass
-class SetupState:
+class SetupState(GpuBoxState):
     """What set-up holds."""
 
-    counts: dict[str, int]
     draw: int = -1
     done: deque[int] = field(default_factory=deque)
     reserved: int = 0
     asked: int = 0
     """Triangles that traversal has asked for and not got."""
-    drawing: bool = False
     last: bool = False
-    cycle: int = -1
-    awake: bool = False
 
 
-class TriangleSetup(Box[SetupSpec, SetupState]):
+class TriangleSetup(GpuBox[SetupState]):
     """Asks the Clipper for as many triangles as it has room for."""
 
+    section, suffix, label, holds = "setup", "TS", "set-up", SetupState
+    config: SetupConfig
+    waits = "waits for triangles"
     inputs = ("command", "triangles", "requests", "setup_end")
     outputs = ("ended", "request", "setup_start", "output")
-
-    def __init__(self, name: str, spec: SetupSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, SetupState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while it can ask or send."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for the last triangle."""
-        return "waits for triangles" if self.state.drawing else None
 
     def _size(self, area: float) -> str:
         """Return the statistic of the class that an area belongs to."""
         for limit, name in _SIZES:
             if area < limit:
                 return name
-        return "Triangles1000_to_Screen" if area < self.spec.pixels else "TrianglesGreaterScreen"
+        return "Triangles1000_to_Screen" if area < self.spec.frame.pixels else "TrianglesGreaterScreen"
 
     def tick(self, cycle: Cycle) -> None:
         """Take requests and triangles, ask for more, send what is asked for."""
@@ -88,7 +67,7 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
             counts["RequestedTriangles"] += 1
         if not s.drawing:
             return
-        config = self.spec.config
+        config = self.config
         room = len(s.done) + s.reserved < config.fifo
         if not s.last and room:
             wires["request"].send(cycle, 1)
@@ -102,7 +81,7 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
             if triangle == LAST:
                 s.done.append(triangle)
                 continue
-            plan = self.spec.draws[s.draw].triangles[triangle]
+            plan = self.draws[s.draw].triangles[triangle]
             counts["FrontFacingTriangles" if plan.area >= 0 else "BackFacingTriangles"] += 1
             if plan.outcome == _DRAWN:
                 s.done.append(triangle)
@@ -119,6 +98,11 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
                 wires["ended"].send(cycle, s.draw)
         s.awake = s.drawing and (bool(s.asked and s.done) or (not s.last and len(s.done) + s.reserved < config.fifo))
 
+    @property
+    def queues(self) -> Queues:
+        """Triangles that are set up."""
+        return (QueueFill("triangles", len(self.state.done), self.config.fifo),)
+
 
 # Triangle traversal: batches of triangles descend through tiles and leave as steps of sixteen quads.
 
@@ -127,23 +111,13 @@ LAST_STEP = -1
 """The step that ends a draw: one quad."""
 
 
-@dataclass(frozen=True)
-class TraversalSpec:
-    """What traversal is given."""
-
-    config: TraversingConfig
-    draws: tuple[DrawPlan, ...]
-
-
 @dataclass
-class TraversalState:
+class TraversalState(GpuBoxState):
     """What traversal holds."""
 
-    counts: dict[str, int]
     draw: int = -1
     queue: deque[int] = field(default_factory=deque)
     asked: int = 0
-    drawing: bool = False
     batch: int = -1
     """The batch that is traversed; -1: none."""
     next_batch: int = 0
@@ -155,26 +129,16 @@ class TraversalState:
     scan: int = 0
     """The scan tile whose steps are emitted, and how many of them are."""
     emitted: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class TriangleTraversal(Box[TraversalSpec, TraversalState]):
+class TriangleTraversal(GpuBox[TraversalState]):
     """Descends by one step a cycle and emits two steps of quads a cycle, while hierarchical Z is ready."""
 
+    section, suffix, label, holds = "traversal", "TT", "traversal", TraversalState
+    config: TraversingConfig
+    waits = "waits for triangles or hierarchical Z"
     inputs = ("command", "triangles", "ready")
     outputs = ("ended", "request", "steps")
-
-    def __init__(self, name: str, spec: TraversalSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, TraversalState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while there is a batch or room for triangles."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it waits for the last triangle, or for room."""
-        return "waits for triangles or hierarchical Z" if self.state.drawing else None
 
     def tick(self, cycle: Cycle) -> None:
         """Emit, descend, begin a batch, take triangles, ask for more."""
@@ -199,7 +163,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
             wires["ended"].send(cycle, s.draw)
             self._ask(cycle)
             return
-        plan = self.spec.draws[s.draw]
+        plan = self.draws[s.draw]
         works = free and s.batch >= 0
         if works:
             self._traverse(cycle, plan, plan.batches[s.batch])
@@ -212,13 +176,13 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
             s.asked -= 1
             counts["InputTriangles"] += 1
         room = self._ask(cycle)
-        waiting = len(s.queue) >= self.spec.config.at_once or (s.queue and s.queue[-1] == LAST)
+        waiting = len(s.queue) >= self.config.at_once or (s.queue and s.queue[-1] == LAST)
         s.awake = ((s.batch >= 0 or s.ends) and free) or (s.batch < 0 and bool(waiting)) or room
 
     def _ask(self, cycle: Cycle) -> bool:
         """Ask for a triangle where there is room for one, also past the last one of a draw; return whether."""
         s = self.state
-        room = len(s.queue) + s.asked < self.spec.config.queue
+        room = len(s.queue) + s.asked < self.config.queue
         if room:
             self.wires["request"].send(cycle, 1)
             s.asked += 1
@@ -229,7 +193,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
         """Begin the next batch where four triangles wait, or the last one does."""
         s = self.state
         queue = s.queue
-        if len(queue) < self.spec.config.at_once and not (queue and queue[-1] == LAST):
+        if len(queue) < self.config.at_once and not (queue and queue[-1] == LAST):
             return
         if queue[0] == LAST:
             queue.popleft()
@@ -241,7 +205,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
 
     def _traverse(self, cycle: Cycle, plan: DrawPlan, batch: BatchPlan) -> None:
         """Descend by one step and emit the steps of the scan tile that is open."""
-        s, config = self.state, self.spec.config
+        s, config = self.state, self.config
         scans = batch.scans
         # A scan tile is opened in the cycle after the descent that found it.
         while s.known < len(scans) and scans[s.known][2] <= s.descents:
@@ -276,47 +240,38 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
             counts["Stamps3Fragment"] += three
             counts["Stamps4Fragment"] += four
 
+    @property
+    def queues(self) -> Queues:
+        """Triangles that wait, and scan tiles of the batch that are not opened."""
+        s = self.state
+        return (
+            QueueFill("triangles", len(s.queue), self.config.queue),
+            QueueFill("tiles", s.known - s.scan if s.batch >= 0 else 0, self.config.scan_queue),
+        )
+
 
 # Interpolator: quads come back after the cycles that their attributes take.
 
 
-@dataclass(frozen=True)
-class InterpolatorSpec:
-    """What the interpolator is given."""
-
-    config: FifoConfig
-    draws: tuple[DrawPlan, ...]
-
-
-@dataclass
-class InterpolatorState:
-    """Nothing: everything is on its wires."""
-
-
-class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
+class Interpolator(GpuBox[GpuBoxState]):
     """A pipeline: items are (draw, quads with their ROPs)."""
 
+    section, suffix, label, holds = "fifo", "INT", "interp.", GpuBoxState
+    config: FifoConfig
     inputs = ("quads", "interpolated")
     outputs = ("interpolation", "output")
-
-    def __init__(self, name: str, spec: InterpolatorSpec) -> None:
-        super().__init__(name, spec, InterpolatorState())
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
         wires = self.wires
         self._quads, self._interpolation = wires["quads"], wires["interpolation"]
         self._interpolated, self._output = wires["interpolated"], wires["output"]
-        config, most = self.spec.config, self._interpolation.latency
+        config, most = self.config, self._interpolation.latency
         self._latencies = [
             min(most, config.interpolation_latency + -(-draw.fragment_inputs // config.interpolators))
-            for draw in self.spec.draws
+            for draw in self.draws
         ]
         """Of the attributes of each draw."""
-
-    def next_event(self) -> Cycle | None:
-        """None: it moves only what arrives."""
-        return None
 
     def tick(self, cycle: Cycle) -> None:
         """Begin what has come, hand back what is done."""

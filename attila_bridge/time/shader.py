@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from attila_bridge.time.config import ShadingConfig, TexturingConfig
-from attila_bridge.time.prepare import FRAGMENTS, VERTICES, DrawPlan, Group, InstructionPlan
-from pixelflow.simd.boxes import Box
+from attila_bridge.statistics import Counts, counts_of
+from attila_bridge.time.config import ShadingConfig
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES, Group, InstructionPlan
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 # Queues of groups within a shader: the window, where any ready group goes next, and batches, which go in order.
@@ -298,23 +300,13 @@ class BatchQueues:
 
 
 _BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
-"""What decoding tells fetching, a cycle later."""
-
-
-@dataclass(frozen=True)
-class ShaderSpec:
-    """What a shader is given."""
-
-    config: ShadingConfig
-    texture: TexturingConfig
-    draws: tuple[DrawPlan, ...]
+"""Words from decoding to fetching, a cycle later."""
 
 
 @dataclass
-class ShaderState:
+class ShaderState(GpuBoxState):
     """What a shader holds."""
 
-    counts: dict[str, int]
     executed: dict[str, int]
     """What decoding and execution count."""
     slots: list[GroupSlot]
@@ -343,31 +335,20 @@ class ShaderState:
     ready_groups: int = 0
     resources: list[int] = field(default_factory=lambda: [1, 1])
     """Registers of a thread of the present vertex and fragment program."""
-    cycle: int = -1
-    awake: bool = False
 
 
-class UnifiedShader(Box[ShaderSpec, ShaderState]):
+class UnifiedShader(GpuBox[ShaderState]):
     """Fetches one instruction for a ready group each cycle, and decodes it in the next."""
 
+    section, suffix, label = "shader", "ShDX", "shader"
+    config: ShadingConfig
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int], executed: dict[str, int]) -> None:
-        config = spec.config
-        groups = (config.threads + config.buffers) // config.group
-        units = range(spec.texture.units)
-        queues = ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait)
-        state = ShaderState(
-            counts,
-            executed,
-            [GroupSlot(number) for number in range(groups)],
-            deque(range(groups)),
-            queues,
-            [0 for _ in units],
-            config.registers,
-        )
-        super().__init__(name, spec, state)
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        config, texture = self.config, spec.config.texture
+        self._texture, units = texture, range(texture.units)
         self.inputs = ("command", "groups", *(f"{port}{unit}" for unit in units for port in ("result", "ticket")))
         self.outputs = ("output", "busy", *(f"request{unit}" for unit in units))
         self._threads = config.group
@@ -375,9 +356,23 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         self._delay = config.fetch_delay
         self._buffers = config.buffers // config.group
 
+    def begin(self, counts: Counts) -> ShaderState:
+        """Return the state in which every slot is free."""
+        config = self.config
+        groups = (config.threads + config.buffers) // config.group
+        return ShaderState(
+            counts_of("ShF"),
+            counts,
+            [GroupSlot(number) for number in range(groups)],
+            deque(range(groups)),
+            ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait),
+            [0] * self.spec.config.texture.units,
+            config.registers,
+        )
+
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
-        wires, units = self.wires, range(self.spec.texture.units)
+        wires, units = self.wires, range(self._texture.units)
         self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
         self._tickets = [wires[f"ticket{unit}"] for unit in units]
         self._results = [wires[f"result{unit}"] for unit in units]
@@ -450,7 +445,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         counts["ReadyThreads"] += threads * s.ready_groups
         counts["FreeThreads"] += threads * len(s.free)
         counts["FinishedThreads"] += threads * len(s.finished)
-        counts["UsedResources"] += self.spec.config.registers - s.free_registers
+        counts["UsedResources"] += self.config.registers - s.free_registers
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 
@@ -458,7 +453,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         s, counts, threads = self.state, self.state.counts, self._threads
         number = s.free.popleft()
         slot = s.slots[number]
-        plan = self.spec.draws[group[1]]
+        plan = self.draws[group[1]]
         program = plan.fragment_program if group[0] == FRAGMENTS else plan.vertex_program
         slot.begin(group, program.instructions, program.resources * threads, -(-program.outputs // 2))
         s.free_registers -= slot.registers
@@ -492,7 +487,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         number = s.finished.popleft()
         slot = s.slots[number]
         cycles = slot.transmission
-        latency = min(cycles + self.spec.config.output_delay, self.spec.config.output_latency)
+        latency = min(cycles + self.config.output_delay, self.config.output_latency)
         self._outputs.send(cycle, slot.group, self._threads, latency)
         s.counts["Outputs"] += self._threads
         if cycles > 1:
@@ -572,7 +567,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
                     return True
             if written.get(instruction.destination, 0) >= cycle + instruction.latency:
                 return True
-        return s.writes.get(cycle + instruction.latency, 0) >= self.spec.config.results * self._rate
+        return s.writes.get(cycle + instruction.latency, 0) >= self.config.results * self._rate
 
     def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
         s, executed, threads = self.state, self.state.executed, self._threads
@@ -600,7 +595,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
 
     def _request(self, cycle: Cycle) -> None:
         """Send texture requests to the units in turn."""
-        s, executed, texture = self.state, self.state.executed, self.spec.texture
+        s, executed, texture = self.state, self.state.executed, self._texture
         for _ in range(texture.request_rate):
             if s.accesses:
                 number, read = s.accesses.popleft()
@@ -626,3 +621,19 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
                 s.commands.append((_FINISH, number, 0))
             else:
                 s.ends.setdefault(slot.done + 1, []).append(number)
+
+    @property
+    def queues(self) -> Queues:
+        """Threads and registers in use."""
+        s, config = self.state, self.config
+        threads = config.group * (len(s.slots) - len(s.free))
+        return (
+            QueueFill("threads", threads, config.threads + config.buffers),
+            QueueFill("regs", config.registers - s.free_registers, config.registers),
+        )
+
+    @property
+    def counted(self) -> dict[str, Counts]:
+        """What fetching counts, and what decoding and execution do."""
+        s = self.state
+        return {self.suffixed("ShF"): s.counts, self.suffixed(self.suffix): s.executed}

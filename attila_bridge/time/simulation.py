@@ -1,4 +1,4 @@
-"""A frame's work through the boxes: a run tells its cycles, its statistics and its counts."""
+"""A frame's work through the boxes: a run reports its cycles, its statistics and its counts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from attila_bridge.function.layout import SCAN_TILE, TILE
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.statistics import Counts, counts_of
-from attila_bridge.time.caches import Tags
-from attila_bridge.time.command_processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes, FramePlan, contents, netlist
-from attila_bridge.time.prepare import DrawPlan, plans
+from attila_bridge.time.netlist import Boxes, netlist
+from attila_bridge.time.prepare import Step, plan_frame
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.observe import Bus, Carried
@@ -97,17 +95,17 @@ def _check_progress(work: AttilaWork, config: AttilaConfig) -> None:
             )
 
 
-# Summary: the statistics of a run, with what only its end tells: tags of caches, phases, sums over draws.
+# Summary: the statistics of a run, with what only its end shows: tags of caches, phases, sums over draws.
 
 
 def summary(boxes: Boxes) -> dict[str, Counts]:
     """Return copies of all counts by box."""
     made = {box: dict(counts) for box, counts in boxes.counts.items()}
-    draws = boxes.draws
+    draws = boxes.frame.draws
     made["SL0"]["MappedAttributes"] = sum(len(draw.attributes) for draw in draws)
     made["StC"]["OutputAttributes"] = sum(draw.vertex_program.outputs for draw in draws)
     made["CP"] = _commands(boxes)
-    for box, tags in tags_of(boxes).items():
+    for box, tags in boxes.tags.items():
         counted = tags.counted()
         made[box] = {name: counted[name] for name in counts_of(box.partition("-")[0])}
     return made
@@ -117,30 +115,17 @@ def _commands(boxes: Boxes) -> Counts:
     """Return what the command processor counts."""
     counts = counts_of("CP")
     counts.update(boxes.processor.state.phases)
-    loads = (each for draw in boxes.draws for each in (draw.vertex_program, draw.fragment_program) if each.loads)
+    loads = (each for draw in boxes.frame.draws for each in (draw.vertex_program, draw.fragment_program) if each.loads)
     counts["BytesRead"] = sum(program.bytes for program in loads)
-    counts["BytesWritten"] = boxes.uploaded
-    counts["Batches"] = len(boxes.draws)
+    counts["BytesWritten"] = boxes.frame.uploaded
+    counts["Batches"] = len(boxes.frame.draws)
     counts["Frames"] = 1
     return counts
 
 
-def tags_of(boxes: Boxes) -> dict[str, Tags]:
-    """Return the tags of all caches by their names."""
-    found = {"FC_InC": boxes.loader.state.tags}
-    for rop, (depth, color) in enumerate(zip(boxes.depth, boxes.color, strict=True)):
-        found[f"FC_ZST-SU{rop}"] = depth.state.cache.tags
-        found[f"FC_CW-SU{rop}"] = color.state.cache.tags
-    for shader, units in enumerate(boxes.textures):
-        for number, unit in enumerate(units):
-            found[f"FC64_TU-FS{shader}TU{number}"] = unit.state.tags
-    return found
+# Machine: a frame's work goes through the boxes; a run reports its cycles, its statistics and its counts.
 
 
-# Machine: a frame's work goes through the boxes; a run tells its cycles, its statistics and its counts.
-
-
-_TRANSACTION = 64
 _OF_QUAD = 4
 _LOOK = 512
 """Cycles between two words about how far a frame has come."""
@@ -184,8 +169,7 @@ class Simulation:
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
     ) -> None:
         check_agreement(work, config)
-        draws = plans(work, config)
-        self.boxes = Boxes(config, _frame(work, config, draws))
+        self.boxes = Boxes(config, plan_frame(work, config))
         net = netlist(self.boxes)
         watchers: tuple[Callable[[Sent], None], ...] = ()
         if bus is not None and bus.wants(Carried):
@@ -206,7 +190,7 @@ class Simulation:
     ) -> AttilaRun:
         """Run to the end of the frame; ``progress`` hears the cycle, and how many of the fragments have been generated.
 
-        How many there will be is known of the function. What follows them, a twentieth of a frame, is not told.
+        How many there will be is known of the function. What follows them, a twentieth of a frame, is not reported.
         ``advance`` does what happens before a cycle, for those who look at the machine on the way.
         """
         if progress is not None or advance is not None:
@@ -226,7 +210,7 @@ class Simulation:
     @property
     def steps(self) -> tuple[Step, ...]:
         """What the command processor does, in order."""
-        return self.boxes.processor.spec.steps
+        return self.boxes.processor.steps
 
 
 def run(
@@ -237,57 +221,5 @@ def run(
     max_cycles: int | None = None,
     progress: Telling | None = None,
 ) -> AttilaRun:
-    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
+    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that is watched."""
     return Simulation(work, config, bus=bus).finish(max_cycles, progress)
-
-
-def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> FramePlan:
-    return FramePlan(
-        draws=draws,
-        steps=_steps(work, config, draws),
-        blocks=work.blocks,
-        pixels=work.size[0] * work.size[1],
-        color_address=work.color_address,
-        depth_address=work.depth_address,
-        clear_color=work.clear.color or 0,
-        clear_depth=work.clear.depth_word,
-        program_address=work.end_address,
-        uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
-        before=contents(work),
-    )
-
-
-def _loaded(draw: DrawPlan) -> int:
-    """Return the bytes of programs that a draw loads."""
-    return sum(each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads)
-
-
-def _upload_cycles(size: int, width: int) -> int:
-    """Return the cycles in which bytes go over the command processor's bus, 64 at a time."""
-    whole, rest = divmod(size, _TRANSACTION)
-    return whole * -(-_TRANSACTION // width) + -(-rest // width)
-
-
-def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
-    """Return what the command processor does, in order; registers of later draws cost nothing (see the README)."""
-    command, width = config.command, config.memory.command_bus
-    steps: list[Step] = []
-    for draw in draws:
-        cold = not draw.number and work.before is None
-        if cold:
-            ready = command.ready_cycles + draw.first_textures * command.texture_cycles
-            ready += command.index_cycles if draw.index_bytes else 0
-            steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
-        uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
-        programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
-        cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
-        if cycles:
-            steps.append(("write", cycles))
-        steps += [("read", size) for size in programs]
-        if cold:
-            if work.clear.color is not None:
-                steps.append(("clear", 0))
-            if work.clear.depth is not None or work.clear.stencil is not None:
-                steps.append(("clear", 1))
-        steps.append(("draw", draw.number))
-    return (*steps, ("swap", 0))

@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from attila_bridge.time.caches import LineFill, Tags
-from attila_bridge.time.config import AssemblyConfig, StreamerConfig
-from attila_bridge.time.memory_controller import NOTHING, TRANSACTION_BYTES
+from attila_bridge.statistics import Counts
+from attila_bridge.time.caches import TRANSACTION_BYTES, LineFill, Tags
+from attila_bridge.time.config import StreamerConfig
+from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import DrawPlan
-from pixelflow.simd.boxes import Box
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 
-@dataclass(frozen=True)
-class StreamerFetchSpec:
-    """What the fetch is given."""
-
-    config: StreamerConfig
-    draws: tuple[DrawPlan, ...]
-    client: int
-
-
 @dataclass
-class StreamerFetchState:
+class StreamerFetchState(GpuBoxState):
     """What the fetch holds."""
 
-    counts: dict[str, int]
     draw: int = -1
-    streaming: bool = False
     sent: int = 0
     """Indices sent."""
     entry: int = 0
@@ -43,34 +33,25 @@ class StreamerFetchState:
     """Bytes by ticket, of answers that came before older ones."""
     commit: int = 0
     ticket: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class StreamerFetch(Box[StreamerFetchSpec, StreamerFetchState]):
+class StreamerFetch(GpuBox[StreamerFetchState]):
     """Needs a free entry of the output queue, a line of the output memory and an entry of the loader for each index."""
 
+    section, suffix, label, holds = "streamer", "StF", "fetch", StreamerFetchState
+    config: StreamerConfig
+    memory_bus = "fetch_bus"
+    waits = "waits for room after it"
     inputs = ("command", "loader_free", "commit_free", "memory_data", "memory_state")
     outputs = ("indices", "memory_request")
 
-    def __init__(self, name: str, spec: StreamerFetchSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, StreamerFetchState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while it can send or ask."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw it has indices left."""
-        return "waits for room after it" if self.state.streaming else None
-
     def tick(self, cycle: Cycle) -> None:
         """Take back what is free, read indices, send one."""
-        s, wires, config = self.state, self.wires, self.spec.config
+        s, wires, config = self.state, self.wires, self.config
         s.cycle = cycle
         if wires["command"].ready(cycle):
             s.draw = wires["command"].take(cycle)[1]
-            s.streaming = True
+            s.drawing = True
             s.sent = s.entry = s.requested = s.received = s.commit = s.ticket = 0
             s.arrived.clear()
             s.free_entries, s.free_lines = config.output_queue, config.output_memory
@@ -81,11 +62,11 @@ class StreamerFetch(Box[StreamerFetchSpec, StreamerFetchState]):
         for entries, lines in wires["commit_free"].take_all(cycle):
             s.free_entries += entries
             s.free_lines += lines
-        if not s.streaming:
+        if not s.drawing:
             wires["memory_data"].take_all(cycle)
             s.awake = False
             return
-        plan = self.spec.draws[s.draw]
+        plan = self.draws[s.draw]
         available = not plan.index_bytes or self._indices(cycle, plan)
         if available and s.free_entries and s.free_lines and s.free_requests:
             s.free_entries -= 1
@@ -98,13 +79,13 @@ class StreamerFetch(Box[StreamerFetchSpec, StreamerFetchState]):
             s.entry = (s.entry + 1) % config.output_queue
             s.counts["IndexesSent"] += 1
             if last:
-                s.streaming = False
+                s.drawing = False
         room = bool(s.free_entries and s.free_lines and s.free_requests)
-        s.awake = s.streaming and (room or bool(plan.index_bytes))
+        s.awake = s.drawing and (room or bool(plan.index_bytes))
 
     def _indices(self, cycle: Cycle, plan: DrawPlan) -> bool:
         """Read indices ahead; return whether the next one is there."""
-        s, wires, config = self.state, self.wires, self.spec.config
+        s, wires, config = self.state, self.wires, self.config
         for transaction in wires["memory_data"].take_all(cycle):
             s.arrived[transaction[4]] = transaction[2]
             s.counts["ReadBytes"] += transaction[2]
@@ -117,53 +98,51 @@ class StreamerFetch(Box[StreamerFetchSpec, StreamerFetchState]):
         if s.requested < total and held + TRANSACTION_BYTES <= config.index_buffer and state.value(cycle) != NOTHING:
             address = plan.index_address + s.requested
             size = min(TRANSACTION_BYTES - address % TRANSACTION_BYTES, total - s.requested)
-            wires["memory_request"].send(cycle, (False, address, size, self.spec.client, s.ticket))
+            wires["memory_request"].send(cycle, (False, address, size, self.client, s.ticket))
             s.counts["MemoryTransactions"] += 1
             s.ticket += 1
             s.requested += size
         return s.received >= (s.sent + 1) * plan.index_bytes
 
+    @property
+    def queues(self) -> Queues:
+        """Entries, lines and requests that are taken of what each index needs."""
+        s, config = self.state, self.config
+        begun = s.draw >= 0
+        return (
+            QueueFill("out", begun * (config.output_queue - s.free_entries), config.output_queue),
+            QueueFill("mem", begun * (config.output_memory - s.free_lines), config.output_memory),
+            QueueFill("req", begun * (config.request_queue - s.free_requests), config.request_queue),
+        )
 
-# Streamer output cache: tells which indices are shaded already, and gives a line to each that is not.
 
-
-@dataclass(frozen=True)
-class StreamerOutputCacheSpec:
-    """What the cache is given."""
-
-    config: StreamerConfig
+# Streamer output cache: knows which indices are shaded already, and gives a line to each that is not.
 
 
 @dataclass
-class StreamerOutputCacheState:
+class StreamerOutputCacheState(GpuBoxState):
     """What the cache holds."""
 
-    counts: dict[str, int]
     free: deque[int] = field(default_factory=deque)
     line_of: dict[int, int] = field(default_factory=dict)
     """Lines of valid indices."""
     index_of: dict[int, int] = field(default_factory=dict)
 
 
-class StreamerOutputCache(Box[StreamerOutputCacheSpec, StreamerOutputCacheState]):
+class StreamerOutputCache(GpuBox[StreamerOutputCacheState]):
     """A line is freed a cycle after its last user has left, unless an index has asked for it in between."""
 
+    section, suffix, label, holds = "streamer", "StOC", "shaded", StreamerOutputCacheState
+    config: StreamerConfig
     inputs = ("command", "indices", "freed", "updated")
     outputs = ("loader", "commit", "update")
-
-    def __init__(self, name: str, spec: StreamerOutputCacheSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, StreamerOutputCacheState(counts))
-
-    def next_event(self) -> Cycle | None:
-        """None: it only answers."""
-        return None
 
     def tick(self, cycle: Cycle) -> None:
         """Take updates, lines that are free, and an index."""
         s, wires, counts = self.state, self.wires, self.state.counts
         if wires["command"].ready(cycle):
             wires["command"].take(cycle)
-            s.free = deque(range(self.spec.config.output_memory))
+            s.free = deque(range(self.config.output_memory))
             s.line_of.clear()
             s.index_of.clear()
         for index, line in wires["updated"].take_all(cycle):
@@ -191,6 +170,11 @@ class StreamerOutputCache(Box[StreamerOutputCacheSpec, StreamerOutputCacheState]
             wires["loader"].send(cycle, (draw, index, entry, hit, last))
             wires["commit"].send(cycle, (draw, index, entry, hit, last, line))
 
+    @property
+    def queues(self) -> Queues:
+        """Lines of valid indices."""
+        return (QueueFill("lines", len(self.state.line_of), self.config.output_memory),)
+
 
 # Streamer loader: attributes of vertices through a small cache, in order, a vertex a cycle to the shaders at best.
 
@@ -211,49 +195,39 @@ class _Input:
         self.read = 0
 
 
-@dataclass(frozen=True)
-class StreamerLoaderSpec:
-    """What the loader is given."""
-
-    config: StreamerConfig
-    draws: tuple[DrawPlan, ...]
-    ports: int
-    client: int
-    width: int
-
-
 @dataclass
-class StreamerLoaderState:
+class StreamerLoaderState(GpuBoxState):
     """What the loader holds."""
 
-    counts: dict[str, int]
     tags: Tags
     fill: LineFill
     fetching: deque[_Input] = field(default_factory=deque)
     reading: deque[_Input] = field(default_factory=deque)
     loaded: deque[_Input] = field(default_factory=deque)
     port: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
+class StreamerLoader(GpuBox[StreamerLoaderState]):
     """Fetches and reads up to four attributes a cycle; to be done with a vertex takes one of the four turns."""
 
+    section, suffix, label = "streamer", "SL0", "loader"
+    config: StreamerConfig
+    memory_bus = "loader_bus"
     inputs = ("indices", "ready", "memory_data", "memory_state")
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: StreamerLoaderSpec, counts: dict[str, int]) -> None:
-        config = spec.config
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        self._ports = range(spec.config.gpu.vertex_ports)
+        self.outputs = ("free", "memory_request", *(f"vertex{port}" for port in self._ports))
+
+    def begin(self, counts: Counts) -> StreamerLoaderState:
+        """Return the state with an empty cache."""
+        config = self.config
         tags = Tags(config.cache_lines, 1, config.cache_requests)
         write = -(-config.cache_line // (config.attributes * config.cache_port))
-        fill = LineFill(tags, config.cache_line, config.cache_inputs, spec.client, 0, write)
-        super().__init__(name, spec, StreamerLoaderState(counts, tags, fill))
-        self.outputs = ("free", "memory_request", *(f"vertex{port}" for port in range(spec.ports)))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while a vertex is loaded."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        fill = LineFill(tags, config.cache_line, config.cache_inputs, self.client, 0, write)
+        return StreamerLoaderState(counts, tags, fill)
 
     def why_blocked(self) -> str | None:
         """Vertices in it have to leave."""
@@ -267,7 +241,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
         fill = s.fill
         if wires["memory_data"].ready(cycle):
             answer = wires["memory_data"].take(cycle)
-            fill.answered(cycle, answer, self.spec.width)
+            fill.answered(cycle, answer, self.spec.clients[0].width)
             s.counts["ReadBytes"] += answer[2]
         if fill.busy:
             state = self.level("memory_state")
@@ -295,9 +269,9 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
 
     def _blocks(self, draw: int, index: int) -> list[int]:
         """Return the lines that hold the attributes of a vertex."""
-        size = self.spec.config.cache_line
+        size = self.config.cache_line
         blocks: list[int] = []
-        for attribute in self.spec.draws[draw].attributes:
+        for attribute in self.draws[draw].attributes:
             address = attribute.address + attribute.stride * index
             first, last = address // size, (address + attribute.size - 1) // size
             blocks.extend(range(first, last + 1))
@@ -314,13 +288,13 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
             return 0
         each = s.loaded.popleft()
         self.wires[f"vertex{s.port}"].send(cycle, (each.draw, (each.entry, each.hit, each.last)))
-        s.port = (s.port + 1) % self.spec.ports
+        s.port = (s.port + 1) % len(self._ports)
         counts["Inputs"] += 1
         return 1
 
     def _read(self) -> None:
         s, tags, counts = self.state, self.state.tags, self.state.counts
-        for _ in range(self.spec.config.attributes):
+        for _ in range(self.config.attributes):
             if not s.reading:
                 return
             each = s.reading[0]
@@ -340,7 +314,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
 
     def _fetch(self) -> None:
         s, tags, counts = self.state, self.state.tags, self.state.counts
-        for _ in range(self.spec.config.attributes):
+        for _ in range(self.config.attributes):
             if not s.fetching:
                 return
             each = s.fetching[0]
@@ -354,27 +328,26 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
                 each.lines.append(line)
                 counts["Fetches"] += 1
 
+    @property
+    def queues(self) -> Queues:
+        """Vertices that are loaded."""
+        s = self.state
+        return (QueueFill("vertices", len(s.fetching) + len(s.reading) + len(s.loaded), self.config.request_queue),)
+
+    @property
+    def tags(self) -> tuple[str, Tags]:
+        """The suffix and the tags of its cache."""
+        return "FC_InC", self.state.tags
+
 
 # Streamer commit: shaded vertices leave for assembly in the order of their indices.
 
 
-@dataclass(frozen=True)
-class StreamerCommitSpec:
-    """What commit is given."""
-
-    config: StreamerConfig
-    assembly: AssemblyConfig
-    draws: tuple[DrawPlan, ...]
-    ports: int
-
-
 @dataclass
-class StreamerCommitState:
+class StreamerCommitState(GpuBoxState):
     """What commit holds."""
 
-    counts: dict[str, int]
     draw: int = -1
-    streaming: bool = False
     entries: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Index and line by entry of the output queue."""
     shaded: set[int] = field(default_factory=set)
@@ -387,27 +360,21 @@ class StreamerCommitState:
     left: tuple[int, int] | None = None
     """Index and line whose last user left in the cycle before."""
     next_send: int = 0
-    cycle: int = -1
-    awake: bool = False
 
 
-class StreamerCommit(Box[StreamerCommitSpec, StreamerCommitState]):
+class StreamerCommit(GpuBox[StreamerCommitState]):
     """Sends a vertex where one is asked for and the bus to assembly is free."""
 
+    section, suffix, label, holds = "streamer", "StC", "commit", StreamerCommitState
+    config: StreamerConfig
+    waits = "waits for vertices"
     inputs: tuple[str, ...]
     outputs = ("free", "freed", "vertices")
 
-    def __init__(self, name: str, spec: StreamerCommitSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, StreamerCommitState(counts))
-        self.inputs = ("command", "indices", "requests", *(f"shaded{port}" for port in range(spec.ports)))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while a vertex can leave, or a line waits to be free."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
-    def why_blocked(self) -> str | None:
-        """Within a draw there are vertices left."""
-        return "waits for vertices" if self.state.streaming else None
+    def __init__(self, name: str, spec: GpuBoxSpec) -> None:
+        super().__init__(name, spec)
+        self._ports = range(spec.config.gpu.vertex_ports)
+        self.inputs = ("command", "indices", "requests", *(f"shaded{port}" for port in self._ports))
 
     def tick(self, cycle: Cycle) -> None:
         """Take indices, send a vertex, take what is shaded."""
@@ -415,7 +382,7 @@ class StreamerCommit(Box[StreamerCommitSpec, StreamerCommitState]):
         s.cycle = cycle
         if wires["command"].ready(cycle):
             s.draw = wires["command"].take(cycle)[1]
-            s.streaming = True
+            s.drawing = True
             s.entries.clear()
             s.shaded.clear()
             s.last_use.clear()
@@ -438,24 +405,24 @@ class StreamerCommit(Box[StreamerCommitSpec, StreamerCommitState]):
             wires["freed"].send(cycle, ("kept" if kept else "free", s.left[1]))
             wires["free"].send(cycle, (0, 1))
             s.left = None
-        if s.streaming and s.asked and s.next in s.shaded and cycle >= s.next_send:
+        if s.drawing and s.asked and s.next in s.shaded and cycle >= s.next_send:
             self._send(cycle)
-        for port in range(self.spec.ports):
+        for port in self._ports:
             wire = wires[f"shaded{port}"]
             if wire.ready(cycle):
                 _, vertex = wire.take(cycle)
                 s.shaded.add(vertex[0])
                 counts["ShaderOutputs"] += 1
-        s.awake = s.streaming and bool((s.asked and s.next in s.shaded) or s.left is not None)
+        s.awake = s.drawing and bool((s.asked and s.next in s.shaded) or s.left is not None)
 
     def _send(self, cycle: Cycle) -> None:
-        s, wires, config = self.state, self.wires, self.spec.config
-        plan = self.spec.draws[s.draw]
+        s, wires, config = self.state, self.wires, self.config
+        plan = self.draws[s.draw]
         entry = s.next
         index, line = s.entries.pop(entry)
         s.shaded.discard(entry)
         cycles = -(-plan.vertex_program.outputs // config.attributes_sent)
-        wires["vertices"].send(cycle, s.draw, latency=cycles + self.spec.assembly.bus_latency)
+        wires["vertices"].send(cycle, s.draw, latency=cycles + self.spec.config.assembly.bus_latency)
         s.next_send = cycle + cycles
         if s.last_use[line] == entry:
             del s.last_use[line]
@@ -467,4 +434,9 @@ class StreamerCommit(Box[StreamerCommitSpec, StreamerCommitState]):
         s.sent += 1
         s.counts["Outputs"] += 1
         if s.sent == len(plan.indices):
-            s.streaming = False
+            s.drawing = False
+
+    @property
+    def queues(self) -> Queues:
+        """Vertices between fetch and assembly."""
+        return (QueueFill("vertices", len(self.state.entries), self.config.output_queue),)

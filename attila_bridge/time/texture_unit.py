@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import LineFill, Tags
 from attila_bridge.time.config import TexturingConfig
-from attila_bridge.time.prepare import DrawPlan
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxState, Queues
+from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 
@@ -51,21 +52,10 @@ class _Access:
         self.filtered = 0
 
 
-@dataclass(frozen=True)
-class TexturePipelineSpec:
-    """What a texture unit is given."""
-
-    config: TexturingConfig
-    draws: tuple[DrawPlan, ...]
-    client: int
-    width: int
-
-
 @dataclass
-class TexturePipelineState:
+class TexturePipelineState(GpuBoxState):
     """What a texture unit holds."""
 
-    counts: dict[str, int]
     tags: Tags
     fill: LineFill
     tickets: int = 0
@@ -82,22 +72,24 @@ class TexturePipelineState:
     results: deque[tuple[int, int]] = field(default_factory=deque)
     next_address: int = 0
     next_filter: int = 0
-    cycle: int = -1
-    awake: bool = True
 
 
-class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
+class TexturePipeline(GpuBox[TexturePipelineState]):
     """Takes a request a cycle as far as it gave tickets, and a bilinear step a cycle at best."""
 
+    section, suffix, label = "texture", "TU", "texture"
+    config: TexturingConfig
+    memory_bus = "texture_bus"
     inputs = ("requests", "memory_data", "memory_state", "addressed", "filter_end")
     outputs = ("results", "tickets", "memory_request", "address", "filter")
 
-    def __init__(self, name: str, spec: TexturePipelineSpec, counts: dict[str, int]) -> None:
-        config = spec.config
+    def begin(self, counts: Counts) -> TexturePipelineState:
+        """Return the state with an empty cache."""
+        config = self.config
         tags = Tags(config.ways, config.lines, config.cache_requests)
         write = -(-config.line // (16 * config.port))
-        fill = LineFill(tags, config.line, config.cache_inputs, spec.client, config.decompression, write)
-        super().__init__(name, spec, TexturePipelineState(counts, tags, fill))
+        fill = LineFill(tags, config.line, config.cache_inputs, self.client, config.decompression, write)
+        return TexturePipelineState(counts, tags, fill, awake=True)
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""
@@ -108,22 +100,18 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         self._address_start, self._address_end = wires["address"], wires["addressed"]
         self._filter_start, self._filter_end = wires["filter"], wires["filter_end"]
 
-    def next_event(self) -> Cycle | None:
-        """The next cycle while anything is under way."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
-
     def why_blocked(self) -> str | None:
         """Accesses that have begun have to be answered."""
         return "waits for lines" if self.state.accesses or self.state.results else None
 
     def tick(self, cycle: Cycle) -> None:
         """Move lines on, then every access, the last stage first."""
-        s, counts, config = self.state, self.state.counts, self.spec.config
+        s, counts, config = self.state, self.state.counts, self.config
         s.cycle = cycle
         fill, data = s.fill, self._data.waiting
         if data and data[0][0] <= cycle:
             answer = data.popleft()[3]
-            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.clients[0].width)
             counts["MemoryRequests"] += 1
             counts["ReadBytesMemory"] += answer[2]
         if fill.busy:
@@ -202,7 +190,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
 
     def _search_window(self) -> None:
         """Let samples whose lines are all there go on, as far as there is room."""
-        s, room = self.state, self.spec.config.access_queue
+        s, room = self.state, self.config.access_queue
         still = []
         for sample in s.waiting:
             if not sample.missing and len(s.reading) < room:
@@ -214,7 +202,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
     def _accept(self, cycle: Cycle) -> None:
         s = self.state
         slot, draw, quad, read = s.requests.popleft()
-        plan = self.spec.draws[draw].reads[read]
+        plan = self.draws[draw].reads[read]
         place = plan.place.get(quad, -1)
         steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
         number = s.number
@@ -230,7 +218,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
 
     def _address(self, cycle: Cycle) -> None:
         """Begin the addresses of a sample."""
-        s, config, counts = self.state, self.spec.config, self.state.counts
+        s, config, counts = self.state, self.config, self.state.counts
         number = s.addressing[0]
         access = s.accesses[number]
         loops = len(access.samples[access.addressed].steps)
@@ -247,7 +235,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
 
     def _fetch(self) -> None:
         """Fetch the lines of one bilinear step; at most one of them may be a new miss."""
-        s, config, counts = self.state, self.spec.config, self.state.counts
+        s, config, counts = self.state, self.config, self.state.counts
         access = s.accesses[s.fetching[0]]
         if not access.calculated:
             counts["FetchStallAddress"] += 1
@@ -280,7 +268,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
     def _fetch_lines(self, lines: Lines, sample: _Sample) -> Lines:
         """Try lines of a step; return those that have to be tried again."""
         tags, counts = self.state.tags, self.state.counts
-        misses = self.spec.config.misses
+        misses = self.config.misses
         left: Lines = ()
         for block, texels in lines:
             line = tags.where.get(block, -1)
@@ -322,7 +310,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
     def _read(self) -> None:
         """Read the texels of one bilinear step."""
         s, tags, counts = self.state, self.state.tags, self.state.counts
-        if len(s.to_filter) + s.in_filter + len(s.filtered) >= self.spec.config.access_queue:
+        if len(s.to_filter) + s.in_filter + len(s.filtered) >= self.config.access_queue:
             return
         sample = s.reading[0]
         for line, texels in sample.lines[sample.read]:
@@ -342,7 +330,7 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         access = s.accesses.get(number)
         if access is None or access.filtered < len(access.samples):
             s.filtered.popleft()
-        elif len(s.results) < self.spec.config.result_queue:
+        elif len(s.results) < self.config.result_queue:
             s.filtered.popleft()
             s.results.append((access.slot, access.began))
             del s.accesses[number]
@@ -352,7 +340,23 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         s = self.state
         sample = s.to_filter.popleft()
         loops = len(sample.steps)
-        self._filter_start.send(cycle, sample.access, 1, self.spec.config.filter_latency + loops)
+        self._filter_start.send(cycle, sample.access, 1, self.config.filter_latency + loops)
         s.next_filter = cycle + loops
         s.in_filter += 1
         s.counts["FilterALUBusyCycles"] += loops
+
+    @property
+    def queues(self) -> Queues:
+        """Requests, accesses, samples that wait for lines, and results."""
+        s, config = self.state, self.config
+        return (
+            QueueFill("req", len(s.requests), config.request_queue),
+            QueueFill("acc", len(s.accesses), config.access_queue),
+            QueueFill("wait", len(s.waiting), config.wait_window),
+            QueueFill("res", len(s.results), config.result_queue),
+        )
+
+    @property
+    def tags(self) -> tuple[str, Tags]:
+        """The suffix and the tags of its cache."""
+        return self.suffixed("FC64_TU"), self.state.tags

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest
@@ -29,6 +30,15 @@ Kind = TypeVar("Kind", bound="Value")
 
 Value = int | bool | str
 """What a configuration value may be. There are no fractions: every quantity is a count."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetValue:
+    """A value that a preset sets in the place of the default, and how well founded it is."""
+
+    value: Value
+    standing: Standing
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,17 @@ class Param:
     """Whether machines of before had no such value: at its default it is then no part of a machine's fingerprint."""
     moved: tuple[Value, ...] = ()
     """Other values that a study tries, to say what a guess is worth; none for a limit."""
+    presets: Mapping[str, PresetValue] = field(default_factory=dict)
+    """What presets set, by their names, where that is not the default."""
+
+    def founded(self, value: Value, default: Value) -> tuple[Standing, str]:
+        """Return how well founded a value is, and its source: the default's, a preset's, or that it was set."""
+        if value == default:
+            return self.standing, self.source
+        for preset in self.presets.values():
+            if value == preset.value:
+                return preset.standing, preset.source
+        return Standing.INVENTED, f"set; without, {str(default).lower()}: {self.source}"
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
@@ -84,9 +105,12 @@ def param(
     state: bool = False,
     added: bool = False,
     moved: tuple[Value, ...] = (),
+    presets: Mapping[str, PresetValue] = MappingProxyType({}),
 ) -> Kind:
     """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
-    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state, added, moved)
+    about = Param(
+        text, unit, source, standing, low, high, allowed, read_by, because, matters, state, added, moved, presets
+    )
     return field(default=default, metadata={"param": about})
 
 
@@ -163,16 +187,13 @@ def constants_of(
 ) -> tuple[Constant, ...]:
     """Return the values of a configuration that are ``used`` as constants, each key after ``prefix``.
 
-    A value that is not the model's own was set by somebody: no source gives it, whatever that of the default is.
+    A value that neither the model nor a preset gives was set by hand: it has no source, whatever the default's is.
     """
-    found = []
-    for key, about, value, default in leaves(config):
-        if used(key, about):
-            own = value == default
-            standing = about.standing if own else Standing.INVENTED
-            source = about.source if own else f"set; without, {str(default).lower()}: {about.source}"
-            found.append(Constant(prefix + key, value, standing, source, about.text, about.unit))
-    return tuple(found)
+    return tuple(
+        Constant(prefix + key, value, *about.founded(value, default), about.text, about.unit)
+        for key, about, value, default in leaves(config)
+        if used(key, about)
+    )
 
 
 def named(keys: Collection[str]) -> Callable[[str, Param], bool]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes, FramePlan, netlist
+from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import (
     AttributePlan,
     BatchPlan,
     DrawPlan,
+    FramePlan,
     InstructionPlan,
     ProgramPlan,
     ReadPlan,
@@ -20,7 +21,7 @@ from attila_bridge.time.prepare import (
 from pixelflow.simd.boxes import Box, Clock, Level, Netlist, Sent
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Send", "arrivals", "plan", "program"]
+__all__ = ["Send", "arrivals", "frame_of", "plan", "program"]
 
 Send = tuple[int, str, Any] | tuple[int, str, Any, int]
 """The cycle in which something arrives at the box, at which port, the item, and how much it counts as."""
@@ -68,6 +69,11 @@ class Bench(Box[Script, Position]):
             s.next += 1
 
 
+def frame_of(*draws: DrawPlan, steps: Sequence[tuple[str, int]] = (), blocks: int = 64) -> FramePlan:
+    """Return a frame of draws."""
+    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, 0)
+
+
 def arrivals(
     pick: Callable[[Boxes], Any],
     sends: Sequence[Send],
@@ -81,7 +87,7 @@ def arrivals(
 
     Wires have the latencies and widths that they have in the machine, those from the box to itself too.
     """
-    frame = FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, 0)
+    frame = frame_of(*draws, steps=steps, blocks=blocks)
     around, boxes = Boxes(config, frame), Boxes(config, frame)
     netlist(around)
     like, box = pick(around), pick(boxes)

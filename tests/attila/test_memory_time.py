@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from attila_bridge.run import run_scene
-from attila_bridge.statistics import counts_of
-from attila_bridge.time.caches import Tags
+from attila_bridge.time.caches import Tags, Transaction
 from attila_bridge.time.config import PAPER
-from attila_bridge.time.memory_controller import BOTH, Client, ControllerSpec, MemoryController, Transaction
+from attila_bridge.time.gpu_box import BOTH, Client, GpuBoxSpec
+from attila_bridge.time.memory_controller import MemoryController
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
 from pixelflow.simd.boxes import Box, Clock, Netlist
 from pixelflow.simd.units import Cycle
+from tests.attila.bench import frame_of
 from tests.attila.recorded import drawn, quad, scene_of
 
 PAGE = 4 * 4096
@@ -59,7 +60,7 @@ def answers(*accesses: tuple[bool, int]) -> tuple[list[int], dict[str, int]]:
     """Return the cycles in which reads are answered, and what the controller counted."""
     client = Client(0, "asker", "ColorWrite", 64)
     asker = Asker([(write, address, 64, 0, number) for number, (write, address) in enumerate(accesses)])
-    memory = MemoryController("memory", ControllerSpec(PAPER.memory, (client,)), counts_of("MC", 4))
+    memory = MemoryController("memory", GpuBoxSpec(PAPER, frame_of(), clients=(client,)))
     net = Netlist("test")
     net.add(asker)
     net.add(memory)

@@ -13,7 +13,7 @@ import pytest
 from attila_bridge.run import PHASES, run_scene
 from attila_bridge.statistics import statistic_of
 from attila_bridge.time.config import PAPER
-from attila_bridge.time.netlist import contents
+from attila_bridge.time.prepare import contents
 from pixelflow.cli.main import main
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import CycleLimitError, InputError

@@ -17,8 +17,9 @@ from attila_bridge.scene import read_scene
 from attila_bridge.statistics import STATISTICS, counts_of, statistic_of
 from attila_bridge.time.config import CASE, PAPER, PRESETS
 from attila_bridge.time.simulation import run
-from pixelflow.simd.configuration import leaves
+from pixelflow.simd.configuration import constants_of, leaves, named
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.units import Standing
 from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
 from tests.recorded.attila_names import NAMES, NEGATED, overridden
 
@@ -83,6 +84,15 @@ def test_presets_differ_in_what_the_paper_says() -> None:
     assert PRESETS == {"paper": PAPER, "case": CASE}
     assert (CASE.gpu.shaders, CASE.texture.units, CASE.shader.threads + CASE.shader.buffers) == (1, 3, 384)
     assert (PAPER.gpu.shaders, PAPER.shader.threads + PAPER.shader.buffers) == (2, 128)
+
+
+def test_the_case_study_says_which_of_its_values_are_guesses() -> None:
+    found = {each.key: each for each in constants_of(CASE)}
+    guessed = {key for key, each in found.items() if each.standing is Standing.INVENTED}
+    assert guessed == {"gpu.vertex_ports", "shader.fetch_delay", "texture.request_rate", "texture.request_queue"}
+    assert found["shader.registers"].source.endswith("section 5") and found["gpu.shaders"].value == 1
+    moved = constants_of(CASE.with_values({"texture.units": 2}), named(["texture.units"]))
+    assert [(each.standing, each.value) for each in moved] == [(Standing.INVENTED, 2)]
 
 
 def test_overrides_have_the_public_names() -> None:
