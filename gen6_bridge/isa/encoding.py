@@ -44,7 +44,7 @@ class Bits:
         return (1 << self.width) - 1 << self.low
 
 
-def get(word: int, field: Bits) -> int:
+def read_field(word: int, field: Bits) -> int:
     """Return the value of a field."""
     value = word >> field.low & (1 << field.width) - 1
     return value - (1 << field.width) if field.signed and value >> field.width - 1 else value
@@ -68,7 +68,7 @@ def mask_of(fields: Iterable[Bits]) -> int:
 
 def read_fields(word: int, fields: Iterable[Bits]) -> dict[str, int]:
     """Return the values of fields by name."""
-    return {each.name: get(word, each) for each in fields}
+    return {each.name: read_field(word, each) for each in fields}
 
 
 def write_fields(fields: Iterable[Bits], values: Mapping[str, int]) -> int:
@@ -98,11 +98,11 @@ CONTROLS = (
 FLAG, FLAG_THREE = Bits("flag", 89, 1), Bits("flag", 33, 1)
 """Which flag word: of instructions with three sources it lies elsewhere."""
 IMMEDIATE = Bits("value", 96, 32)
-TARGETS = (Bits("jip", 96, 16, signed=True), Bits("uip", 112, 16, signed=True))
+TARGETS_FIELDS = (Bits("jip", 96, 16, signed=True), Bits("uip", 112, 16, signed=True))
 """Both targets of a branch that leaves blocks, in units of 8 bytes."""
-JUMP = (Bits("jip", 48, 16, signed=True),)
+JUMP_FIELDS = (Bits("jip", 48, 16, signed=True),)
 """The one target of a branch at the edge of a block, in units of 8 bytes."""
-CALL = (Bits("jip", 96, 32, signed=True),)
+CALL_FIELDS = (Bits("jip", 96, 32, signed=True),)
 """The target of a call, in units of 8 bytes from the call."""
 MESSAGE = (
     Bits("function", 96, 19),
@@ -226,8 +226,8 @@ class DestinationKind(WordKind[EuDestination]):
 
     def read(self, word: int) -> tuple[EuDestination, int]:
         common = DESTINATIONS["direct"]
-        indirect = get(word, common[2])
-        form = ("indirect" if indirect else "direct") + ("16" if get(word, CONTROLS[0]) else "")
+        indirect = read_field(word, common[2])
+        form = ("indirect" if indirect else "direct") + ("16" if read_field(word, CONTROLS[0]) else "")
         fields = DESTINATIONS[form]
         found = read_fields(word, fields)
         sub = found.get("sub", 16 * found.get("half", 0))
@@ -266,8 +266,8 @@ class SourceKind(WordKind[Source]):
         common = read_fields(word, self._forms["direct"])
         if common["file"] == File.IMMEDIATE.value:
             fields = self._forms["immediate"]
-            return ImmediateOperand(IMMEDIATE_TYPES[common["type"]], get(word, IMMEDIATE)), mask_of(fields)
-        wide, indirect = get(word, CONTROLS[0]), common["indirect"]
+            return ImmediateOperand(IMMEDIATE_TYPES[common["type"]], read_field(word, IMMEDIATE)), mask_of(fields)
+        wide, indirect = read_field(word, CONTROLS[0]), common["indirect"]
         fields = self._forms[("indirect" if indirect else "direct") + ("16" if wide else "")]
         found = read_fields(word, fields)
         vertical = VXH if found["vertical"] == 15 else _stride(found["vertical"])
