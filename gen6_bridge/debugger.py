@@ -27,7 +27,6 @@ from gen6_bridge.isa.operands import (
     GRF_REGISTERS,
     MRF_REGISTERS,
     REGISTER_BYTES,
-    VXH,
     EuDestination,
     EuType,
     ImmediateOperand,
@@ -524,17 +523,7 @@ def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator
             continue
         if not isinstance(operand, SourceRegion | EuDestination) or operand.null:
             continue
-        places = []
-        for element in range(min(controls.size, CHANNELS)):
-            if isinstance(operand, SourceRegion):
-                row = element // operand.width if operand.vertical == VXH else 0
-                place_in = operand.place(element)
-            else:
-                row, place_in = 0, element * operand.stride * operand.type.size
-            base = operand.first_byte
-            if operand.address is not None:
-                base = addresses[min(7, operand.address.index + row)] + operand.address.offset
-            places.append(base + place_in)
+        places = [operand.chosen(element, addresses) for element in range(min(controls.size, CHANNELS))]
         kind = region_kind(operand) if isinstance(operand, SourceRegion) else "destination"
         shown = " ".join(f"{each // REGISTER_BYTES}.{each % REGISTER_BYTES}" for each in places)
         yield Fact(f"  {spec.name:<5} {kind}, {operand.type.name}, {operand.file.name.lower()} register.byte: {shown}")

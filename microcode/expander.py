@@ -1,7 +1,6 @@
 """From a tree of items to code in a draft: runs the statements in order and keeps the faults.
 
-What each kind of statement does is given, because blocks run statements again. Every fault of a line is recorded and
-the next line is taken up, so that one run finds many.
+Every fault of a line is recorded and the next line is taken up, so that one run finds many.
 """
 
 from __future__ import annotations
@@ -77,11 +76,9 @@ Handler = Callable[["Expander", Any, StatementItem, Scope], None]
 class Expander:
     """Expands the text of one assembly into a draft, and keeps the faults."""
 
-    def __init__(self, draft: Draft, handlers: Mapping[type[Statement], Handler], files: Files | None = None) -> None:
+    def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.files = files or Files(draft.target.folders)
-        self._handlers = handlers
-        """What each kind of statement does."""
+        self.files = Files(draft.target.folders)
         self.faults: list[Fault] = []
         self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
@@ -145,7 +142,7 @@ class Expander:
             with label.blamed():
                 self.draft.label(scope.checked(name_text(label, scope), label), place=place)
         if item.statement is not None:
-            self._handlers[type(item.statement)](self, item.statement, item, scope)
+            _HANDLERS[type(item.statement)](self, item.statement, item, scope)
 
     def count_step(self, line: Line) -> None:
         """Count a line towards the limit of the expansion; raises Stop beyond it."""
@@ -416,19 +413,6 @@ def _message(expander: Expander, statement: language.Message, item: StatementIte
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
 
-HANDLERS: dict[type[Statement], Handler] = {
-    language.Repeat: _repeat,
-    language.Condition: _condition,
-    language.RoutineDef: _routine,
-    language.Loop: _loop,
-    StreamStatement: _stream,
-    language.Assertion: _assertion,
-    language.NeedsStatement: _needs,
-    language.Message: _message,
-    OperationStatement: _operation,
-}
-
-
 # What the statements do that define names and memory: include, const, param, range, overlay, data, macro.
 
 
@@ -515,20 +499,27 @@ def _macro(expander: Expander, statement: Macro, item: StatementItem, scope: Sco
         scope.define_macro(statement, item)
 
 
-DECLARATION_HANDLERS: dict[type[Statement], Handler] = {
+_HANDLERS: dict[type[Statement], Handler] = {
     language.Include: _include,
     language.Const: _const,
     RoutineParameter: _param,
     language.RangeDef: _range,
     language.Data: _data,
     Macro: _macro,
+    language.Repeat: _repeat,
+    language.Condition: _condition,
+    language.RoutineDef: _routine,
+    language.Loop: _loop,
+    StreamStatement: _stream,
+    language.Assertion: _assertion,
+    language.NeedsStatement: _needs,
+    language.Message: _message,
+    OperationStatement: _operation,
 }
+"""What each kind of statement does."""
 
 
 # Whole sources expanded into a draft, with all of their faults in one error.
-
-
-_HANDLERS = DECLARATION_HANDLERS | HANDLERS
 
 
 def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
@@ -549,7 +540,7 @@ def expand_text(draft: Draft, text: str, values: Mapping[str, Value]) -> Mapping
 
 
 def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Expander], Scope]) -> Scope:
-    expander = Expander(draft, _HANDLERS)
+    expander = Expander(draft)
     scope = Scope(draft.target, damaged=True)
     try:
         with draft.at(None):

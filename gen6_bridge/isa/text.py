@@ -149,9 +149,8 @@ def _source(operand: Source, *, three: bool = False) -> str:
     if operand.address is not None:
         if swizzle is not None:
             return "Indirect align16 address mode not supported"
-        place = (f".{operand.address.index}" if operand.address.index else "") + (
-            f" {operand.address.offset}" if operand.address.offset else ""
-        )
+        address = operand.address
+        place = (f".{address.index}" if address.index else "") + (f" {address.offset}" if address.offset else "")
         return f"{signs}g[a0{place}]{_region(operand)}{_type(operand.type, 'src reg encoding')}"
     name, alone = _register(operand.file, operand.number)
     if alone:
