@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -50,37 +49,6 @@ class SharedFunctions(Protocol):
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
         """Take a message; return the registers that come back, or None where none do."""
-
-
-@dataclass(slots=True)
-class MessageRecorder:
-    """Functions that note every message before others answer it."""
-
-    others: SharedFunctions
-    requests: list[Request] = field(default_factory=list)
-
-    def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Note a message, and hand it on."""
-        self.requests.append(request)
-        return self.others.answer(request)
-
-
-class Replies:
-    """Functions that answer from a list, or by number from a rule; what expects no answer gets none."""
-
-    def __init__(self, replies: Iterable[bytes] | Callable[[int, Request], bytes]) -> None:
-        self._rule = replies if callable(replies) else None
-        self._replies = iter(()) if callable(replies) else iter(replies)
-        self.given = 0
-        """Answers that were asked for."""
-
-    def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Return the next answer; None where the list has ended."""
-        if not request.message.response:
-            return None
-        reply = self._rule(self.given, request) if self._rule is not None else next(self._replies, None)
-        self.given += 1
-        return None if reply is None else np.frombuffer(reply, np.uint8)
 
 
 class BlockMemory:
