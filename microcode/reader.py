@@ -66,7 +66,7 @@ class Files:
 
         ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
         What a source includes lies in the folder of the program, in one of ``folders``, in the library, or below
-        them, wherever links lead: messages show lines of what is included, and somebody else's program shall not show
+        them, wherever links lead: messages show lines of what is included, and another person's program shall not show
         lines of any file that its user may read.
         """
         if not path or "\0" in path:

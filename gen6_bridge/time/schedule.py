@@ -240,7 +240,7 @@ class _Slot:
         self.pending: dict[int, tuple[int, str]] = {}
         """For each register when it can be used, and what it waits for."""
         self.waits: list[tuple[int, str]] | None = None
-        """What its next instruction waits for but its part; None until somebody asks."""
+        """What its next instruction waits for but its part; None until it is asked for."""
 
     @property
     def step(self) -> CarriedStep:

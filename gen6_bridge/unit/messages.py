@@ -62,7 +62,7 @@ class BlockMemory:
         self.memory, self.pitch = memory, pitch
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Carry out a block message; None for any other."""
+        """Execute a block message; None for any other."""
         if request.target not in (SAMPLER_CACHE, RENDER_CACHE, CONSTANT_CACHE):
             return None
         function = request.message.function
@@ -157,7 +157,7 @@ class Urb:
         self.bytes = content
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Carry a write out; anything else is for nobody here."""
+        """Execute a write; anything else has no answer here."""
         function = request.message.function
         if request.target != URB or function & 15:
             return None
