@@ -27,7 +27,8 @@ from attila_bridge.isa.operands import (
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import Operand
-from pixelflow.simd.isa.program import AssembledProgram, DataBlock, SourceLine
+from pixelflow.simd.isa.program import AssembledProgram, DataBlock
+from pixelflow.simd.isa.scanner import SourceToken, StatementTokens, origins, scanned
 from pixelflow.simd.isa.target import ProgramTarget
 
 # Tokens of the text of an ARB program, each with its place.
@@ -50,63 +51,20 @@ _TOO_LARGE = (2 - 2**-24) * 2.0**127
 _COMMENT = re.compile(r"#[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramToken:
-    """A word, a number or a sign."""
-
-    kind: str
-    text: str
-    file: str
-    line: int
-    column: int
-    source: str
-    """The line that it stands in."""
-
-    @property
-    def place(self) -> Place:
-        """Where it stands."""
-        return Place(self.file, self.line, self.column, self.source, max(1, len(self.text)))
-
-
-class ProgramTokens:
+class ProgramTokens(StatementTokens):
     """A statement as it is read from left to right."""
 
-    def __init__(self, tokens: Sequence[ProgramToken]) -> None:
-        self._tokens, self._at = tokens, 0
-        self.first = tokens[0]
-
-    @property
-    def here(self) -> ProgramToken | None:
-        """The next token; None at the end."""
-        return self._tokens[self._at] if self._at < len(self._tokens) else None
-
-    def peek(self, ahead: int = 0) -> str:
-        """Return the text of a token that comes; empty past the end."""
-        at = self._at + ahead
-        return self._tokens[at].text if at < len(self._tokens) else ""
-
-    def take(self, what: str) -> ProgramToken:
+    def take(self, what: str) -> SourceToken:
         """Take the next token; raises InputError at the end, with what is missing."""
-        found = self.here
-        if found is None:
-            raise self.fault(f"the statement ends here: {what} is missing")
-        self._at += 1
-        return found
+        return self.required(f"the statement ends here: {what} is missing")
 
-    def word(self, what: str) -> ProgramToken:
+    def word(self, what: str) -> SourceToken:
         """Take a word; raises InputError with what is wanted."""
         found = self.here
         if found is None or found.kind != "word":
             raise self.fault(f"{what} is wanted here")
-        self._at += 1
+        self.skip()
         return found
-
-    def accept(self, text: str) -> bool:
-        """Take the next token if it is this one."""
-        if self.peek() == text:
-            self._at += 1
-            return True
-        return False
 
     def expect(self, text: str, what: str) -> None:
         """Take a sign; raises InputError where another token stands."""
@@ -123,7 +81,7 @@ class ProgramTokens:
         digits = self.peek().lstrip("0") or self.peek()[-1:]
         if not digits.isdigit() or len(digits) > len(str(most)) or int(digits) > most:
             raise self.fault(f"{what}, an integer 0 to {most}, is wanted here")
-        self._at += 1
+        self.skip()
         return int(digits)
 
     def number(self) -> float:
@@ -136,41 +94,23 @@ class ProgramTokens:
             raise self.fault("a number is wanted here")
         if float(found.text) >= _TOO_LARGE:
             raise self.fault("a number of at most 3.4028235e+38 is wanted here")
-        self._at += 1
+        self.skip()
         return -float(found.text) if minus else float(found.text)
 
-    def fault(self, message: str, hint: str | None = None, token: ProgramToken | None = None) -> InputError:
-        """Return an error at a token, or at the next one."""
-        token = token or self.here
-        if token is not None:
-            return InputError(Fault(message, token.place, hint))
-        last = self._tokens[-1]
-        return InputError(Fault(message, Place(last.file, last.line, last.column + len(last.text), last.source), hint))
 
-
-def statements_of(text: str, file: str) -> Iterator[list[ProgramToken]]:
+def statements_of(text: str, file: str) -> Iterator[list[SourceToken]]:
     """Yield the statements of a program: the header is one, END is one, others end with ``;``.
 
     Raises InputError for what is no token and for a statement without an end.
     """
-    statement: list[ProgramToken] = []
-    plain = _COMMENT.sub(lambda found: " " * len(found.group()), text)
-    for number, (content, shown) in enumerate(zip(plain.split("\n"), text.split("\n"), strict=True), 1):
-        at = 0
-        while at < len(content):
-            found = _TOKEN.match(content, at)
-            if found is None:
-                raise InputError(Fault(f"{content[at]!r} means nothing here", Place(file, number, at + 1, shown)))
-            at = found.end()
-            kind = found.lastgroup or ""
-            if kind == "space":
-                continue
-            token = ProgramToken(kind, found.group(), file, number, found.start() + 1, shown.rstrip())
+    statement: list[SourceToken] = []
+    for line in scanned(text, file, _COMMENT, _TOKEN):
+        for token in line:
             if token.text == ";":
                 if statement:
                     yield statement
                 statement = []
-            elif not statement and (kind == "header" or token.text == "END"):
+            elif not statement and (token.kind == "header" or token.text == "END"):
                 yield [token]
             else:
                 statement.append(token)
@@ -225,13 +165,13 @@ class ProgramNames:
     temporaries: int = 0
     _literals: dict[bytes, int] = field(default_factory=dict)
 
-    def declare(self, token: ProgramToken, named: Named) -> None:
+    def declare(self, token: SourceToken, named: Named) -> None:
         """Give a name; raises InputError where it is taken."""
         if token.text in self.known:
             raise InputError(Fault(f"{token.text} is declared twice", token.place))
         self.known[token.text] = named
 
-    def find(self, token: ProgramToken) -> Named:
+    def find(self, token: SourceToken) -> Named:
         """Return what a name stands for; raises InputError with the nearest known one."""
         found = self.known.get(token.text)
         if found is None:
@@ -240,14 +180,14 @@ class ProgramNames:
             raise InputError(Fault(f"unknown name {token.text}", token.place, hint))
         return found
 
-    def temporary(self, token: ProgramToken) -> Named:
+    def temporary(self, token: SourceToken) -> Named:
         """Return a fresh temporary register."""
         if self.temporaries == BANK_SIZES[RegisterBank.TEMPORARY]:
             raise InputError(Fault(f"there are {self.temporaries} temporary registers, no more", token.place))
         self.temporaries += 1
         return Named(RegisterBank.TEMPORARY, self.temporaries - 1)
 
-    def add_constants(self, values: list[Constant], token: ProgramToken, *, array: bool = False) -> Named:
+    def add_constants(self, values: list[Constant], token: SourceToken, *, array: bool = False) -> Named:
         """Return fresh constant registers."""
         if len(self.constants) + len(values) > BANK_SIZES[RegisterBank.CONSTANT]:
             raise InputError(
@@ -256,7 +196,7 @@ class ProgramNames:
         self.constants += values
         return Named(RegisterBank.CONSTANT, len(self.constants) - len(values), len(values), array)
 
-    def literal(self, value: Constant, token: ProgramToken) -> Named:
+    def literal(self, value: Constant, token: SourceToken) -> Named:
         """Return the register of a constant without a name; equal ones share it."""
         key = struct.pack("<4f", *value)
         if key not in self._literals:
@@ -438,7 +378,7 @@ def read_declaration(tokens: ProgramTokens, names: ProgramNames) -> None:
     return tokens.end()
 
 
-def _declare(kind: str, token: ProgramToken, tokens: ProgramTokens, names: ProgramNames) -> None:
+def _declare(kind: str, token: SourceToken, tokens: ProgramTokens, names: ProgramNames) -> None:
     if kind == "TEMP":
         names.declare(token, names.temporary(token))
     elif kind == "ADDRESS":
@@ -461,7 +401,7 @@ def _declare(kind: str, token: ProgramToken, tokens: ProgramTokens, names: Progr
         names.declare(token, found)
 
 
-def _parameter(token: ProgramToken, tokens: ProgramTokens, names: ProgramNames) -> None:
+def _parameter(token: SourceToken, tokens: ProgramTokens, names: ProgramNames) -> None:
     array, size = tokens.accept("["), None
     if array:
         if tokens.peek() != "]":
@@ -671,7 +611,7 @@ class _Language:
     def assemble(self, text: str, file: str, name: str) -> ShaderProgram:
         """Return the program of a source text; raises InputError with every fault."""
         faults: list[Fault] = []
-        found: list[tuple[Instruction, ProgramToken]] = []
+        found: list[tuple[Instruction, SourceToken]] = []
         names, ended = None, None
         for tokens in statements_of(text, file):
             first = tokens[0]
@@ -708,7 +648,7 @@ class _Language:
         return []
 
 
-def _stage(token: ProgramToken) -> ShaderStage:
+def _stage(token: SourceToken) -> ShaderStage:
     found = HEADERS.get(token.text)
     if found is None:
         raise InputError(
@@ -717,19 +657,17 @@ def _stage(token: ProgramToken) -> ShaderStage:
     return found
 
 
-def _built(names: ProgramNames, found: list[tuple[Instruction, ProgramToken]], name: str) -> ShaderProgram:
+def _built(names: ProgramNames, found: list[tuple[Instruction, SourceToken]], name: str) -> ShaderProgram:
     order = order_of([instruction for instruction, _ in found])
-    lines = [SourceLine(token.file, token.line, token.source) for _, token in found]
-    once = tuple(dict.fromkeys(lines))
-    place = {line: at for at, line in enumerate(once)}
+    lines, line_of = origins(token for _, token in found)
     packed = b"".join(struct.pack("<4f", *each) for each in names.constants)
     return ShaderProgram(
         words=tuple(word for at in order for word in found[at][0].encode()),
         name=name,
         entries={names.stage.value: 0},
         data=(DataBlock(0, tuple(packed)),) if packed else (),
-        lines=once,
-        line_of=tuple(place[lines[at]] for at in order),
+        lines=lines,
+        line_of=tuple(line_of[at] for at in order),
     )
 
 

@@ -10,7 +10,6 @@ from gen6_bridge.assembler_operands import (
     SIZES,
     TYPES,
     DeclaredRegister,
-    EuToken,
     EuTokens,
     OperandRules,
     Symbols,
@@ -23,9 +22,9 @@ from gen6_bridge.assembler_operands import (
     read_type,
     statements,
 )
-from gen6_bridge.isa import encoding as bits
 from gen6_bridge.isa.declarations import INSTRUCTION_WORDS, INSTRUCTIONS, EuDeclaration, EuFamily, EuInstruction
 from gen6_bridge.isa.encoding import (
+    IMMEDIATE,
     ControlsKind,
     DestinationKind,
     JumpOffsetKind,
@@ -54,6 +53,7 @@ from gen6_bridge.isa.text import CONDITIONS, FUNCTIONS, PREDICATES, PREDICATES_1
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.isa.program import AssembledProgram, DataBlock, SourceLine
+from pixelflow.simd.isa.scanner import SourceToken, origins
 
 # Directives: names and defaults for the statements after them, and registers before the first instruction.
 
@@ -155,7 +155,7 @@ def _data(tokens: EuTokens) -> DataBlock:
     return DataBlock(start, tuple(values))
 
 
-def _packed(tokens: EuTokens, type_: EuType, number: EuToken, *, minus: bool) -> bytes:
+def _packed(tokens: EuTokens, type_: EuType, number: SourceToken, *, minus: bool) -> bytes:
     """Return a number's bytes; bits of a float may be written in hex."""
     try:
         if number.key.startswith("0x"):
@@ -198,7 +198,7 @@ class TargetLabel:
 
     name: str
     position: int
-    token: EuToken
+    token: SourceToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     rest = _SET.get(mnemonic, 0)
     if rest and tokens.said_unsigned:
         rest = _UNSIGNED_DESCRIPTOR
-    found = EuInstruction(declaration, (controls, *operands), rest=rest | tokens.unread_bits << bits.IMMEDIATE.low)
+    found = EuInstruction(declaration, (controls, *operands), rest=rest | tokens.unread_bits << IMMEDIATE.low)
     try:
         found.encode()
     except (EncodingError, ValueError) as error:
@@ -510,8 +510,8 @@ class Assembly:
 def assemble_text(text: str, file: str) -> Assembly:
     """Assemble a source; raises InputError with every fault."""
     faults: list[Fault] = []
-    found: list[tuple[EuStatement, EuToken]] = []
-    labels: dict[str, tuple[int, EuToken]] = {}
+    found: list[tuple[EuStatement, SourceToken]] = []
+    labels: dict[str, tuple[int, SourceToken]] = {}
     data: list[DataBlock] = []
     symbols = Symbols()
     for tokens in statements(text, file):
@@ -536,19 +536,16 @@ def assemble_text(text: str, file: str) -> Assembly:
         raise InputError(faults)
     if not resolved:
         raise InputError(Fault("the source is empty: there is nothing to assemble", Place(file)))
-    lines = [SourceLine(token.line.file, token.line.number, token.line.text) for _, token in found]
-    once = tuple(dict.fromkeys(lines))
-    place = {line: at for at, line in enumerate(once)}
     addresses = {name: at * INSTRUCTION_WORDS for name, at in known.items()}
-    return Assembly(tuple(resolved), addresses, tuple(data), once, tuple(place[line] for line in lines))
+    return Assembly(tuple(resolved), addresses, tuple(data), *origins(token for _, token in found))
 
 
-def _label(token: EuToken, at: int, labels: dict[str, tuple[int, EuToken]]) -> None:
+def _label(token: SourceToken, at: int, labels: dict[str, tuple[int, SourceToken]]) -> None:
     if is_register(token.text):
         raise InputError(Fault(f"{token.text} is a register, no label", token.place))
     if token.text in labels:
         first = labels[token.text][1]
-        raise InputError(Fault(f"{token.text} is defined twice, first in line {first.line.number}", token.place))
+        raise InputError(Fault(f"{token.text} is defined twice, first in line {first.line.line}", token.place))
     labels[token.text] = (at, token)
 
 

@@ -23,7 +23,8 @@ from gen6_bridge.isa.operands import (
     float_bits,
 )
 from gen6_bridge.isa.text import SWIZZLE_LETTERS
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.scanner import SourceToken, StatementTokens, blanked, place_in, scanned
 
 _TOKEN = re.compile(
     r"""
@@ -44,77 +45,27 @@ _DEEPEST = 50
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|\#[^\n]*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class AssemblyLine:
-    """A line of a source."""
+class EuTokens(StatementTokens):
+    """A statement as it is read from left to right; letters' case says nothing but in names of labels and registers."""
 
-    file: str
-    number: int
-    text: str
+    folds = True
 
-
-@dataclass(frozen=True, slots=True)
-class EuToken:
-    """A word, a number or a sign."""
-
-    kind: str
-    text: str
-    line: AssemblyLine
-    column: int
-    joined: bool
-    """Whether nothing stands between it and the token before."""
-
-    @property
-    def key(self) -> str:
-        """The text as the language compares it: letters' case says nothing but in names of labels and registers."""
-        return self.text.lower()
-
-    @property
-    def place(self) -> Place:
-        """Where it stands."""
-        return Place(self.line.file, self.line.number, self.column, self.line.text, max(1, len(self.text)))
-
-
-class EuTokens:
-    """A statement as it is read from left to right."""
-
-    def __init__(self, tokens: Sequence[EuToken]) -> None:
-        self._tokens, self._at, self._open = tokens, 0, 0
-        self.line = tokens[0].line
+    def __init__(self, tokens: Sequence[SourceToken]) -> None:
+        super().__init__(tokens)
+        self._open = 0
         self.said_unsigned = False
         """Whether a message's descriptor was written as a number of type UD."""
         self.unread_bits = 0
         """Bits of that number that no field has."""
 
-    @property
-    def here(self) -> EuToken | None:
-        """The next token; None at the end."""
-        return self._tokens[self._at] if self._at < len(self._tokens) else None
-
-    def peek(self, ahead: int = 0) -> str:
-        """Return the text of a token that comes, in small letters; empty past the end."""
-        at = self._at + ahead
-        return self._tokens[at].key if at < len(self._tokens) else ""
-
-    def take(self) -> EuToken:
+    def take(self) -> SourceToken:
         """Take the next token; raises InputError at the end."""
-        found = self.here
-        if found is None:
-            raise self.fault("the instruction ends here", "an operand, a size or options are missing")
-        self._at += 1
-        return found
+        return self.required("the instruction ends here", "an operand, a size or options are missing")
 
     def option(self, name: str) -> bool:
         """Return whether an option stands between the braces at the end."""
         keys = [token.key for token in self._tokens]
         return "{" in keys and name in keys[keys.index("{") :]
-
-    def accept(self, *texts: str) -> bool:
-        """Take the next tokens if they are these."""
-        if all(self.peek(at) == text for at, text in enumerate(texts)):
-            self._at += len(texts)
-            return True
-        return False
 
     def expect(self, text: str, what: str) -> None:
         """Take a sign; raises InputError with what it belongs to where another token stands."""
@@ -139,7 +90,7 @@ class EuTokens:
             total = self._small(total - term if sign.text == "-" else total + term, what, sign)
         return total
 
-    def _small(self, value: int, what: str, token: EuToken | None) -> int:
+    def _small(self, value: int, what: str, token: SourceToken | None) -> int:
         if value.bit_length() > _BITS:
             raise self.fault(f"{what} has more than {_BITS} bits", f"at most {_BITS}, on the way too", token)
         return value
@@ -172,34 +123,23 @@ class EuTokens:
         found = self.here
         if found is None or found.kind != "number" or "." in found.text:
             raise self.fault(f"expected {what}, a whole number", None)
-        self._at += 1
+        self.skip()
         return sign * int(found.text, 16 if found.key.startswith("0x") else 10)
 
-    def fault(self, message: str, hint: str | None, token: EuToken | None = None) -> InputError:
-        """Return an error at a token, or at the next one."""
-        token = token or self.here
-        if token is None:
-            last = self._tokens[-1]
-            place = Place(last.line.file, last.line.number, last.column + len(last.text), last.line.text)
-        else:
-            place = token.place
-        return InputError(Fault(message, place, hint))
 
-
-def statements(text: str, file: str) -> Iterator[list[EuToken]]:
+def statements(text: str, file: str) -> Iterator[list[SourceToken]]:
     """Yield the statements of a source: they end with ``;``, or with the line where it has none; labels with ``:``.
 
     Comments are ``//``, ``/* */`` and ``#`` to the end of the line. Raises InputError for what is no token.
     """
-    plain = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
-    shown = text.split("\n")
-    semicolons = ";" in re.sub(r"<[^>\n]*>", "", plain)
-    statement: list[EuToken] = []
-    for number, content in enumerate(plain.split("\n"), 1):
-        line = AssemblyLine(file, number, shown[number - 1].rstrip("\r"))
-        for token in _tokens(content, line):
-            inside = _depth(statement) > 0
-            if token.text == ";" and not inside:
+    semicolons = ";" in re.sub(r"<[^>\n]*>", "", blanked(text, _COMMENTS))
+    statement: list[SourceToken] = []
+    for line in scanned(text, file, _COMMENTS, _TOKEN, "\r"):
+        for token in line:
+            if token.kind in ("word", "number") and len(token.text) > _LONGEST:
+                place = place_in(token.line, token.column)
+                raise InputError(Fault(f"a {token.kind} of {len(token.text)} characters", place, f"at most {_LONGEST}"))
+            if token.text == ";" and _depth(statement) <= 0:
                 if statement:
                     yield statement
                 statement = []
@@ -216,28 +156,9 @@ def statements(text: str, file: str) -> Iterator[list[EuToken]]:
         yield statement
 
 
-def _depth(statement: Sequence[EuToken]) -> int:
+def _depth(statement: Sequence[SourceToken]) -> int:
     opened = sum(token.text in "<([{" for token in statement)
     return opened - sum(token.text in ">)]}" for token in statement)
-
-
-def _tokens(content: str, line: AssemblyLine) -> Iterator[EuToken]:
-    at, joined = 0, False
-    while at < len(content):
-        found = _TOKEN.match(content, at)
-        if found is None:
-            place = Place(line.file, line.number, at + 1, line.text)
-            raise InputError(Fault(f"{content[at]!r} means nothing here", place))
-        at = found.end()
-        if found.lastgroup == "space":
-            joined = False
-            continue
-        if found.lastgroup in ("word", "number") and len(found.group()) > _LONGEST:
-            place = Place(line.file, line.number, found.start() + 1, line.text)
-            message = f"a {found.lastgroup} of {len(found.group())} characters"
-            raise InputError(Fault(message, place, f"at most {_LONGEST}"))
-        yield EuToken(found.lastgroup or "", found.group(), line, found.start() + 1, joined)
-        joined = True
 
 
 # Symbols: what directives have declared for the statements after them.
@@ -449,7 +370,7 @@ def _default(
     return EuType.UD if known in own or known is Architecture.CONTROL else rules.symbols.type
 
 
-def _first_byte(tokens: EuTokens, register: WrittenRegister, kind: EuType, token: EuToken | None) -> int:
+def _first_byte(tokens: EuTokens, register: WrittenRegister, kind: EuType, token: SourceToken | None) -> int:
     """Return where an operand begins in its register; raises InputError for an element past it."""
     if not 0 <= register.sub * kind.size < REGISTER_BYTES:
         raise tokens.fault(

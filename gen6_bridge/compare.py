@@ -62,8 +62,7 @@ def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
 # The camera's place, the normals of flat triangles and texture coordinates are the application's. Triangles that reach
 # past the near plane or the guard band are cut where the clipper stands, in front of the division; what it does, as
 # what the other fixed functions do, takes no cycles here. Generated draws have no vertices but those on the screen;
-# they
-# stay as they are.
+# they stay as they are.
 
 
 @dataclass(frozen=True, slots=True)

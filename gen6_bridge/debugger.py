@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from gen6_bridge.isa.operands import (
     GRF_REGISTERS,
     MRF_REGISTERS,
     REGISTER_BYTES,
-    VXH,
     EuDestination,
     EuType,
     ImmediateOperand,
@@ -39,16 +38,22 @@ from gen6_bridge.time.run import region_kind
 from gen6_bridge.unit import ExecutionUnit, RunFunctions, dispatched
 from pixelflow.simd.dialogue import (
     DebugCommand,
-    StopTable,
+    Dialogue,
+    RunSession,
+    RunStop,
+    RunViews,
+    SessionOutcome,
+    SomeStop,
+    StopMet,
     Viewer,
-    find_command,
-    help_parts,
+    few_times,
     info_word,
+    line,
     nothing_more,
     number_of,
     one_word,
     refuse,
-    times_of,
+    stop_parts,
 )
 from pixelflow.simd.errors import MachineFault, nearest
 from pixelflow.simd.isa.program import Code, find_code, place, source_text
@@ -160,9 +165,8 @@ def _register(text: str, found: re.Match[str], form: str) -> ThreadPlace:
 
 # Session: threads that carry out a program step by step, forwards and back, and what stops them.
 #
-# A step is one instruction by all threads that stand at it, those that are furthest back first. Position n means: n
-# steps
-# have been carried out. What threads do depends on nothing but their registers and what answers their messages, so a
+# A step is one instruction by all threads that are at it, those that are furthest back first. Position n means: n steps
+# have been executed. What threads do depends on nothing but their registers and what answers their messages, so a
 # position has one state, however it was reached.
 
 
@@ -179,35 +183,26 @@ class AtStep:
     number: int
 
 
-@dataclass(slots=True)
-class EuStop:
-    """What stops the run, at every ``count``-th time that it is met on the way forwards."""
+class EuStop(RunStop[Code | AtStep | ThreadPlace]):
+    """What stops the run: an instruction that is the next one, a position that is reached, a place that has changed."""
 
-    number: int
-    subject: Code | AtStep | ThreadPlace
-    count: int = 1
-    met: int = 0
-
-    def is_due(self) -> bool:
-        """Count one meeting; return whether it is one to stop at."""
-        self.met += 1
-        return self.met % self.count == 0
-
-
-@dataclass(frozen=True, slots=True)
-class StopMet:
-    """A stop was met: its instruction is the next one, or its position is reached."""
-
-    stop: EuStop
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        match self.subject:
+            case AtStep(at):
+                return f"step {at:,}"
+            case ThreadPlace():
+                return f"watch {self.subject.text}"
+        return self.subject.text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlaceChanged:
+class PlaceChanged(StopMet[EuStop]):
     """What is watched has changed in the last step."""
 
-    stop: EuStop
     by: int
-    """The instruction that was carried out."""
+    """The instruction that was executed."""
     threads: NDArray[np.int64]
     before: NDArray[np.uint32]
     """uint32[threads that differ, double words]."""
@@ -219,70 +214,32 @@ class _State:
     """All that a position has."""
 
     position: int
-    registers: NDArray[np.uint8]
-    memory: NDArray[np.uint8]
-    words: tuple[NDArray[np.uint32], ...]
-    bits: tuple[NDArray[np.bool_], ...]
-    counts: tuple[NDArray[np.int64], NDArray[np.int64]]
-    """Instructions issued, and pointers."""
-    ended: NDArray[np.bool_]
+    arrays: tuple[NDArray[np.generic], ...]
     lengths: tuple[int, ...]
 
 
-@dataclass
-class EuSession:
-    """A run at a position."""
+class EuReplay:
+    """A run that can be taken to any of its positions."""
 
-    program: EuProgram
-    config: EuConfig
-    stops: StopTable[EuStop] = field(default_factory=StopTable)
-    interrupted: bool = False
-    """Set by whoever wants a long movement to end."""
-    position: int = 0
-    pokes: list[tuple[int, ThreadPlace, list[int], float]] = field(default_factory=list)
-    """What users have changed, as (position, place, threads, value)."""
-    stopped: MachineFault | None = None
-    """What keeps the run from going on."""
+    end = None
+    """The last position, which is not known before it is reached."""
 
-    def __post_init__(self) -> None:
-        self._functions = RunFunctions()
-        config, rules = self.config, FloatRules(self.config.fused, self.config.flushes)
-        self.unit = dispatched(self.program, config.count, config.channels, rules, self._functions, engine="rows")
+    def __init__(self, program: EuProgram, config: EuConfig) -> None:
+        self.program, self.config = program, config
+        self._functions, rules = RunFunctions(), FloatRules(config.fused, config.flushes)
+        self.unit = dispatched(program, config.count, config.channels, rules, self._functions, engine="rows")
         self.traces = ThreadTraces(self.unit)
+        self.position = 0
+        self.stopped: MachineFault | None = None
+        """What keeps the run from going on."""
+        self.pokes: list[tuple[int, ThreadPlace, list[int], float]] = []
+        """What users have changed, as (position, place, threads, value)."""
         self._states = [self._state()]
-
-    # --- what stands next ------------------------------------------------------------------------------------------
 
     @property
     def ended(self) -> bool:
         """Whether no step can follow."""
         return self.stopped is not None or self.unit.standing() is None
-
-    def cycles(self) -> list[list[tuple[int, int]]]:
-        """Return for each thread the cycles of issue of its steps so far, as (instruction, cycle), and its waits.
-
-        They are those of the whole run where one thread is alone or all have ended: else threads that stand further
-        back may yet have their turn before.
-        """
-        issues: list[list[tuple[int, int]]] = [[] for _ in range(self.unit.threads)]
-
-        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
-            issues[thread].append((instruction, cycle))
-
-        schedule(self.program.code, self.traces.steps, self.config, watcher=issued)
-        return issues
-
-    # --- stops -----------------------------------------------------------------------------------------------------
-
-    def add(self, subject: Code | AtStep | ThreadPlace, count: int = 1) -> EuStop:
-        """Stop there from now on; return the stop with its number."""
-        return self.stops.enter(lambda number: EuStop(number, subject, count))
-
-    def delete(self, number: int) -> None:
-        """Forget a stop; raises InputError where there is none of that number."""
-        self.stops.forget(number)
-
-    # --- changes ---------------------------------------------------------------------------------------------------
 
     def poke(self, place: ThreadPlace, threads: list[int], value: float) -> None:
         """Give a place a value in some threads at this position, from now on whenever the run comes here.
@@ -295,59 +252,20 @@ class EuSession:
         earlier = [state for state in self._states if state.position < self.position]
         self._states = earlier or [self._state()]
 
-    # --- movement --------------------------------------------------------------------------------------------------
+    def kept_until(self, position: int) -> int:
+        """Return the last position up to this one and another whose state is kept."""
+        return self._kept(min(position, self.position)).position
 
-    def step(self, count: int, thread: int | None = None) -> None:
-        """Go on by steps, or by those that one thread takes part in; stops do not count."""
-        self.interrupted = False
-        done = 0
-        while done < count and not self.ended and not self.interrupted:
-            standing = self.unit.standing()
-            done += thread is None or (standing is not None and bool(standing[1][thread]))
-            self._forward()
-
-    def back(self, count: int) -> None:
-        """Go back by steps, at most to the first position."""
-        self.goto(max(0, self.position - count))
-
-    def goto(self, position: int) -> None:
-        """Go to a position, in either direction; stops do not count."""
-        self.interrupted = False
+    def goto(self, position: int) -> int:
+        """Go to a position, or to the last one where that comes first; return where it is."""
         if position < self.position:
-            self._restore(next(each for each in reversed(self._states) if each.position <= position))
-        while self.position < position and not self.ended and not self.interrupted:
-            self._forward()
+            self._restore(self._kept(position))
+        while self.position < position and not self.ended:
+            self.advance()
+        return self.position
 
-    def go_on(self) -> list[StopMet | PlaceChanged]:
-        """Go on to the next stop, or to the last position; return what was met."""
-        self.interrupted = False
-        watched = [(stop, stop.subject) for stop in self.stops.values() if isinstance(stop.subject, ThreadPlace)]
-        while not self.ended and not self.interrupted:
-            before = [place.read(self.unit) for _, place in watched]
-            standing = self.unit.standing()
-            by = -1 if standing is None else standing[0]
-            self._forward()
-            hits: list[StopMet | PlaceChanged] = []
-            for (stop, place), old in zip(watched, before, strict=True):
-                new = place.read(self.unit)
-                threads = np.flatnonzero((old != new).any(axis=1))
-                if len(threads) and stop.is_due():
-                    hits.append(PlaceChanged(stop, by, threads, old[threads], new[threads]))
-            hits += [StopMet(stop) for stop in self.stops.values() if self._is_here(stop) and stop.is_due()]
-            if hits:
-                return hits
-        return []
-
-    def _is_here(self, stop: EuStop) -> bool:
-        match stop.subject:
-            case AtStep(number):
-                return number == self.position
-            case Code():
-                standing = self.unit.standing()
-                return self.stopped is None and standing is not None and standing[0] in stop.subject.indices
-        return False
-
-    def _forward(self) -> None:
+    def advance(self) -> None:
+        """Execute a step, or find out what keeps the run from it."""
         if self.position >= self._states[-1].position + _APART:
             self._states.append(self._state())
         kept = self._state()
@@ -362,33 +280,110 @@ class EuSession:
             if position == self.position:
                 place.write(self.unit, threads, value)
 
-    # --- states ----------------------------------------------------------------------------------------------------
+    def _kept(self, position: int) -> _State:
+        return next(each for each in reversed(self._states) if each.position <= position)
+
+    def _arrays(self) -> tuple[NDArray[np.generic], ...]:
+        unit = self.unit
+        lanes = (*(unit.lanes.get_word(each) for each in _WORDS), *(unit.lanes.get_bit(each) for each in _BITS))
+        return unit.memory.data, self._functions.memory, unit.issued, unit.pointers, unit.ended, *lanes
 
     def _state(self) -> _State:
-        unit = self.unit
-        return _State(
-            self.position,
-            unit.memory.data.copy(),
-            self._functions.memory.copy(),
-            tuple(unit.lanes.get_word(name).copy() for name in _WORDS),
-            tuple(unit.lanes.get_bit(name).copy() for name in _BITS),
-            (unit.issued.copy(), unit.pointers.copy()),
-            unit.ended.copy(),
-            tuple(len(each) for each in self.traces.steps),
-        )
+        arrays = tuple(each.copy() for each in self._arrays())
+        return _State(self.position, arrays, tuple(len(each) for each in self.traces.steps))
 
     def _restore(self, state: _State) -> None:
-        unit = self.unit
-        unit.memory.data[:], self._functions.memory[:] = state.registers, state.memory
-        for name, words in zip(_WORDS, state.words, strict=True):
-            unit.lanes.set_word(name, words)
-        for name, bits in zip(_BITS, state.bits, strict=True):
-            unit.lanes.set_bit(name, bits)
-        unit.issued[:], unit.pointers[:] = state.counts
-        unit.ended[:] = state.ended
+        unit, own = self.unit, len(state.arrays) - len(_WORDS) - len(_BITS)
+        for live, kept in zip(self._arrays()[:own], state.arrays, strict=False):
+            live[:] = kept
+        for name, words in zip(_WORDS, state.arrays[own:], strict=False):
+            unit.lanes.set_word(name, words.view(np.uint32))
+        for name, bits in zip(_BITS, state.arrays[own + len(_WORDS) :], strict=True):
+            unit.lanes.set_bit(name, bits.view(np.bool_))
         for steps, length in zip(self.traces.steps, state.lengths, strict=True):
             del steps[length:]
         self.position, self.stopped = state.position, None
+
+
+class EuSession(RunSession[EuReplay, EuStop]):
+    """A run at a position, and its stops."""
+
+    @property
+    def unit(self) -> ExecutionUnit:
+        """The unit, as it is at this position."""
+        return self.replay.unit
+
+    @property
+    def program(self) -> EuProgram:
+        """The program that runs."""
+        return self.replay.program
+
+    def cycles(self) -> list[list[tuple[int, int]]]:
+        """Return for each thread the cycles of issue of its steps so far, as (instruction, cycle), and its waits.
+
+        They are those of the whole run where one thread is alone or all have ended: else threads that stand further
+        back may yet have their turn before.
+        """
+        issues: list[list[tuple[int, int]]] = [[] for _ in range(self.unit.threads)]
+
+        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
+            issues[thread].append((instruction, cycle))
+
+        schedule(self.program.code, self.replay.traces.steps, self.replay.config, watcher=issued)
+        return issues
+
+    def add(self, subject: Code | AtStep | ThreadPlace, count: int = 1) -> EuStop:
+        """Stop there from now on; return the stop with its number."""
+        return self.stops.enter(lambda number: EuStop(number, subject, count))
+
+    def step(self, count: int, thread: int | None = None) -> SessionOutcome:
+        """Go on by steps, or by those that one thread takes part in; stops do not count."""
+        return self.repeat(count, lambda: self._step(thread))
+
+    def _step(self, thread: int | None) -> int:
+        while not self.replay.ended and not self.interrupted:
+            standing = self.unit.standing()
+            self.replay.advance()
+            if thread is None or (standing is not None and standing[1][thread]):
+                break
+        return self.replay.position
+
+    def back(self, count: int) -> SessionOutcome:
+        """Go back by steps, at most to the first position."""
+        return self.goto(max(0, self.replay.position - count))
+
+    def forward(self, end: int) -> SessionOutcome:
+        """Go forwards to the next position at which a stop is due, at most to ``end``."""
+        watched = [(stop, stop.subject) for stop in self.stops.values() if isinstance(stop.subject, ThreadPlace)]
+        while self.replay.position < end and not self.replay.ended:
+            if self.interrupted:
+                return SessionOutcome(interrupted=True)
+            before = [place.read(self.unit) for _, place in watched]
+            standing = self.unit.standing()
+            by = -1 if standing is None else standing[0]
+            self.replay.advance()
+            hits: list[StopMet[SomeStop]] = []
+            for (stop, place), old in zip(watched, before, strict=True):
+                new = place.read(self.unit)
+                threads = np.flatnonzero((old != new).any(axis=1))
+                if len(threads) and self._is_due(stop):
+                    hits.append(PlaceChanged(stop, by, threads, old[threads], new[threads]))
+            hits += [StopMet(stop) for stop in self.stops.values() if self._is_here(stop) and self._is_due(stop)]
+            if hits:
+                return SessionOutcome(tuple(hits))
+        return SessionOutcome()
+
+    def _is_due(self, stop: EuStop) -> bool:
+        return not self.counting or stop.is_due()
+
+    def _is_here(self, stop: EuStop) -> bool:
+        match stop.subject:
+            case AtStep(number):
+                return number == self.replay.position
+            case Code():
+                standing = self.unit.standing()
+                return self.replay.stopped is None and standing is not None and standing[0] in stop.subject.indices
+        return False
 
 
 # What is shown of a run that is looked into: where threads stand, code, registers, channels, stops.
@@ -401,16 +396,12 @@ _HEAD = 28
 _NOWHERE = 0xFFFFFFFF
 
 
-def _line(text: str, width: int) -> Fact:
-    return Fact(cut(text, width), wrap=False)
-
-
 def run(width: int, session: EuSession) -> Iterator[Part]:
     """Yield the program, its threads, and how far the run has come."""
     program = session.program
     yield f"{cut(program.name, 1000) or 'program'} ({program.sha256[:6]}) · {counted(session.unit.threads, 'thread')}"
     issued = int(session.unit.issued.sum())
-    yield f"{counted(session.position, 'step')}, {counted(issued, 'instruction')} of all threads together"
+    yield f"{counted(session.replay.position, 'step')}, {counted(issued, 'instruction')} of all threads together"
     alone = session.unit.threads == 1 or session.unit.standing() is None
     if issued and alone:
         last = max((cycle for steps in session.cycles() for _, cycle in steps), default=0)
@@ -420,14 +411,14 @@ def run(width: int, session: EuSession) -> Iterator[Part]:
 def position(width: int, session: EuSession) -> Iterator[Part]:
     """Yield the position, and the instruction that comes with the threads that carry it out."""
     standing = session.unit.standing()
-    yield f"step {session.position:,}" + (", the end" if standing is None else "")
+    yield f"step {session.replay.position:,}" + (", the end" if standing is None else "")
     if standing is None:
         return
     here, active = standing
     which = _numbers(np.flatnonzero(active).tolist())
-    yield _line(f"  {place(session.program, here):<22} {source_text(session.program, here)}", width)
+    yield line(f"  {place(session.program, here):<22} {source_text(session.program, here)}", width)
     first = int(np.flatnonzero(active)[0])
-    yield _line(f"  {'thread ' + which:<22} channels {_channels(int(session.unit.running[first]))}", width)
+    yield line(f"  {'thread ' + which:<22} channels {_channels(int(session.unit.running[first]))}", width)
 
 
 def _numbers(found: list[int]) -> str:
@@ -449,8 +440,8 @@ def code(width: int, session: EuSession, at: int | None = None) -> Iterator[Part
         mark = f"{here} =>" if here else ""
         labels = [name for name, word in program.labels.items() if program.index_of.get(word) == index]
         for label in labels:
-            yield _line(f"{label}:", width)
-        yield _line(f"{mark:>8} {index:>6}  {source_text(program, index)}", width)
+            yield line(f"{label}:", width)
+        yield line(f"{mark:>8} {index:>6}  {source_text(program, index)}", width)
 
 
 def threads(width: int, session: EuSession) -> Iterator[Part]:
@@ -509,7 +500,7 @@ def values(width: int, session: EuSession, where: ThreadPlace, chosen: list[int]
     for thread, row in zip(chosen, cells, strict=True):
         for first in range(0, len(row), across):
             name = where.text + (f" +{first}" if len(row) > across else "")
-            yield _line(f"  thread {thread:<3} {name:<14} {' '.join(row[first : first + across])}", width)
+            yield line(f"  thread {thread:<3} {name:<14} {' '.join(row[first : first + across])}", width)
 
 
 def _shown(value: float, form: str) -> str:
@@ -524,161 +515,73 @@ def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator
     """Yield the operands of an instruction of a thread: which bytes each channel's element takes, and the kind."""
     instruction = session.program.code[index]
     controls = instruction.controls
-    yield _line(f"  {instruction.text()}", width)
+    yield line(f"  {instruction.text()}", width)
     addresses = session.unit.addresses[thread].tolist()
     for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
         if isinstance(operand, ImmediateOperand):
-            yield _line(f"  {spec.name:<5} immediate {operand.value}", width)
+            yield line(f"  {spec.name:<5} immediate {operand.value}", width)
             continue
         if not isinstance(operand, SourceRegion | EuDestination) or operand.null:
             continue
-        places = []
-        for element in range(min(controls.size, CHANNELS)):
-            if isinstance(operand, SourceRegion):
-                row = element // operand.width if operand.vertical == VXH else 0
-                place_in = operand.place(element)
-            else:
-                row, place_in = 0, element * operand.stride * operand.type.size
-            base = operand.first_byte
-            if operand.address is not None:
-                base = addresses[min(7, operand.address.index + row)] + operand.address.offset
-            places.append(base + place_in)
+        places = [operand.chosen(element, addresses) for element in range(min(controls.size, CHANNELS))]
         kind = region_kind(operand) if isinstance(operand, SourceRegion) else "destination"
         shown = " ".join(f"{each // REGISTER_BYTES}.{each % REGISTER_BYTES}" for each in places)
         yield Fact(f"  {spec.name:<5} {kind}, {operand.type.name}, {operand.file.name.lower()} register.byte: {shown}")
 
 
-def subject_text(stop: EuStop) -> str:
-    """Return what a stop is about."""
-    match stop.subject:
-        case Code():
-            text = stop.subject.text
-        case AtStep(at):
-            text = f"step {at:,}"
-        case ThreadPlace():
-            text = f"watch {stop.subject.text}"
-    return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
-
-
-def stops(width: int, session: EuSession) -> Iterator[Part]:
-    """Yield the stops that are set."""
-    if not session.stops:
-        yield "no stops"
-    for stop in session.stops.values():
-        yield _line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
-
-
-def outcome(width: int, session: EuSession, hits: list[StopMet | PlaceChanged]) -> Iterator[Part]:
+def outcome(width: int, session: EuSession, hits: Iterable[StopMet[EuStop]]) -> Iterator[Part]:
     """Yield which stops were met, and what kept the run from going on."""
     for hit in hits:
-        yield _line(f"stop {hit.stop.number}: {subject_text(hit.stop)}", width)
+        yield line(f"stop {hit.stop.number}: {hit.stop.text}", width)
         if isinstance(hit, PlaceChanged):
             where = place(session.program, hit.by)
-            yield _line(f"  by {where}  {source_text(session.program, hit.by)}", width)
+            yield line(f"  by {where}  {source_text(session.program, hit.by)}", width)
             for thread, old, new in zip(hit.threads[:_FEW].tolist(), hit.before, hit.after, strict=False):
                 differs = np.flatnonzero(old != new)[:_FEW].tolist()
                 shown = ", ".join(f"[{at}] {int(old[at]):08x} -> {int(new[at]):08x}" for at in differs)
-                yield _line(f"  thread {thread}: {shown}", width)
-    if session.stopped is not None:
-        yield _line(str(session.stopped), 4 * width)
+                yield line(f"  thread {thread}: {shown}", width)
+    if session.replay.stopped is not None:
+        yield line(str(session.replay.stopped), 4 * width)
 
 
 # Commands of the debugger for execution units: one table of names, short forms and meanings, as for other machines.
 
 
-class EuDialogue:
-    """A session and who shows it; `carry_out` takes one command."""
+class EuDialogue(Dialogue[EuSession]):
+    """A session and its viewer."""
 
-    def __init__(self, session: EuSession, viewer: Viewer) -> None:
-        self.session, self._viewer = session, viewer
-        self.ended = False
-
-    @property
-    def exit_code(self) -> int:
-        """Of what has stopped the program; 0 where nothing has."""
-        return 0 if self.session.stopped is None else self.session.stopped.exit_code
-
-    def carry_out(self, text: str) -> None:
-        """Carry out one command; raises InputError where it cannot be understood or not be done."""
-        command, words = find_command(COMMANDS, text)
-        command.carry_out(self, words)
-
-    def greet(self) -> None:
-        """Show the program, and where the run stands."""
-        self._say(run)
-        self._say(position)
-
-    def interrupt(self) -> None:
-        """Ask a long movement to end after its step."""
-        self.session.interrupted = True
-
-    def _say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
-        self._viewer.print(*view(self._viewer.width, self.session, *about))
-
-    # --- movement --------------------------------------------------------------------------------------------------
-
-    def _moved(self, hits: list[StopMet | PlaceChanged]) -> None:
-        self._say(outcome, hits)
-        if self.session.interrupted:
-            self._viewer.print("interrupted")
-        self._say(position)
+    views = RunViews(run, position, outcome)
+    counts = "a step"
 
     def step(self, words: list[str]) -> None:
         thread = self._thread(words)
-        self.session.step(times_of(one_word(words, "a number")) if words else 1, thread)
-        self._moved([])
+        count = few_times(words)
+        self.moved(lambda: self.session.step(count, thread))
 
     def back(self, words: list[str]) -> None:
-        self.session.back(times_of(one_word(words, "a number")) if words else 1)
-        self._moved([])
-
-    def go_on(self, words: list[str]) -> None:
-        nothing_more(words)
-        self._moved(self.session.go_on())
-
-    def goto(self, words: list[str]) -> None:
-        self.session.goto(number_of(one_word(words, "a step")))
-        self._moved([])
-
-    def end(self, words: list[str]) -> None:
-        nothing_more(words)
-        self.session.goto(1 << 62)
-        self._moved([])
+        count = few_times(words)
+        self.moved(lambda: self.session.back(count))
 
     # --- stops -----------------------------------------------------------------------------------------------------
 
-    def break_at(self, words: list[str]) -> None:
-        if not words:
-            self._say(stops)
-            return
-        count = 1
-        if len(words) > 2 and words[-2] == "every":
-            count, words = times_of(words[-1]), words[:-2]
+    def stop_at(self, words: list[str], count: int) -> EuStop:
+        """Set a stop at a place or a step; raises InputError."""
         match words:
             case ["step", at]:
-                self._set(self.session.add(AtStep(number_of(at)), count))
+                return self.session.add(AtStep(number_of(at)), count)
             case [where]:
-                self._set(self.session.add(find_code(self.session.program, where), count))
-            case _:
-                refuse(f"{' '.join(words)!r} is no place", "see: help")
+                return self.session.add(find_code(self.session.program, where), count)
+        refuse(f"{' '.join(words)!r} is no place", "see: help")
 
     def watch(self, words: list[str]) -> None:
-        self._set(self.session.add(place_named(one_word(words, "a register: g10, g10.2, f0, a0, acc, m1"))))
-
-    def _set(self, stop: EuStop) -> None:
-        self._viewer.print(f"stop {stop.number}: {subject_text(stop)}")
-
-    def delete(self, words: list[str]) -> None:
-        which = one_word(words, "the number of a stop, or all")
-        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
-            self.session.delete(number)
+        self.announce(self.session.add(place_named(one_word(words, "a register: g10, g10.2, f0, a0, acc, m1"))))
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
     def poke(self, words: list[str]) -> None:
         if not words:
-            for position, changed, threads, value in self.session.pokes:
-                self._viewer.print(_poke_text(position, changed.text, threads, value))
+            for position, changed, threads, value in self.session.replay.pokes:
+                self.viewer.print(_poke_text(position, changed.text, threads, value))
             return
         thread = self._thread(words)
         target, _, text = " ".join(words).partition("=")
@@ -688,15 +591,15 @@ class EuDialogue:
             refuse(f"{' '.join(words)!r} gives nothing a number", "as in: poke g10.2:F = 1.5 thread 0")
         changed = place_named(target.strip())
         threads = list(range(self.session.unit.threads)) if thread is None else [thread]
-        self.session.poke(changed, threads, value)
-        self._viewer.print(_poke_text(self.session.position, changed.text, threads, value))
+        self.session.replay.poke(changed, threads, value)
+        self.viewer.print(_poke_text(self.session.replay.position, changed.text, threads, value))
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def code(self, words: list[str]) -> None:
         at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
         nothing_more(words)
-        self._say(code, at)
+        self.say(code, at)
 
     def show(self, words: list[str]) -> None:
         thread = self._thread(words)
@@ -705,39 +608,32 @@ class EuDialogue:
             case []:
                 refuse("print what?", "masks, regions, or registers: g10, g10-g13:F, g10.2:W, m1, f0, a0, acc, pc")
             case ["masks"]:
-                self._say(masks, thread or 0)
+                self.say(masks, thread or 0)
             case ["regions", *rest]:
                 standing = self.session.unit.standing()
                 if not rest and standing is None:
                     refuse("no instruction comes", "print regions PLACE")
                 known = find_code(self.session.program, one_word(rest, "a place")).indices if rest else None
                 at = min(known) if known is not None else standing[0] if standing is not None else 0
-                self._say(regions, at, thread or 0)
+                self.say(regions, at, thread or 0)
             case _:
                 for word in words:
-                    self._say(values, place_named(word), chosen)
+                    self.say(values, place_named(word), chosen)
 
     def where(self, words: list[str]) -> None:
         nothing_more(words)
-        self._say(threads)
+        self.say(threads)
 
     def info(self, words: list[str]) -> None:
         match info_word(words):
             case [] | ["run"]:
                 self.greet()
             case ["threads"]:
-                self._say(threads)
+                self.say(threads)
             case ["stops"]:
-                self._say(stops)
+                self.say(stop_parts)
             case _:
                 refuse(f"no information on {' '.join(words)!r}", "allowed: run, threads, stops")
-
-    def help(self, words: list[str]) -> None:
-        self._viewer.print(*help_parts(COMMANDS, words, _FORMS))
-
-    def quit(self, words: list[str]) -> None:
-        nothing_more(words)
-        self.ended = True
 
     def _thread(self, words: list[str]) -> int | None:
         """Take ``thread N`` out of the words."""
@@ -764,6 +660,7 @@ COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
     DebugCommand("step", "s", "[N] [thread T]", "N instructions on, of one thread or of any", EuDialogue.step),
     DebugCommand("continue", "c", "", "on to the next stop or the end", EuDialogue.go_on),
     DebugCommand("back", "u", "[N]", "N steps back", EuDialogue.back),
+    DebugCommand("reverse-continue", "rc", "", "back to the last stop or the beginning", EuDialogue.go_back),
     DebugCommand("goto", "g", "STEP", "to a step, forwards or backwards", EuDialogue.goto),
     DebugCommand("end", "e", "", "to the end of the run", EuDialogue.end),
     DebugCommand("break", "b", "PLACE [every N]", "stop at a line, a label, *ADDRESS, step N", EuDialogue.break_at),
@@ -790,4 +687,4 @@ WHAT      registers; masks (channels, flags, pointers); regions [PLACE]
 
 def open_dialogue(program: EuProgram, config: EuConfig, viewer: Viewer) -> EuDialogue:
     """Return a dialogue with a run of a program, before its first step."""
-    return EuDialogue(EuSession(program, config), viewer)
+    return EuDialogue(EuSession(EuReplay(program, config)), viewer, COMMANDS, _FORMS)

@@ -71,8 +71,7 @@ class _Reaches:
         if found is not None:
             return found
         found = self._found[routine.entry] = {}
-        program = self._program
-        for at, instruction in zip(program.addresses, program.instructions, strict=True):
+        for at, instruction in zip(self._program.addresses, self._program.instructions, strict=True):
             if not routine.entry <= at < routine.end:
                 continue
             touched = footprint(instruction)
@@ -94,13 +93,19 @@ def _widen(reach: Reach, base: int, low: int, high: int) -> None:
     reach[base] = min(before[0], low), max(before[1], high)
 
 
+def _calls(program: AssembledProgram) -> Iterator[tuple[int, Instruction, Routine]]:
+    """Yield the calls of routines: position, instruction and what is called."""
+    entries = {routine.entry: routine for routine in program.routines}
+    for index, instruction in enumerate(program.instructions):
+        if instruction.declaration.flow is Flow.CALL and (called := entries.get(instruction.operands[0])) is not None:
+            yield index, instruction, called
+
+
 def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
     """Yield, for each argument that overlaps another one against the declaration, the call, what and why."""
-    entries = {routine.entry: routine for routine in program.routines}
     reaches = _Reaches(program)
-    for index, instruction in enumerate(program.instructions):
-        called = entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
-        if called is None or not (called.entire or called.apart):
+    for index, instruction, called in _calls(program):
+        if not (called.entire or called.apart):
             continue
         reach = reaches.of(called)
         places = {
@@ -216,11 +221,7 @@ def _stray_writes(program: AssembledProgram) -> Iterator[Finding]:
 
 def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
     """Calls whose arguments lie in the scratch of the routine that is called."""
-    entries = {routine.entry: routine for routine in program.routines}
-    for index, _, instruction, _ in _each(program):
-        called = entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
-        if called is None:
-            continue
+    for index, instruction, called in _calls(program):
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
             clash = _range_at(program, argument) if argument.base is None else None
             for start, size in called.scratch:
@@ -353,15 +354,14 @@ def _reached(program: AssembledProgram) -> set[int]:
 def _semaphores(program: AssembledProgram) -> Iterator[Finding]:
     """Semaphores that are only waited for, or only signalled."""
     used: dict[Flow, dict[int, int]] = {Flow.WAIT: {}, Flow.SIGNAL: {}}
-    for index, _, instruction, _ in _each(program):
+    for index, instruction in enumerate(program.instructions):
         if instruction.declaration.flow in used:
             used[instruction.declaration.flow].setdefault(instruction.operands[0], index)
-    for semaphore in sorted(used[Flow.WAIT] | used[Flow.SIGNAL]):
-        wait, signal = used[Flow.WAIT].get(semaphore), used[Flow.SIGNAL].get(semaphore)
-        if wait is not None and signal is None:
-            yield Finding(f"semaphore {semaphore} is waited for but never signalled", _place(program, wait))
-        elif signal is not None and wait is None:
-            yield Finding(f"semaphore {semaphore} is signalled but never waited for", _place(program, signal))
+    waits, signals = used[Flow.WAIT], used[Flow.SIGNAL]
+    for semaphore in sorted(waits.keys() ^ signals.keys()):
+        one, other = ("waited for", "signalled") if semaphore in waits else ("signalled", "waited for")
+        place = _place(program, (waits | signals)[semaphore])
+        yield Finding(f"semaphore {semaphore} is {one} but never {other}", place)
 
 
 _CHECKS: tuple[Callable[[AssembledProgram], Iterator[Finding]], ...] = (

@@ -51,9 +51,8 @@ if TYPE_CHECKING:
 
 # Rounds: instructions that are repeated with other numbers in each round, drafted once for all rounds.
 #
-# They become the same words, in the same order, as if every round had been emitted by itself; what takes long for
-# tens of
-# thousands of instructions one by one (looking at operands, encoding) is done for each kind, and in columns.
+# They become the same words, in the same order, as if every round had been emitted by itself; what takes long for tens
+# of thousands of instructions one by one (looking at operands, encoding) is done for each kind, and in columns.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -839,7 +838,7 @@ def _python_line(frame: FrameType) -> Line:
         text = linecache.getline(code.co_filename, frame.f_lineno).rstrip("\n")
         if len(_lines) >= _KEPT:
             _lines.clear()
-        # The bare file name: where the file lies on this computer is nobody's business.
+        # The bare file name: where the file is on this computer is private.
         line = Line(os.path.basename(code.co_filename), frame.f_lineno, text)
         known = _lines[id(code), frame.f_lasti] = code, line
     return known[1]

@@ -1,7 +1,6 @@
 """From a tree of items to code in a draft: runs the statements in order and keeps the faults.
 
-What each kind of statement does is given, because blocks run statements again. Every fault of a line is recorded and
-the next line is taken up, so that one run finds many.
+Every fault of a line is recorded and the next line is taken up, so that one run finds many.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from microcode import language as s
+from microcode import language
 from microcode.draft import Draft, OperandError
 from microcode.language import (
     Binary,
@@ -21,12 +20,18 @@ from microcode.language import (
     ExpressionNode,
     LabelReference,
     Line,
+    Macro,
     MacroValue,
     NameExpression,
+    OperationStatement,
     Range,
+    RoutineParameter,
     Scope,
     Silent,
     Source,
+    Statement,
+    StatementItem,
+    StreamStatement,
     Symbol,
     Template,
     Unary,
@@ -64,18 +69,16 @@ class _Call:
     column: int
 
 
-Handler = Callable[["Expander", Any, s.StatementItem, Scope], None]
+Handler = Callable[["Expander", Any, StatementItem, Scope], None]
 """What one kind of statement does: the second argument is a statement of that kind."""
 
 
 class Expander:
     """Expands the text of one assembly into a draft, and keeps the faults."""
 
-    def __init__(self, draft: Draft, handlers: Mapping[type[s.Statement], Handler], files: Files | None = None) -> None:
+    def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.files = files or Files(draft.target.folders)
-        self._handlers = handlers
-        """What each kind of statement does."""
+        self.files = Files(draft.target.folders)
         self.faults: list[Fault] = []
         self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
@@ -97,7 +100,7 @@ class Expander:
         scope.damaged = parsed.damaged
         for item in parsed.items:
             macro = item.statement
-            if isinstance(macro, s.Macro) and isinstance(macro.name, NameExpression):
+            if isinstance(macro, Macro) and isinstance(macro.name, NameExpression):
                 self.guarded(partial(_define, macro), item, scope)
         before, self.overrides = self.overrides, parameters
         self._including.append(source)
@@ -125,12 +128,12 @@ class Expander:
 
     # --- items ---------------------------------------------------------------------------------------------------
 
-    def body(self, items: Iterable[s.StatementItem], scope: Scope) -> None:
+    def body(self, items: Iterable[StatementItem], scope: Scope) -> None:
         """Run items in order."""
         for item in items:
             self.guarded(self._run, item, scope)
 
-    def _run(self, item: s.StatementItem, scope: Scope) -> None:
+    def _run(self, item: StatementItem, scope: Scope) -> None:
         self.count_step(item.line)
         self.draft.set_line(item.line)
         label = item.label
@@ -139,7 +142,7 @@ class Expander:
             with label.blamed():
                 self.draft.label(scope.checked(name_text(label, scope), label), place=place)
         if item.statement is not None:
-            self._handlers[type(item.statement)](self, item.statement, item, scope)
+            _HANDLERS[type(item.statement)](self, item.statement, item, scope)
 
     def count_step(self, line: Line) -> None:
         """Count a line towards the limit of the expansion; raises Stop beyond it."""
@@ -149,7 +152,7 @@ class Expander:
             self.complain(Complaint(message, *line.first_word, "is a repeat longer than it should be?"), line)
             raise ExpansionStop
 
-    def guarded(self, step: Callable[[s.StatementItem, Scope], None], item: s.StatementItem, scope: Scope) -> None:
+    def guarded(self, step: Callable[[StatementItem, Scope], None], item: StatementItem, scope: Scope) -> None:
         """Take a step; what is wrong with it is recorded."""
         try:
             step(item, scope)
@@ -198,14 +201,14 @@ class Expander:
             raise ExpansionStop
 
 
-def _define(macro: s.Macro, item: s.StatementItem, scope: Scope) -> None:
+def _define(macro: Macro, item: StatementItem, scope: Scope) -> None:
     scope.define_macro(macro, item)
 
 
 # What the statements do that make code or steer the expansion: instructions, macros, repeat, if, routine, loop.
 
 
-def _operation(expander: Expander, statement: s.OperationStatement, item: s.StatementItem, scope: Scope) -> None:
+def _operation(expander: Expander, statement: OperationStatement, item: StatementItem, scope: Scope) -> None:
     word = name_text(statement.name, scope)
     target = scope.target
     declaration = target.instructions.get(word)
@@ -236,7 +239,7 @@ def _operation(expander: Expander, statement: s.OperationStatement, item: s.Stat
         raise node.complain(fault.message, fault.hint) from None
 
 
-def _unknown(word: str, statement: s.OperationStatement, scope: Scope) -> Complaint:
+def _unknown(word: str, statement: OperationStatement, scope: Scope) -> Complaint:
     if scope.incomplete:
         return Silent("perhaps a macro that could not be read")
     near = nearest(word, [*scope.target.instructions, *scope.visible_macros()])
@@ -251,7 +254,7 @@ def _operand(node: ExpressionNode, scope: Scope) -> Value:
     return value
 
 
-def _target(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> LabelReference:
+def _target(node: ExpressionNode, item: StatementItem, scope: Scope, expander: Expander) -> LabelReference:
     """Return the label that an operand names."""
     place = item.line.place(node.column, node.stop - node.column)
     if not isinstance(node, NameExpression | Template):
@@ -264,7 +267,11 @@ def _target(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander:
 
 
 def _expand(
-    expander: Expander, macro: MacroValue, statement: s.OperationStatement, item: s.StatementItem, scope: Scope
+    expander: Expander,
+    macro: MacroValue,
+    statement: OperationStatement,
+    item: StatementItem,
+    scope: Scope,
 ) -> None:
     parameters, given = macro.definition.parameters, statement.operands
     if len(parameters) != len(given):
@@ -282,7 +289,7 @@ def _expand(
     expander.draft.set_line(item.line)
 
 
-def _argument(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> Value:
+def _argument(node: ExpressionNode, item: StatementItem, scope: Scope, expander: Expander) -> Value:
     """Return the value of a macro argument; a name that means nothing here may yet be a label."""
     if isinstance(node, NameExpression):
         value = scope.find(node.name)
@@ -296,7 +303,7 @@ def _argument(node: ExpressionNode, item: s.StatementItem, scope: Scope, expande
     return node.evaluate(scope)
 
 
-def _repeat(expander: Expander, statement: s.Repeat, item: s.StatementItem, scope: Scope) -> None:
+def _repeat(expander: Expander, statement: language.Repeat, item: StatementItem, scope: Scope) -> None:
     low, high = whole(statement.low, scope), whole(statement.high, scope)
     variable = scope.checked(statement.variable.name, statement.variable)
     for turn in range(low, high + 1):
@@ -305,7 +312,7 @@ def _repeat(expander: Expander, statement: s.Repeat, item: s.StatementItem, scop
             expander.body(item.body, scope.inside({variable: turn}))
 
 
-def _condition(expander: Expander, statement: s.Condition, item: s.StatementItem, scope: Scope) -> None:
+def _condition(expander: Expander, statement: language.Condition, item: StatementItem, scope: Scope) -> None:
     for branch in item.branches:
         try:
             chosen = branch.test is None or truth(branch.test.evaluate(scope), branch.test)
@@ -319,7 +326,7 @@ def _condition(expander: Expander, statement: s.Condition, item: s.StatementItem
             return
 
 
-def _routine(expander: Expander, statement: s.RoutineDef, item: s.StatementItem, scope: Scope) -> None:
+def _routine(expander: Expander, statement: language.RoutineDef, item: StatementItem, scope: Scope) -> None:
     name = scope.checked(name_text(statement.name, scope), statement.name)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
@@ -368,7 +375,7 @@ def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, in
     return found
 
 
-def _loop(expander: Expander, statement: s.Loop, item: s.StatementItem, scope: Scope) -> None:
+def _loop(expander: Expander, statement: language.Loop, item: StatementItem, scope: Scope) -> None:
     count = whole(statement.count, scope)
     with statement.count.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
@@ -377,7 +384,7 @@ def _loop(expander: Expander, statement: s.Loop, item: s.StatementItem, scope: S
     expander.draft.emit(scope.target.mnemonic(Flow.END_LOOP))
 
 
-def _stream(expander: Expander, statement: s.StreamStatement, item: s.StatementItem, scope: Scope) -> None:
+def _stream(expander: Expander, statement: StreamStatement, item: StatementItem, scope: Scope) -> None:
     with statement.name.blamed():
         expander.draft.stream(statement.name.name)
 
@@ -387,13 +394,13 @@ def _words(nodes: tuple[ExpressionNode, ...], scope: Scope) -> str:
     return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
 
 
-def _assertion(expander: Expander, statement: s.Assertion, item: s.StatementItem, scope: Scope) -> None:
+def _assertion(expander: Expander, statement: language.Assertion, item: StatementItem, scope: Scope) -> None:
     if not truth(statement.test.evaluate(scope), statement.test):
         message = _words(statement.message, scope) or "the assertion does not hold"
         raise statement.test.complain(message)
 
 
-def _needs(expander: Expander, statement: s.NeedsStatement, item: s.StatementItem, scope: Scope) -> None:
+def _needs(expander: Expander, statement: language.NeedsStatement, item: StatementItem, scope: Scope) -> None:
     value = statement.value.evaluate(scope)
     if not isinstance(value, int | str):
         raise statement.value.complain(f"a whole number or a text is needed here, not {shown(value)}")
@@ -402,21 +409,8 @@ def _needs(expander: Expander, statement: s.NeedsStatement, item: s.StatementIte
         expander.draft.need(str(statement.key.value), value, why)
 
 
-def _message(expander: Expander, statement: s.Message, item: s.StatementItem, scope: Scope) -> None:
+def _message(expander: Expander, statement: language.Message, item: StatementItem, scope: Scope) -> None:
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
-
-
-HANDLERS: dict[type[s.Statement], Handler] = {
-    s.Repeat: _repeat,
-    s.Condition: _condition,
-    s.RoutineDef: _routine,
-    s.Loop: _loop,
-    s.StreamStatement: _stream,
-    s.Assertion: _assertion,
-    s.NeedsStatement: _needs,
-    s.Message: _message,
-    s.OperationStatement: _operation,
-}
 
 
 # What the statements do that define names and memory: include, const, param, range, overlay, data, macro.
@@ -433,7 +427,7 @@ def bind(scope: Scope, node: NameExpression | Template, make: Callable[[str], Va
     scope.names[name] = make(name)
 
 
-def _include(expander: Expander, statement: s.Include, item: s.StatementItem, scope: Scope) -> None:
+def _include(expander: Expander, statement: language.Include, item: StatementItem, scope: Scope) -> None:
     given = {name.name: value.evaluate(scope) for name, value in statement.bindings}
     try:
         included = expander.include(str(statement.path.value), given)
@@ -449,11 +443,11 @@ def _include(expander: Expander, statement: s.Include, item: s.StatementItem, sc
             raise name.complain(*included.unknown_parameter(name.name))
 
 
-def _const(expander: Expander, statement: s.Const, item: s.StatementItem, scope: Scope) -> None:
+def _const(expander: Expander, statement: language.Const, item: StatementItem, scope: Scope) -> None:
     bind(scope, statement.name, lambda name: statement.value.evaluate(scope))
 
 
-def _param(expander: Expander, statement: s.RoutineParameter, item: s.StatementItem, scope: Scope) -> None:
+def _param(expander: Expander, statement: RoutineParameter, item: StatementItem, scope: Scope) -> None:
     if scope.parent is not None:
         raise Complaint("a param stands at the top level of a file", *item.line.first_word)
     scope.parameters.append(statement.name.name)
@@ -465,7 +459,7 @@ def _param(expander: Expander, statement: s.RoutineParameter, item: s.StatementI
     )
 
 
-def _range(expander: Expander, statement: s.RangeDef, item: s.StatementItem, scope: Scope) -> None:
+def _range(expander: Expander, statement: language.RangeDef, item: StatementItem, scope: Scope) -> None:
 
     def declare(name: str) -> Range:
         size = whole(statement.size, scope)
@@ -490,7 +484,7 @@ def _absolute(node: ExpressionNode, scope: Scope) -> int:
     raise node.complain(f"an address is needed here, not {shown(value)}")
 
 
-def _data(expander: Expander, statement: s.Data, item: s.StatementItem, scope: Scope) -> None:
+def _data(expander: Expander, statement: language.Data, item: StatementItem, scope: Scope) -> None:
     where = statement.where.evaluate(scope)
     if not isinstance(where, Range):
         where = Mem(_absolute(statement.where, scope))
@@ -499,26 +493,33 @@ def _data(expander: Expander, statement: s.Data, item: s.StatementItem, scope: S
         expander.draft.data(where, *values, kind=statement.kind)
 
 
-def _macro(expander: Expander, statement: s.Macro, item: s.StatementItem, scope: Scope) -> None:
+def _macro(expander: Expander, statement: Macro, item: StatementItem, scope: Scope) -> None:
     # Plain macros at the top level were defined before anything else.
     if scope.parent is not None or isinstance(statement.name, Template):
         scope.define_macro(statement, item)
 
 
-DECLARATION_HANDLERS: dict[type[s.Statement], Handler] = {
-    s.Include: _include,
-    s.Const: _const,
-    s.RoutineParameter: _param,
-    s.RangeDef: _range,
-    s.Data: _data,
-    s.Macro: _macro,
+_HANDLERS: dict[type[Statement], Handler] = {
+    language.Include: _include,
+    language.Const: _const,
+    RoutineParameter: _param,
+    language.RangeDef: _range,
+    language.Data: _data,
+    Macro: _macro,
+    language.Repeat: _repeat,
+    language.Condition: _condition,
+    language.RoutineDef: _routine,
+    language.Loop: _loop,
+    StreamStatement: _stream,
+    language.Assertion: _assertion,
+    language.NeedsStatement: _needs,
+    language.Message: _message,
+    OperationStatement: _operation,
 }
+"""What each kind of statement does."""
 
 
 # Whole sources expanded into a draft, with all of their faults in one error.
-
-
-_HANDLERS = DECLARATION_HANDLERS | HANDLERS
 
 
 def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
@@ -539,7 +540,7 @@ def expand_text(draft: Draft, text: str, values: Mapping[str, Value]) -> Mapping
 
 
 def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Expander], Scope]) -> Scope:
-    expander = Expander(draft, _HANDLERS)
+    expander = Expander(draft)
     scope = Scope(draft.target, damaged=True)
     try:
         with draft.at(None):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import add, and_, mul, or_, sub, truediv, xor
 from pathlib import Path
 from typing import Protocol
 
@@ -222,16 +223,10 @@ def _limited(value: int) -> int:
     return value
 
 
-def _divide(left: int, right: int) -> int:
+def _divided(left: int, right: int) -> tuple[int, int]:
     if right == 0:
         raise ValueError("division by zero")
-    return left // right
-
-
-def _remainder(left: int, right: int) -> int:
-    if right == 0:
-        raise ValueError("division by zero")
-    return left % right
+    return divmod(left, right)
 
 
 def _shift(left: int, right: int, *, up: bool) -> int:
@@ -253,22 +248,17 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda left, right: _limited(left + right),
     "-": lambda left, right: _limited(left - right),
     "*": lambda left, right: _limited(left * right),
-    "/": _divide,
-    "%": _remainder,
+    "/": lambda left, right: _divided(left, right)[0],
+    "%": lambda left, right: _divided(left, right)[1],
     "<<": lambda left, right: _shift(left, right, up=True),
     ">>": lambda left, right: _shift(left, right, up=False),
-    "&": lambda left, right: left & right,
-    "|": lambda left, right: left | right,
-    "^": lambda left, right: left ^ right,
+    "&": and_,
+    "|": or_,
+    "^": xor,
     **_COMPARE,
 }
 # fmt: on
-_ON_FLOATS: dict[str, Callable[[float, float], float]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right,
-}
+_ON_FLOATS: dict[str, Callable[[float, float], float]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 def arithmetic(operator: str, left: Value, right: Value) -> Value:

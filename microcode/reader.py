@@ -12,9 +12,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn, TypeVar
 
-from microcode import language as e
-from microcode import language as s
-from microcode.language import Complaint, DataKind, Line, NameExpression, Source, Template, first_word, read_source
+from microcode import language
+from microcode.language import (
+    Complaint,
+    DataKind,
+    ExpressionNode,
+    Line,
+    NameExpression,
+    Source,
+    Statement,
+    StatementItem,
+    Template,
+    first_word,
+    read_source,
+)
 from pixelflow.simd.errors import Fault, nearest
 from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
@@ -55,7 +66,7 @@ class Files:
 
         ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
         What a source includes lies in the folder of the program, in one of ``folders``, in the library, or below
-        them, wherever links lead: messages show lines of what is included, and somebody else's program shall not show
+        them, wherever links lead: messages show lines of what is included, and another person's program shall not show
         lines of any file that its user may read.
         """
         if not path or "\0" in path:
@@ -333,7 +344,7 @@ class _Reader(Tokens):
 
     # --- expressions -----------------------------------------------------------------------------------------------
 
-    def expression(self, lowest: int = 0) -> e.ExpressionNode:
+    def expression(self, lowest: int = 0) -> ExpressionNode:
         """Read operators of at least the ``lowest`` precedence."""
         left, before = self.factor(), None
         while self.kind in ("OPERATOR", "SIGN") and (level := _PRECEDENCE[self.text]) >= lowest:
@@ -344,14 +355,14 @@ class _Reader(Tokens):
                 self.note(Complaint("comparisons do not chain", operator.column, len(operator.text), hint))
             before = level
             if operator.text in ("&&", "||"):
-                left = e.Logical(left.column, right.stop, operator.text == "&&", left, right)
+                left = language.Logical(left.column, right.stop, operator.text == "&&", left, right)
             else:
-                left = e.Binary(left.column, right.stop, operator.text, left, right)
+                left = language.Binary(left.column, right.stop, operator.text, left, right)
         self.expected |= {"OPERATOR", "SIGN"}
         self.close(AFTER_EXPRESSION)
         return left
 
-    def factor(self) -> e.ExpressionNode:
+    def factor(self) -> ExpressionNode:
         if self.depth == DEPTH:
             raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
         self.depth += 1
@@ -359,33 +370,33 @@ class _Reader(Tokens):
         self.depth -= 1
         return found
 
-    def parenthesis(self) -> e.ExpressionNode:
+    def parenthesis(self) -> ExpressionNode:
         found = self.expression()
         self.must(")")
         return found
 
-    def operand_of_operator(self, token: Token) -> e.ExpressionNode:
+    def operand_of_operator(self, token: Token) -> ExpressionNode:
         match token.kind:
             case "NUMBER" | "FRACTION" | "CHARACTER" | "STRING":
                 return self.literal(token)
             case "SIGN" | "NOT":
                 operand = self.factor()
-                return e.Unary(token.column, operand.stop, token.text, operand)
+                return language.Unary(token.column, operand.stop, token.text, operand)
         if self.has("["):
             index = self.expression()
             self.must("]")
-            return e.Index(token.column, index.stop + 1, self.spelled(token), index)
+            return language.Index(token.column, index.stop + 1, self.spelled(token), index)
         if token.kind == "NAME" and self.has("("):
-            arguments: tuple[e.ExpressionNode, ...] = ()
+            arguments: tuple[ExpressionNode, ...] = ()
             if not self.has(")"):
                 arguments = self.expressions()
                 self.must(")")
             stop = arguments[-1].stop + 1 if arguments else token.stop + 2
-            return e.CallExpression(token.column, stop, token.text, arguments)
+            return language.CallExpression(token.column, stop, token.text, arguments)
         return self.spelled(token)
 
-    def literal(self, token: Token) -> e.Literal:
-        return e.Literal(token.column, token.stop, self.value(token))
+    def literal(self, token: Token) -> language.Literal:
+        return language.Literal(token.column, token.stop, self.value(token))
 
     def value(self, token: Token) -> int | float | str:
         match token.kind:
@@ -419,34 +430,34 @@ class _Reader(Tokens):
             self.note(Complaint(f"{text[:DIGITS]} is not a number", token.column, len(text), hint))
             return 0
 
-    def spelled(self, token: Token) -> e.NameExpression | e.Template:
+    def spelled(self, token: Token) -> NameExpression | Template:
         """Return the node of a name, which may have parts to be computed."""
         if token.kind != "TEMPLATE" or len(token.text) > NAME_LENGTH:
             return self.plain(token)
         column = token.column
-        parts: list[str | e.ExpressionNode] = []
+        parts: list[str | ExpressionNode] = []
         for part in re.split(r"(\{[^}]*\})", token.text):
             if part.startswith("{"):
                 parts.append(self.computed(part[1:-1], column))
             elif part:
                 parts.append(part)
             column += len(part)
-        return e.Template(token.column, token.stop, tuple(parts))
+        return Template(token.column, token.stop, tuple(parts))
 
-    def plain(self, token: Token) -> e.NameExpression:
+    def plain(self, token: Token) -> NameExpression:
         """Return the node of a name as it stands."""
         if len(token.text) > NAME_LENGTH:
             self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", token.column, len(token.text)))
-        return e.NameExpression(token.column, token.stop, token.text)
+        return NameExpression(token.column, token.stop, token.text)
 
-    def computed(self, inner: str, offset: int) -> e.ExpressionNode:
+    def computed(self, inner: str, offset: int) -> ExpressionNode:
         """Read what stands in the braces of a name."""
         if not _BRACED_WORD.fullmatch(inner):
             try:
                 return _read(inner, _Reader.expression, offset)
             except Complaint as complaint:
                 self.note(complaint)
-        return e.NameExpression(offset + 1, offset + 1 + len(inner), inner)
+        return NameExpression(offset + 1, offset + 1 + len(inner), inner)
 
     # --- parts of statements -----------------------------------------------------------------------------------------
 
@@ -457,7 +468,7 @@ class _Reader(Tokens):
             found.append(read())
         return tuple(found)
 
-    def expressions(self) -> tuple[e.ExpressionNode, ...]:
+    def expressions(self) -> tuple[ExpressionNode, ...]:
         found = self.several(self.expression)
         self.close((")", END))
         return found
@@ -465,7 +476,7 @@ class _Reader(Tokens):
     def name(self) -> Token:
         return self.take("NAME", "TEMPLATE")
 
-    def parameters(self) -> tuple[e.NameExpression, ...]:
+    def parameters(self) -> tuple[NameExpression, ...]:
         self.must("(")
         if self.has(")"):
             return ()
@@ -473,32 +484,32 @@ class _Reader(Tokens):
         self.must(")")
         return found
 
-    def names(self) -> tuple[e.NameExpression, ...]:
+    def names(self) -> tuple[NameExpression, ...]:
         tokens = self.several(lambda: self.take("NAME"))
-        return tuple(e.NameExpression(token.column, token.stop, token.text) for token in tokens)
+        return tuple(NameExpression(token.column, token.stop, token.text) for token in tokens)
 
-    def place(self) -> e.ExpressionNode:
+    def place(self) -> ExpressionNode:
         """Read an expression, or an address in brackets."""
         if not self.has("["):
             return self.expression()
         inner = self.expression()
         self.must("]")
-        return e.Address(inner.column - 1, inner.stop + 1, inner)
+        return language.Address(inner.column - 1, inner.stop + 1, inner)
 
-    def operand(self) -> e.ExpressionNode:
+    def operand(self) -> ExpressionNode:
         if self.has("#"):
             inner = self.expression()
-            return e.Immediate(inner.column - 1, inner.stop, inner)
+            return language.Immediate(inner.column - 1, inner.stop, inner)
         found, words = self.place(), []
         while self.kind == "BRACED":
             words.append(self.take("BRACED"))
         if not words:
             return found
-        return e.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
+        return language.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
 
     # --- statements --------------------------------------------------------------------------------------------------
 
-    def label_and_statement(self) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+    def label_and_statement(self) -> tuple[NameExpression | Template | None, Statement | None]:
         label = None
         if self.kind in ("NAME", "TEMPLATE") and self.text not in _STATEMENTS:
             word = self.take(self.kind)
@@ -507,7 +518,7 @@ class _Reader(Tokens):
             label = self.spelled(word)
         return label, None if self.ends() else self.statement()
 
-    def statement(self) -> s.Statement:
+    def statement(self) -> Statement:
         read = _STATEMENTS.get(self.text)
         if read is not None:
             self.must(self.text)
@@ -517,33 +528,33 @@ class _Reader(Tokens):
             self.fail("a statement")
         return self.operation(self.take(self.kind))
 
-    def operation(self, word: Token) -> s.OperationStatement:
+    def operation(self, word: Token) -> language.OperationStatement:
         operands = () if self.ends() else self.several(self.operand)
         if word.kind != "GATED":
-            return s.OperationStatement(self.spelled(word), None, operands)
+            return language.OperationStatement(self.spelled(word), None, operands)
         mnemonic, suffix = word.text.split(".")
         dot = word.column + len(mnemonic)
-        return s.OperationStatement(
-            e.NameExpression(word.column, dot, mnemonic), e.NameExpression(dot, word.stop, suffix), operands
+        return language.OperationStatement(
+            NameExpression(word.column, dot, mnemonic), NameExpression(dot, word.stop, suffix), operands
         )
 
-    def include(self) -> s.Include:
+    def include(self) -> language.Include:
         path = self.literal(self.take("STRING"))
-        return s.Include(path, self.several(self.binding) if self.has("with") else ())
+        return language.Include(path, self.several(self.binding) if self.has("with") else ())
 
-    def binding(self) -> tuple[e.NameExpression, e.ExpressionNode]:
+    def binding(self) -> tuple[NameExpression, ExpressionNode]:
         name = self.take("NAME")
         self.must("=")
         value = self.expression()
         return self.plain(name), value
 
-    def const(self) -> s.Const:
+    def const(self) -> language.Const:
         name = self.name()
         self.must("=")
         value = self.expression()
-        return s.Const(self.spelled(name), value)
+        return language.Const(self.spelled(name), value)
 
-    def range(self, *, overlay: bool = False) -> s.RangeDef:
+    def range(self, *, overlay: bool = False) -> language.RangeDef:
         name = self.name()
         self.must("[")
         size = self.expression()
@@ -551,7 +562,7 @@ class _Reader(Tokens):
         if overlay:
             self.must("at")
         place = self.place() if overlay or self.has("at") else None
-        return s.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
+        return language.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
 
     def form(self) -> RangeForm:
         word = self.take_word(_RANGE_FORM, "TYPE") or self.take("NAME")
@@ -560,62 +571,62 @@ class _Reader(Tokens):
             raise Complaint(f"{word.text} is not a form of a range", word.column, len(word.text), f"forms: {known}")
         return RangeForm(word.text)
 
-    def data(self) -> s.Data:
+    def data(self) -> language.Data:
         where = self.place()
         self.must(":")
         if self.has("lane"):
-            return s.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
+            return language.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
         kind = self.take_word(_DATA_KIND, "TYPE")
-        return s.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
+        return language.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
 
-    def repeat(self) -> s.Repeat:
+    def repeat(self) -> language.Repeat:
         variable = self.take("NAME")
         self.must("in")
         low = self.expression()
         self.must("..")
         high = self.expression()
-        return s.Repeat(self.plain(variable), low, high)
+        return language.Repeat(self.plain(variable), low, high)
 
-    def routine(self, *, started: bool = True) -> s.RoutineDef:
+    def routine(self, *, started: bool = True) -> language.RoutineDef:
         name, parameters = self.name(), self.parameters()
         entire = self.names() if self.has("whole") else ()
         apart = self.names() if self.has("apart") else ()
         uses = self.expressions() if self.has("uses") else ()
-        return s.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
+        return language.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
 
-    def macro(self) -> s.Macro:
+    def macro(self) -> language.Macro:
         name, parameters = self.name(), self.parameters()
-        return s.Macro(self.spelled(name), parameters)
+        return language.Macro(self.spelled(name), parameters)
 
-    def assertion(self) -> s.Assertion:
-        return s.Assertion(self.expression(), self.expressions() if self.has(",") else ())
+    def assertion(self) -> language.Assertion:
+        return language.Assertion(self.expression(), self.expressions() if self.has(",") else ())
 
-    def needs(self) -> s.NeedsStatement:
+    def needs(self) -> language.NeedsStatement:
         key = self.literal(self.take("STRING"))
         self.must("=")
         value = self.expression()
-        return s.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
+        return language.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
 
 
-_STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
+_STATEMENTS: dict[str, Callable[[_Reader], Statement]] = {
     "include": _Reader.include,
     "const": _Reader.const,
-    "param": lambda line: s.RoutineParameter(*line.binding()),
+    "param": lambda line: language.RoutineParameter(*line.binding()),
     "range": _Reader.range,
     "overlay": lambda line: line.range(overlay=True),
     "data": _Reader.data,
     "macro": _Reader.macro,
     "repeat": _Reader.repeat,
-    "if": lambda line: s.Condition(line.expression()),
-    "else": lambda line: s.Otherwise(line.expression() if line.has("if") else None),
-    "end": lambda line: s.EndStatement(),
+    "if": lambda line: language.Condition(line.expression()),
+    "else": lambda line: language.Otherwise(line.expression() if line.has("if") else None),
+    "end": lambda line: language.EndStatement(),
     "routine": _Reader.routine,
     "proc": lambda line: line.routine(started=False),
-    "loop": lambda line: s.Loop(line.expression()),
-    "stream": lambda line: s.StreamStatement(line.plain(line.take("NAME"))),
+    "loop": lambda line: language.Loop(line.expression()),
+    "stream": lambda line: language.StreamStatement(line.plain(line.take("NAME"))),
     "assert": _Reader.assertion,
     "needs": _Reader.needs,
-    "error": lambda line: s.Message(line.expressions()),
+    "error": lambda line: language.Message(line.expressions()),
 }
 """Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
 can go on with them."""
@@ -629,7 +640,7 @@ def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read
     return found
 
 
-def read_expression(text: str) -> e.ExpressionNode:
+def read_expression(text: str) -> ExpressionNode:
     """Return the expression that a text is; raises Complaint."""
     if len(text) > LONGEST:
         raise Complaint(f"the expression is longer than {LONGEST} characters")
@@ -647,7 +658,7 @@ def tokens_of(text: str) -> list[Token]:
     return reader.taken
 
 
-def read_line(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+def read_line(text: str) -> tuple[NameExpression | Template | None, Statement | None]:
     """Return (label or None, statement or None) of a line; raises Complaint."""
     if len(text) > LONGEST:
         raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
@@ -657,7 +668,7 @@ def read_line(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statem
 
 
 @lru_cache(maxsize=16384)
-def _read_stripped(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
+def _read_stripped(text: str) -> tuple[NameExpression | Template | None, Statement | None]:
     return _read(text, _Reader.label_and_statement) if text else (None, None)
 
 
@@ -673,11 +684,11 @@ STATEMENTS = 200_000
 more is refused before it is held in memory as a tree."""
 
 _OPENERS = {
-    s.Macro: "macro",
-    s.Repeat: "repeat",
-    s.Condition: "if",
-    s.RoutineDef: "routine",
-    s.Loop: "loop",
+    language.Macro: "macro",
+    language.Repeat: "repeat",
+    language.Condition: "if",
+    language.RoutineDef: "routine",
+    language.Loop: "loop",
 }
 
 _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
@@ -687,7 +698,7 @@ _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc
 class Parsed:
     """A source as a tree, and the faults of the lines that are missing from it."""
 
-    items: tuple[s.StatementItem, ...]
+    items: tuple[StatementItem, ...]
     faults: tuple[Fault, ...]
     damaged: bool
     """Whether a missing line may have defined a name: unknown names are then no fault of their users."""
@@ -697,15 +708,15 @@ class _Blocks:
     """The blocks open while a source is read, outermost first."""
 
     def __init__(self) -> None:
-        self.items: list[s.StatementItem] = []
-        self.open: list[s.StatementItem] = []
+        self.items: list[StatementItem] = []
+        self.open: list[StatementItem] = []
         self.faults: list[Fault] = []
         self.damaged = False
         self.count = 0
         """Lines with a label or a statement."""
 
     @property
-    def body(self) -> list[s.StatementItem]:
+    def body(self) -> list[StatementItem]:
         if not self.open:
             return self.items
         inner = self.open[-1]
@@ -716,25 +727,25 @@ class _Blocks:
         """Whether there is a line more than any program has."""
         return self.count > STATEMENTS
 
-    def add(self, line: Line, label: NameExpression | Template | None, statement: s.Statement | None) -> None:
-        if isinstance(statement, s.EndStatement | s.Otherwise):
+    def add(self, line: Line, label: NameExpression | Template | None, statement: Statement | None) -> None:
+        if isinstance(statement, language.EndStatement | language.Otherwise):
             if label is not None:
-                self.body.append(s.StatementItem(line, label, None))
-            if isinstance(statement, s.EndStatement):
+                self.body.append(StatementItem(line, label, None))
+            if isinstance(statement, language.EndStatement):
                 self.close(line)
             else:
                 self.otherwise(line, statement)
             return
         if label is None and statement is None:
             return
-        item = s.StatementItem(line, label, statement)
+        item = StatementItem(line, label, statement)
         self.body.append(item)
         self.count += 1
         if self.too_many:
             raise Complaint(f"the file has more than {STATEMENTS} lines with a statement", *line.first_word)
         if type(statement) in _OPENERS:
-            if isinstance(statement, s.Condition):
-                item.branches.append(s.Branch(line, statement.test))
+            if isinstance(statement, language.Condition):
+                item.branches.append(language.Branch(line, statement.test))
             self.open.append(item)
             if len(self.open) == NESTING + 1:
                 raise Complaint(f"blocks are nested deeper than {NESTING}", *line.first_word)
@@ -744,13 +755,13 @@ class _Blocks:
             raise Complaint("end without macro, repeat, if, routine, proc or loop", *line.first_word)
         self.open.pop().end = line
 
-    def otherwise(self, line: Line, statement: s.Otherwise) -> None:
+    def otherwise(self, line: Line, statement: language.Otherwise) -> None:
         branches = self.open[-1].branches if self.open else []
         if not branches:
             raise Complaint("else without if", *line.first_word)
         if branches[-1].test is None:
             raise Complaint("a second else", *line.first_word, f"the first is in line {branches[-1].line.number}")
-        branches.append(s.Branch(line, statement.test))
+        branches.append(language.Branch(line, statement.test))
 
 
 def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
@@ -778,8 +789,8 @@ def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
         return Parsed((), tuple(blocks.faults), True)
     for item in blocks.open:
         word = _OPENERS[type(item.statement)]
-        if isinstance(item.statement, s.RoutineDef) and not item.statement.started:
+        if isinstance(item.statement, language.RoutineDef) and not item.statement.started:
             word = "proc"
         blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
-        blocks.damaged = blocks.damaged or isinstance(item.statement, s.Macro | s.RoutineDef)
+        blocks.damaged = blocks.damaged or isinstance(item.statement, language.Macro | language.RoutineDef)
     return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)

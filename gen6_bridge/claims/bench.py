@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,22 @@ from gen6_bridge.isa.legality import broken_rules
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import Account, CarriedStep, EuConfig, Stretches, schedule
 from gen6_bridge.unit import ExecutionUnit, SharedFunctions
-from pixelflow.evidence import Number
+from pixelflow.evidence import Bench, Measured, Number
 
 Printed = Mapping[str, Number]
 """The printed figures of a claim; what is executed depends on none."""
+Measure = Callable[[Bench, Printed], Measured]
 NO_CACHES = EuConfig(caches=False)
+
+
+def by_name(*measures: Measure) -> dict[str, Measure]:
+    """Return measures by the names of their claims."""
+    return {each.__name__.replace("_", "-"): each for each in measures}
+
+
+def constant(text: str, **figures: Number) -> Measure:
+    """Return the measure of what the model was given, which is read back."""
+    return lambda bench, printed: Measured(text, figures)
 
 
 def executed(
@@ -25,7 +36,7 @@ def executed(
     dispatch: int = 0xFFFF,
     functions: SharedFunctions | None = None,
 ) -> ExecutionUnit:
-    """Return a unit after one thread has carried out a source."""
+    """Return a unit after one thread has executed a source."""
     unit = ExecutionUnit(assemble_eu(source).code, dispatch=dispatch, functions=functions)
     for register, values in (registers or {}).items():
         unit.set_register(register, values)
@@ -36,7 +47,7 @@ def executed(
 def timed(
     source: str, threads: int = 1, count: int = 0, config: EuConfig = NO_CACHES, priorities: Sequence[int] | None = None
 ) -> Account:
-    """Return what threads take that carry out a source from top to bottom, ``count`` instructions of it."""
+    """Return what threads take that execute a source from top to bottom, ``count`` instructions of it."""
     code = assemble_eu(source).code
     steps = [CarriedStep(at % len(code)) for at in range(count or len(code))]
     return schedule(code, [steps] * threads, config, priorities=priorities)

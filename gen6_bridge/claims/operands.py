@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.claims.bench import Printed, executed, held, rules_of, timed
+from gen6_bridge.claims.bench import Printed, by_name, executed, held, rules_of, timed
 from gen6_bridge.claims.nests import wrong_channels
-from gen6_bridge.isa import encoding as bits
 from gen6_bridge.isa.declarations import INSTRUCTIONS, EuFamily
+from gen6_bridge.isa.encoding import SOURCES, mask_of
 from gen6_bridge.isa.legality import RULES, source_rules
-from gen6_bridge.isa.operands import REGISTER_BYTES, EuDestination, EuType, File, SourceRegion
+from gen6_bridge.isa.operands import REGISTER_BYTES, EuType, File, SourceRegion
 from pixelflow.evidence import Bench, Measured
 
 _CHANNELS = np.arange(16, dtype=np.int32)
@@ -182,9 +182,9 @@ def indirect(bench: Bench, printed: Printed) -> Measured:
 def two_modes(bench: Bench, printed: Printed) -> Measured:
     """Compare the fields of both modes."""
     found = {*rules_of("mov (8) g20<2>F g10<4,4,1>F {align16}"), *rules_of("mov (8) g20<1>F g10<2,4,1>F {align16}")}
-    forms = bits.SOURCES[0]
-    swizzle = bits.mask_of(each for each in forms["direct16"] if each.name in "xyzw")
-    region = bits.mask_of(each for each in forms["direct"] if each.name in ("sub", "horizontal", "width"))
+    forms = SOURCES[0]
+    swizzle = mask_of(each for each in forms["direct16"] if each.name in "xyzw")
+    region = mask_of(each for each in forms["direct"] if each.name in ("sub", "horizontal", "width"))
     shared = (swizzle & region).bit_count()
     text = "; ".join(RULES[rule] for rule in sorted(found)) + f"; {shared} bits are swizzle or region"
     return Measured(text, {"rules": len(found), "shared_bits": shared})
@@ -250,11 +250,6 @@ def multiply_add(bench: Bench, printed: Printed) -> Measured:
     return Measured(f"{inputs} inputs; breaks {broken}", {"inputs": inputs, "refused": int("T1" in broken)})
 
 
-def register_width(bench: Bench, printed: Printed) -> Measured:
-    """Read the model."""
-    return Measured(f"{REGISTER_BYTES} bytes", {"bits": 8 * REGISTER_BYTES})
-
-
 def eight_floats(bench: Bench, printed: Printed) -> Measured:
     """Count the registers that a region touches."""
     region = SourceRegion(File.GENERAL, EuType.F, 10, 0, 8, 8, 1)
@@ -264,31 +259,7 @@ def eight_floats(bench: Bench, printed: Printed) -> Measured:
     )
 
 
-def element_sizes(bench: Bench, printed: Printed) -> Measured:
-    """Read the types, and look for doubles."""
-    sizes = [each.size for each in EuType if each is not EuType.DF and not each.packed]
-    refused = int(EuDestination(File.GENERAL, EuType.DF).type.size not in sizes)
-    return Measured(
-        f"{min(sizes)} to {max(sizes)} bytes", {"least": min(sizes), "most": max(sizes), "doubles_refused": refused}
-    )
-
-
-MEASURES = {
-    "native-control": native_control,
-    "pointer-per-channel": pointer_per_channel,
-    "nesting": nesting,
-    "vector-length": vector_length,
-    "masks": masks,
-    "alignment": alignment,
-    "regions": regions,
-    "packing": packing,
-    "indirect": indirect,
-    "two-modes": two_modes,
-    "layouts": layouts,
-    "operands": operands,
-    "indirect-operand": indirect_operand,
-    "multiply-add": multiply_add,
-    "register-width": register_width,
-    "eight-floats": eight_floats,
-    "element-sizes": element_sizes,
-}
+MEASURES = by_name(
+    native_control, pointer_per_channel, nesting, vector_length, masks, alignment, regions, packing, indirect,
+    two_modes, layouts, operands, indirect_operand, multiply_add, eight_floats,
+)  # fmt: skip

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from gen6_bridge.claims.bench import NO_CACHES, Printed, executed, held, issue_order, timed
+from gen6_bridge.claims.bench import NO_CACHES, Printed, by_name, constant, executed, held, issue_order, timed
 from gen6_bridge.drawing import draw_on_gen6
 from gen6_bridge.isa.execution import CHANNELS
 from gen6_bridge.isa.operands import GRF_REGISTERS, MRF_REGISTERS, REGISTER_BYTES, Architecture, EuType
@@ -151,13 +151,6 @@ def l1_cache(bench: Bench, printed: Printed) -> Measured:
     return Measured(f"{text}; {len(wrong)} of {count} loops miss other than by hand", figures)
 
 
-def l2_cache(bench: Bench, printed: Printed) -> Measured:
-    """Read the model."""
-    size = EuConfig().l2_bytes
-    lines = size // LINE_BYTES
-    return Measured(f"{lines} lines, {lines * LINE_INSTRUCTIONS:,} instructions", {"kilobytes": size // _KB})
-
-
 def cache_lines(bench: Bench, printed: Printed) -> Measured:
     """Run 50 instructions in a row."""
     misses = timed("nop\n" * 50, config=EuConfig()).l1_misses
@@ -190,13 +183,6 @@ def sixteen_floats(bench: Bench, printed: Printed) -> Measured:
     return Measured(f"{ratio:.0f} passes", {"instructions": ratio})
 
 
-def register_file(bench: Bench, printed: Printed) -> Measured:
-    """Multiply threads by registers."""
-    entries = EuConfig().threads * GRF_REGISTERS
-    size = entries * REGISTER_BYTES // _KB
-    return Measured(f"{entries} registers, {size} KB", {"entries": entries, "kilobytes": size})
-
-
 def fixed_threads(bench: Bench, printed: Printed) -> Measured:
     """Dispatch seven threads: how many begin before the first has ended."""
     account = timed(_CHAIN, 7, 20)
@@ -221,12 +207,6 @@ def banks(bench: Bench, printed: Printed) -> Measured:
     base = timed(_EIGHT).cycles
     text = f"{one - base} cycles more in one bank, {two - base} in two"
     return Measured(text, {"one_bank": one - base, "two_banks": two - base})
-
-
-def message_registers(bench: Bench, printed: Printed) -> Measured:
-    """Multiply."""
-    size = MRF_REGISTERS * REGISTER_BYTES / _KB
-    return Measured(f"{MRF_REGISTERS} registers, {size} KB", {"registers": MRF_REGISTERS, "kilobytes": size})
 
 
 def write_only(bench: Bench, printed: Printed) -> Measured:
@@ -257,18 +237,6 @@ def in_flight(bench: Bench, printed: Printed) -> Measured:
     return Measured(text, {"cycles_more_than_formula": found - formula})
 
 
-def architecture_registers(bench: Bench, printed: Printed) -> Measured:
-    """Count what operands can name."""
-    names = ", ".join(each.name.lower().replace("_", " ") for each in Architecture)
-    return Measured(names, {"kinds": len(Architecture)})
-
-
-def address_registers(bench: Bench, printed: Printed) -> Measured:
-    """Look for a second one."""
-    numbered = [each for each in Architecture if each is Architecture.ADDRESS]
-    return Measured("the instruction set has one a0 of eight words", {"registers": len(numbered)})
-
-
 def accumulators(bench: Bench, printed: Printed) -> Measured:
     """Multiply 32 by 32 bits as 64 in eight channels, by mul, mach and the accumulator."""
     numbers = np.random.default_rng(42).integers(-(1 << 31), 1 << 31, (2, 8))
@@ -284,32 +252,6 @@ def accumulators(bench: Bench, printed: Printed) -> Measured:
     wrong = sum(mine != theirs for mine, theirs in zip(found, wanted, strict=True))
     registers = CHANNELS * EuType.D.size // REGISTER_BYTES
     return Measured(f"{wrong} of 8 products differ", {"registers": registers, "wrong": wrong})
-
-
-MEASURES = {
-    "priority": priority,
-    "several-cycles": several_cycles,
-    "stalled-thread": stalled_thread,
-    "forced-switch": forced_switch,
-    "atomic": atomic,
-    "l1-cache": l1_cache,
-    "l2-cache": l2_cache,
-    "cache-lines": cache_lines,
-    "fetch-buffer": fetch_buffer,
-    "compressed": compressed,
-    "sixteen-floats": sixteen_floats,
-    "register-file": register_file,
-    "fixed-threads": fixed_threads,
-    "spilling": spilling,
-    "banks": banks,
-    "message-registers": message_registers,
-    "write-only": write_only,
-    "answers": answers,
-    "in-flight": in_flight,
-    "architecture-registers": architecture_registers,
-    "address-registers": address_registers,
-    "accumulators": accumulators,
-}
 
 
 # Measure of the claim about dispatch: threads whose registers a rasterizer has filled draw what integers draw.
@@ -338,4 +280,36 @@ def dispatch(bench: Bench, printed: Printed) -> Measured:
     return Measured(text, {"wrong": wrong})
 
 
-PICTURE_MEASURES = {"dispatch": dispatch}
+_CONFIG = EuConfig()
+_LINES, _ENTRIES = _CONFIG.l2_bytes // LINE_BYTES, _CONFIG.threads * GRF_REGISTERS
+_MESSAGE_KB = MRF_REGISTERS * REGISTER_BYTES / _KB
+_ARCHITECTURE = ", ".join(each.name.lower().replace("_", " ") for each in Architecture)
+_SIZES = [each.size for each in EuType if each is not EuType.DF and not each.packed]
+
+MEASURES = {
+    **by_name(
+        priority, several_cycles, stalled_thread, forced_switch, atomic, l1_cache, cache_lines, fetch_buffer,
+        compressed, sixteen_floats, fixed_threads, spilling, banks, write_only, answers, in_flight, accumulators,
+        dispatch,
+    ),
+    "l2-cache": constant(
+        f"{_LINES} lines, {_LINES * LINE_INSTRUCTIONS:,} instructions", kilobytes=_CONFIG.l2_bytes // _KB
+    ),
+    "register-width": constant(f"{REGISTER_BYTES} bytes", bits=8 * REGISTER_BYTES),
+    "register-file": constant(
+        f"{_ENTRIES} registers, {_ENTRIES * REGISTER_BYTES // _KB} KB",
+        entries=_ENTRIES, kilobytes=_ENTRIES * REGISTER_BYTES // _KB,
+    ),
+    "element-sizes": constant(
+        f"{min(_SIZES)} to {max(_SIZES)} bytes",
+        least=min(_SIZES), most=max(_SIZES), doubles_refused=int(EuType.DF.size not in _SIZES),
+    ),
+    "message-registers": constant(
+        f"{MRF_REGISTERS} registers, {_MESSAGE_KB} KB", registers=MRF_REGISTERS, kilobytes=_MESSAGE_KB
+    ),
+    "architecture-registers": constant(_ARCHITECTURE, kinds=len(Architecture)),
+    "address-registers": constant(
+        "the instruction set has one a0 of eight words", registers=[*Architecture].count(Architecture.ADDRESS)
+    ),
+}  # fmt: skip
+"""What measures each claim: programs that are executed, or what the model was given."""

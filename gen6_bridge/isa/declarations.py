@@ -13,8 +13,13 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
-from gen6_bridge.isa import encoding as bits
 from gen6_bridge.isa.encoding import (
+    CALL_FIELDS,
+    FLAG_THREE,
+    INSTRUCTION_BITS,
+    JUMP_FIELDS,
+    OPCODE,
+    TARGETS_FIELDS,
     ControlsKind,
     DestinationKind,
     JumpOffsetKind,
@@ -24,6 +29,7 @@ from gen6_bridge.isa.encoding import (
     ThreeDestinationKind,
     ThreeSourceKind,
     WordKind,
+    read_field,
 )
 from gen6_bridge.isa.execution import CHANNELS, Execution, FloatRules, Span, spans_of
 from gen6_bridge.isa.operands import (
@@ -46,7 +52,7 @@ from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
-INSTRUCTION_WORDS = bits.INSTRUCTION_BITS // 32
+INSTRUCTION_WORDS = INSTRUCTION_BITS // 32
 _WORD = 0xFFFFFFFF
 Meaning = TypeVar("Meaning", bound=Callable[..., None])
 
@@ -237,11 +243,11 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
 
     def decode_whole(self, whole: int) -> EuInstruction:
         """Return the instruction of 128 bits; raises ValueError where they mean nothing."""
-        opcode = bits.get(whole, bits.OPCODE)
+        opcode = read_field(whole, OPCODE)
         declaration = self._by_opcode.get(opcode)
         if declaration is None:
             raise ValueError(f"opcode {opcode} is not an instruction")
-        operands, taken = [], bits.OPCODE.mask
+        operands, taken = [], OPCODE.mask
         for spec, kind in zip(declaration.operands, declaration.kinds, strict=True):
             try:
                 operand, claimed = kind.read(whole)
@@ -275,16 +281,16 @@ _THREE_DESTINATION = ThreeDestinationKind()
 _THREE_SOURCES = tuple(ThreeSourceKind(position) for position in range(3))
 
 CONTROLS = OperandSpec("controls", ControlsKind())
-CONTROLS_THREE = OperandSpec("controls", ControlsKind(bits.FLAG_THREE))
+CONTROLS_THREE = OperandSpec("controls", ControlsKind(FLAG_THREE))
 DST = OperandSpec("dst", _DESTINATION)
 SRC0, SRC1 = (OperandSpec(f"src{position}", kind) for position, kind in enumerate(_SOURCES))
 THREE = (
     OperandSpec("dst", _THREE_DESTINATION),
     *(OperandSpec(f"src{position}", kind) for position, kind in enumerate(_THREE_SOURCES)),
 )
-JIP = OperandSpec("jip", TargetsKind(bits.JUMP))
-JIP_UIP = OperandSpec("jip_uip", TargetsKind(bits.TARGETS))
-CALL_TARGET = OperandSpec("jip", TargetsKind(bits.CALL))
+JIP = OperandSpec("jip", TargetsKind(JUMP_FIELDS))
+JIP_UIP = OperandSpec("jip_uip", TargetsKind(TARGETS_FIELDS))
+CALL_TARGET = OperandSpec("jip", TargetsKind(CALL_FIELDS))
 JUMP = OperandSpec("offset", JumpOffsetKind())
 MESSAGE = OperandSpec("message", MessageKind())
 """Operands of instructions, each with its kind."""
@@ -311,7 +317,6 @@ def _two(*operands: Operand) -> tuple[Step, ...]:
     return (Step("issue"),) * 2
 
 
-BRANCHES = "branches: 2 cycles of the front end"
 _COST = {
     EuUnit.FPU: "2 for each eight channels of 4 bytes",
     EuUnit.MATH: "2 for each eight channels; power 4, integer division 26",

@@ -44,7 +44,7 @@ class Bits:
         return (1 << self.width) - 1 << self.low
 
 
-def get(word: int, field: Bits) -> int:
+def read_field(word: int, field: Bits) -> int:
     """Return the value of a field."""
     value = word >> field.low & (1 << field.width) - 1
     return value - (1 << field.width) if field.signed and value >> field.width - 1 else value
@@ -68,7 +68,7 @@ def mask_of(fields: Iterable[Bits]) -> int:
 
 def read_fields(word: int, fields: Iterable[Bits]) -> dict[str, int]:
     """Return the values of fields by name."""
-    return {each.name: get(word, each) for each in fields}
+    return {each.name: read_field(word, each) for each in fields}
 
 
 def write_fields(fields: Iterable[Bits], values: Mapping[str, int]) -> int:
@@ -98,11 +98,11 @@ CONTROLS = (
 FLAG, FLAG_THREE = Bits("flag", 89, 1), Bits("flag", 33, 1)
 """Which flag word: of instructions with three sources it lies elsewhere."""
 IMMEDIATE = Bits("value", 96, 32)
-TARGETS = (Bits("jip", 96, 16, signed=True), Bits("uip", 112, 16, signed=True))
+TARGETS_FIELDS = (Bits("jip", 96, 16, signed=True), Bits("uip", 112, 16, signed=True))
 """Both targets of a branch that leaves blocks, in units of 8 bytes."""
-JUMP = (Bits("jip", 48, 16, signed=True),)
+JUMP_FIELDS = (Bits("jip", 48, 16, signed=True),)
 """The one target of a branch at the edge of a block, in units of 8 bytes."""
-CALL = (Bits("jip", 96, 32, signed=True),)
+CALL_FIELDS = (Bits("jip", 96, 32, signed=True),)
 """The target of a call, in units of 8 bytes from the call."""
 MESSAGE = (
     Bits("function", 96, 19),
@@ -218,6 +218,30 @@ def _stride_code(stride: int, what: str, most: int) -> int:
     return code
 
 
+def _form(*, wide: bool, indirect: bool) -> str:
+    return ("indirect" if indirect else "direct") + ("16" if wide else "")
+
+
+def _begins(found: Mapping[str, int]) -> tuple[int, int, IndirectAddress | None]:
+    """Return the register, the byte in it and the address that fields of an operand give; 16-byte mode counts 16s."""
+    address = None
+    if found["indirect"]:
+        address = IndirectAddress(found["index"], found.get("offset", 16 * found.get("offset16", 0)))
+    return found.get("number", 0), found.get("sub", 16 * found.get("half", 0)), address
+
+
+def _begin_fields(operand: EuDestination | SourceRegion, *, wide: bool) -> dict[str, int]:
+    """Return the fields for where an operand begins; raises ValueError where 16-byte mode cannot."""
+    address = operand.address
+    if wide and (operand.sub % 16 or (address is not None and address.offset % 16)):
+        raise ValueError("in 16-byte mode operands begin at multiples of 16 bytes")
+    values = {"file": operand.file.value, "type": operand.type.code, "indirect": int(address is not None)}
+    values |= {"number": operand.number, "sub": operand.sub, "half": operand.sub // 16}
+    if address is not None:
+        values |= {"offset": address.offset, "offset16": address.offset // 16, "index": address.index}
+    return values
+
+
 class DestinationKind(WordKind[EuDestination]):
     """A destination of one- and two-source instructions."""
 
@@ -225,32 +249,19 @@ class DestinationKind(WordKind[EuDestination]):
     allowed = "a register, direct (g20.4<1>F) or indirect (g[a0.1, 32]<1>W), an accumulator or null"
 
     def read(self, word: int) -> tuple[EuDestination, int]:
-        common = DESTINATIONS["direct"]
-        indirect = get(word, common[2])
-        form = ("indirect" if indirect else "direct") + ("16" if get(word, CONTROLS[0]) else "")
-        fields = DESTINATIONS[form]
+        indirect, wide = read_field(word, _DESTINATION[2]), read_field(word, CONTROLS[0])
+        fields = DESTINATIONS[_form(wide=bool(wide), indirect=bool(indirect))]
         found = read_fields(word, fields)
-        sub = found.get("sub", 16 * found.get("half", 0))
-        offset = found.get("offset", 16 * found.get("offset16", 0))
-        address = IndirectAddress(found["index"], offset) if indirect else None
-        file, kind = File(found["file"]), EuType(found["type"])
-        operand = EuDestination(
-            file, kind, found.get("number", 0), sub, _stride(found["stride"]), found.get("mask"), address
+        number, sub, address = _begins(found)
+        kind, stride = EuType(found["type"]), _stride(found["stride"])
+        return EuDestination(File(found["file"]), kind, number, sub, stride, found.get("mask"), address), mask_of(
+            fields
         )
-        return operand, mask_of(fields)
 
     def write(self, operand: EuDestination) -> int:
-        wide, indirect = operand.mask is not None, operand.address is not None
-        values = {"file": operand.file.value, "type": operand.type.code, "indirect": int(indirect)}
-        values |= {"number": operand.number, "sub": operand.sub, "half": operand.sub // 16, "mask": operand.mask or 0}
-        values["stride"] = _stride_code(operand.stride, "destination stride", 3)
-        if operand.address is not None:
-            values |= {"offset": operand.address.offset, "offset16": operand.address.offset // 16}
-            values["index"] = operand.address.index
-        if wide and (operand.sub % 16 or (operand.address is not None and operand.address.offset % 16)):
-            raise ValueError("in 16-byte mode operands begin at multiples of 16 bytes")
-        form = ("indirect" if indirect else "direct") + ("16" if wide else "")
-        return write_fields(DESTINATIONS[form], values)
+        wide, stride = operand.mask is not None, _stride_code(operand.stride, "destination stride", 3)
+        values = _begin_fields(operand, wide=wide) | {"mask": operand.mask or 0, "stride": stride}
+        return write_fields(DESTINATIONS[_form(wide=wide, indirect=operand.address is not None)], values)
 
 
 class SourceKind(WordKind[Source]):
@@ -266,20 +277,17 @@ class SourceKind(WordKind[Source]):
         common = read_fields(word, self._forms["direct"])
         if common["file"] == File.IMMEDIATE.value:
             fields = self._forms["immediate"]
-            return ImmediateOperand(IMMEDIATE_TYPES[common["type"]], get(word, IMMEDIATE)), mask_of(fields)
-        wide, indirect = get(word, CONTROLS[0]), common["indirect"]
-        fields = self._forms[("indirect" if indirect else "direct") + ("16" if wide else "")]
+            return ImmediateOperand(IMMEDIATE_TYPES[common["type"]], read_field(word, IMMEDIATE)), mask_of(fields)
+        wide = bool(read_field(word, CONTROLS[0]))
+        fields = self._forms[_form(wide=wide, indirect=bool(common["indirect"]))]
         found = read_fields(word, fields)
-        vertical = VXH if found["vertical"] == 15 else _stride(found["vertical"])
-        address = None
-        if indirect:
-            address = IndirectAddress(found["index"], found.get("offset", 16 * found.get("offset16", 0)))
+        number, sub, address = _begins(found)
         operand = SourceRegion(
             File(found["file"]),
             EuType(found["type"]),
-            found.get("number", 0),
-            found.get("sub", 16 * found.get("half", 0)),
-            vertical,
+            number,
+            sub,
+            VXH if found["vertical"] == 15 else _stride(found["vertical"]),
             4 if wide else 1 << found["width"],
             1 if wide else _stride(found["horizontal"]),
             found["absolute"],
@@ -293,20 +301,13 @@ class SourceKind(WordKind[Source]):
         if isinstance(operand, ImmediateOperand):
             kinds = {"file": File.IMMEDIATE.value, "type": operand.type.code, "value": operand.bits}
             return write_fields(self._forms["immediate"], kinds)
-        wide, indirect = operand.swizzle is not None, operand.address is not None
-        if wide and (operand.sub % 16 or (operand.address is not None and operand.address.offset % 16)):
-            raise ValueError("in 16-byte mode operands begin at multiples of 16 bytes")
-        values = {"file": operand.file.value, "type": operand.type.code, "indirect": int(indirect)}
-        values |= {"absolute": operand.absolute, "negate": operand.negate, "number": operand.number}
-        values |= {"sub": operand.sub, "half": operand.sub // 16, "width": operand.width.bit_length() - 1}
+        values = _begin_fields(operand, wide=operand.swizzle is not None)
+        values |= {"absolute": operand.absolute, "negate": operand.negate, "width": operand.width.bit_length() - 1}
         values["vertical"] = 15 if operand.vertical == VXH else _stride_code(operand.vertical, "vertical stride", 14)
         values["horizontal"] = _stride_code(operand.horizontal, "horizontal stride", 3)
-        if operand.address is not None:
-            values |= {"offset": operand.address.offset, "offset16": operand.address.offset // 16}
-            values["index"] = operand.address.index
-        if operand.swizzle is not None:
-            values |= dict(zip("xyzw", operand.swizzle, strict=True))
-        return write_fields(self._forms[("indirect" if indirect else "direct") + ("16" if wide else "")], values)
+        values |= dict(zip("xyzw", operand.swizzle or (), strict=False))
+        form = _form(wide=operand.swizzle is not None, indirect=operand.address is not None)
+        return write_fields(self._forms[form], values)
 
 
 class ThreeDestinationKind(WordKind[EuDestination]):

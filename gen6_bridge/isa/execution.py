@@ -214,7 +214,7 @@ class Channels(Generic[Word, Bit]):
 
 # Compression: sixteen elements of an operand in two registers are carried out as two eights.
 #
-# All are carried out at once where nobody can tell: where the second eight reads nothing that the first one writes.
+# All are executed at once where the second eight reads nothing that the first one writes: it makes no difference.
 
 
 _HALF = CHANNELS // 2

@@ -450,7 +450,7 @@ class MessagePath(Protocol):
     """What a `send` does its work on: the path from message registers to the units that answer."""
 
     def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
-        """Deliver a message; its answer is in the general registers when somebody asks for it."""
+        """Deliver a message; its answer is in the general registers by the time it is read."""
 
 
 def _send(mnemonic: str, opcode: int, text: str) -> None:

@@ -76,7 +76,7 @@ def _packed(position: int, region: SourceRegion, destination: EuDestination, siz
 #
 # Restated from Mesa's validator for this generation. S, D and E rules come first; X rules are looked for only where
 # none of them is broken. Programs that ran on hardware break S2 and S4, so that a broken rule is something to
-# report, and stops nobody from carrying out what can be addressed.
+# report, and keeps no run from executing what can be addressed.
 
 
 RULES = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -176,7 +178,7 @@ class Controls:
         return 8 * self.quarter
 
 
-class _Located:
+class _Located(ABC):
     """An operand that lies in registers."""
 
     __slots__ = ()
@@ -205,6 +207,21 @@ class _Located:
         """First byte, counted from the start of the register file."""
         return self.number * REGISTER_BYTES + self.sub
 
+    @abstractmethod
+    def place(self, element: int) -> int:
+        """Return how many bytes past the first one of its row an element is."""
+
+    def row(self, element: int) -> int:
+        """Return which address register past the operand's own an element begins at."""
+        return 0
+
+    def chosen(self, element: int, addresses: Sequence[int]) -> int:
+        """Return the first byte of an element where the address registers hold ``addresses``."""
+        base = self.first_byte
+        if self.address is not None:
+            base = addresses[min(7, self.address.index + self.row(element))] + self.address.offset
+        return base + self.place(element)
+
 
 @dataclass(frozen=True, slots=True)
 class EuDestination(_Located):
@@ -220,6 +237,10 @@ class EuDestination(_Located):
     mask: int | None = None
     """In 16-byte mode, which of four channels are written."""
     address: IndirectAddress | None = None
+
+    def place(self, element: int) -> int:
+        """Return how many bytes past its first one an element is."""
+        return element * self.stride * self.type.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +273,10 @@ class SourceRegion(_Located):
     def modified(self) -> bool:
         """Whether a sign is changed."""
         return bool(self.absolute or self.negate)
+
+    def row(self, element: int) -> int:
+        """Return which address register past the operand's own an element begins at: each row of VxH has its own."""
+        return element // self.width if self.vertical == VXH else 0
 
     def place(self, element: int) -> int:
         """Return how many bytes past its first one an element lies; a row of VxH begins anew."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gen6_bridge.isa import encoding as bits
+from gen6_bridge.isa.encoding import FLAG, JUMP_FIELDS, TARGETS_FIELDS, read_field
 from gen6_bridge.isa.operands import (
     IDENTITY,
     VXH,
@@ -149,9 +149,8 @@ def _source(operand: Source, *, three: bool = False) -> str:
     if operand.address is not None:
         if swizzle is not None:
             return "Indirect align16 address mode not supported"
-        place = (f".{operand.address.index}" if operand.address.index else "") + (
-            f" {operand.address.offset}" if operand.address.offset else ""
-        )
+        address = operand.address
+        place = (f".{address.index}" if address.index else "") + (f" {address.offset}" if address.offset else "")
         return f"{signs}g[a0{place}]{_region(operand)}{_type(operand.type, 'src reg encoding')}"
     name, alone = _register(operand.file, operand.number)
     if alone:
@@ -256,7 +255,7 @@ def instruction_text(
 ) -> str:
     """Return the text of an instruction word; destination and sources are read from it by what is handed over."""
     # The flag word is looked for in the same bit whatever the instruction.
-    flag = bits.get(word, bits.FLAG)
+    flag = read_field(word, FLAG)
     text = _predicate(controls, flag) + shape.name
     text += ".sat" * controls.saturates + ".breakpoint" * controls.breakpoint
     if shape.form == "math":
@@ -284,9 +283,9 @@ def instruction_text(
 def _targets(word: int, form: str) -> list[str]:
     match form:
         case "jump":
-            return [str(bits.get(word, bits.JUMP[0]))]
+            return [str(read_field(word, JUMP_FIELDS[0]))]
         case "both":
-            return [str(bits.get(word, field)) for field in reversed(bits.TARGETS)]
+            return [str(read_field(word, field)) for field in reversed(TARGETS_FIELDS)]
         case "offset":
             offset = word >> 96
             return [str(offset - (offset >> 31 << 32))]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.isa.declarations import EuInstruction
-from gen6_bridge.isa.operands import GRF_REGISTERS, REGISTER_BYTES, VXH, EuDestination, SourceRegion
+from gen6_bridge.isa.operands import GRF_REGISTERS, REGISTER_BYTES, EuDestination, SourceRegion
 from gen6_bridge.time.config import EuConfig
 from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, dependences
 from gen6_bridge.unit import ExecutionUnit
@@ -144,15 +144,10 @@ class ThreadTraces:
         reads: set[int] = set()
         writes: set[int] = set()
         for operand in instruction.operands:
-            if isinstance(operand, SourceRegion) and operand.address is not None:
-                for each in range(size):
-                    row = each // operand.width if operand.vertical == VXH else 0
-                    base = addresses[min(7, operand.address.index + row)]
-                    reads.add((base + operand.address.offset + operand.place(each)) // REGISTER_BYTES)
-            elif isinstance(operand, EuDestination) and operand.address is not None:
-                base = addresses[operand.address.index] + operand.address.offset
-                step = operand.stride * operand.type.size
-                writes |= {(base + each * step) // REGISTER_BYTES for each in range(size)}
+            if isinstance(operand, SourceRegion | EuDestination) and operand.address is not None:
+                registers = {operand.chosen(each, addresses) // REGISTER_BYTES for each in range(size)}
+                reads |= registers if isinstance(operand, SourceRegion) else set()
+                writes |= registers if isinstance(operand, EuDestination) else set()
         within = range(GRF_REGISTERS)
         return CarriedStep(
             number, tuple(each for each in reads if each in within), tuple(each for each in writes if each in within)
@@ -245,7 +240,7 @@ class _Slot:
         self.pending: dict[int, tuple[int, str]] = {}
         """For each register when it can be used, and what it waits for."""
         self.waits: list[tuple[int, str]] | None = None
-        """What its next instruction waits for but its part; None until somebody asks."""
+        """What its next instruction waits for but its part; None until it is asked for."""
 
     @property
     def step(self) -> CarriedStep:

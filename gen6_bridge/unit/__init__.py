@@ -11,7 +11,7 @@ from gen6_bridge.unit.execution_unit import (
     loaded,
     thread_shape,
 )
-from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, RunFunctions, SharedFunctions
+from gen6_bridge.unit.messages import BlockMemory, Request, RunFunctions, SharedFunctions
 
 __all__ = [
     "GATES",
@@ -19,8 +19,6 @@ __all__ = [
     "BlockMemory",
     "ChannelCounts",
     "ExecutionUnit",
-    "MessageRecorder",
-    "Replies",
     "Request",
     "RunFunctions",
     "SharedFunctions",

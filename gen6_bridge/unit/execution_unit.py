@@ -249,7 +249,7 @@ class ExecutionUnit:
             self.lanes.let(None)
 
     def _stretch(self, here: int, active: NDArray[np.bool_], meeting: int) -> None:
-        """Carry out instructions from one on, up to a branch, the end of a thread, or where somebody waits."""
+        """Execute instructions beginning with one, up to a branch, the end of a thread, or where a channel waits."""
         self.lanes.let(active)
         waiting = self.lanes.get_word(PC).reshape(self.threads, CHANNELS)
         waits = ~self.lanes.get_bit(ON).reshape(self.threads, CHANNELS) & active[:, None]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -52,37 +51,6 @@ class SharedFunctions(Protocol):
         """Take a message; return the registers that come back, or None where none do."""
 
 
-@dataclass(slots=True)
-class MessageRecorder:
-    """Functions that note every message before others answer it."""
-
-    others: SharedFunctions
-    requests: list[Request] = field(default_factory=list)
-
-    def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Note a message, and hand it on."""
-        self.requests.append(request)
-        return self.others.answer(request)
-
-
-class Replies:
-    """Functions that answer from a list, or by number from a rule; what expects no answer gets none."""
-
-    def __init__(self, replies: Iterable[bytes] | Callable[[int, Request], bytes]) -> None:
-        self._rule = replies if callable(replies) else None
-        self._replies = iter(()) if callable(replies) else iter(replies)
-        self.given = 0
-        """Answers that were asked for."""
-
-    def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Return the next answer; None where the list has ended."""
-        if not request.message.response:
-            return None
-        reply = self._rule(self.given, request) if self._rule is not None else next(self._replies, None)
-        self.given += 1
-        return None if reply is None else np.frombuffer(reply, np.uint8)
-
-
 class BlockMemory:
     """Memory past the data ports: OWORD blocks and media blocks, read and written as Mesa's headers say.
 
@@ -94,7 +62,7 @@ class BlockMemory:
         self.memory, self.pitch = memory, pitch
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Carry out a block message; None for any other."""
+        """Execute a block message; None for any other."""
         if request.target not in (SAMPLER_CACHE, RENDER_CACHE, CONSTANT_CACHE):
             return None
         function = request.message.function
@@ -189,7 +157,7 @@ class Urb:
         self.bytes = content
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Carry a write out; anything else is for nobody here."""
+        """Execute a write; anything else has no answer here."""
         function = request.message.function
         if request.target != URB or function & 15:
             return None

@@ -7,7 +7,8 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
@@ -27,7 +28,6 @@ from pixelflow.debugger import (
     DebugSession,
     PeExpression,
     Semaphore,
-    SessionOutcome,
     StageBegin,
     StatePicture,
     StopCondition,
@@ -35,7 +35,7 @@ from pixelflow.debugger import (
     views,
 )
 from pixelflow.debugger.expressions import FLAGS, REGISTERS, bytes_named
-from pixelflow.debugger.session import Subject
+from pixelflow.debugger.session import Stop, Subject
 from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.node.pe_map import MAP_FLAGS
@@ -51,15 +51,19 @@ from pixelflow.node.pe_report import (
 from pixelflow.simd.dialogue import (
     DebugCommand,
     Dialogue,
-    find_command,
-    help_parts,
+    RunViews,
+    SessionOutcome,
+    SomeDialogue,
+    View,
+    few_times,
     info_word,
+    line,
     nothing_more,
     number_of,
     on_or_off,
     one_word,
     refuse,
-    times_of,
+    stop_parts,
 )
 from pixelflow.simd.errors import (
     Fault,
@@ -73,7 +77,7 @@ from pixelflow.simd.errors import (
 from pixelflow.simd.files import SCRIPT, read_text, too_large
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import Fact, Part
+from pixelflow.simd.report import Fact
 
 _SEMAPHORES = range(16)
 _LIST = re.compile(r"\d|\*|all\b")
@@ -148,14 +152,15 @@ _OF_PES = (*REGISTERS, *FLAGS, *MAP_FLAGS, "pe", "cycle")
 """Names in expressions that are no memory."""
 
 
-class Debugger:
-    """A session and the screen on which it is shown; `carry_out` takes one command."""
+class Debugger(Dialogue[DebugSession]):
+    """The dialogue with a run on a node, and the screen on which it is shown."""
+
+    views = RunViews(views.run, views.position, views.outcome)
+    counts = "a cycle"
 
     def __init__(self, session: DebugSession, screen: Screen, saved: SavedRun | None = None) -> None:
-        self.session = session
+        super().__init__(session, screen, COMMANDS, _FORMS)
         self.screen = screen
-        self.ended = False
-        """Whether `quit` was said."""
         self.lanes: list[int] | None = None
         """PEs that are shown where a command names none; None for the first ones."""
         self._saved = saved
@@ -163,99 +168,51 @@ class Debugger:
 
     def carry_out(self, text: str) -> None:
         """Carry out one command; raises InputError where it cannot be understood or not be done."""
-        command, words = find_command(COMMANDS, text)
         try:
-            command.carry_out(self, words)
+            super().carry_out(text)
         except UsageError as error:  # its place is an option of other commands
             raise InputError([Fault(fault.message, hint=fault.hint) for fault in error.faults]) from None
 
-    @property
-    def exit_code(self) -> int:
-        """Of what has stopped the program where the run stands; 0 where nothing has."""
-        stopped = self.session.replay.stopped
-        return 0 if stopped is None else stopped.exit_code
-
-    def greet(self) -> None:
-        """Show program and machine, and where the run stands."""
-        self.say(views.run, self.session)
-        self.say(views.position, self.session)
-
-    def interrupt(self) -> None:
-        """Ask a long movement to end, which it does within a few thousand cycles."""
-        self.session.interrupted = True
-
-    def say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
-        """Print what a view has to say about the session."""
-        self.screen.print(*view(self.screen.width, *about))
-
     # --- movement ------------------------------------------------------------------------------------------------
 
-    def _moved(self, move: Callable[[], SessionOutcome]) -> None:
-        """Move, and show why the run stands where it stands now."""
-        session = self.session
-        before = StatePicture.of(session.node) if self._verbose else None
-        outcome = move()
-        self.say(views.outcome, session, outcome.hits)
-        if outcome.interrupted:
-            self.screen.print("interrupted")
-        if before is not None:
-            self.say(views.changes, session, before)
-        self.say(views.position, session)
-        if self._saved is not None and session.replay.ended:
-            self._saved.check_end(session.replay)
+    def moved(self, move: Callable[[], SessionOutcome], *then: View) -> None:
+        """Move, and show why the run is where it is now, and what that has changed where this is wanted."""
+        if self._verbose:
+            then = (*then, partial(views.changes, before=StatePicture.of(self.session.node)))
+        super().moved(move, *then)
+        if self._saved is not None and self.session.replay.ended:
+            self._saved.check_end(self.session.replay)
 
     def step(self, words: list[str]) -> None:
         stream = self._stream(words)
-        count = _count(words)
-        self._moved(lambda: self.session.step(count, stream))
+        count = few_times(words)
+        self.moved(lambda: self.session.step(count, stream))
 
     def back(self, words: list[str]) -> None:
         stream = self._stream(words)
         if words and not words[-1].isdigit():
             hint = "a stop: break PLACE, or b PLACE"
             raise InputError(Fault(f"{words[-1]!r} is no number of instructions", hint=hint))
-        count = _count(words)
-        self._moved(lambda: self.session.back(count, stream))
+        count = few_times(words)
+        self.moved(lambda: self.session.back(count, stream))
 
     def next(self, words: list[str]) -> None:
         stream = self._stream(words) or self._first
         nothing_more(words)
-        self._moved(lambda: self.session.step_over(stream))
+        self.moved(lambda: self.session.step_over(stream))
 
     def finish(self, words: list[str]) -> None:
         stream = self._stream(words) or self._first
         nothing_more(words)
-        self._moved(lambda: self.session.leave(stream))
-
-    def go_on(self, words: list[str]) -> None:
-        nothing_more(words)
-        self._moved(self.session.go_on)
-
-    def go_back(self, words: list[str]) -> None:
-        nothing_more(words)
-        self._moved(self.session.go_back)
-
-    def goto(self, words: list[str]) -> None:
-        cycle = number_of(one_word(words, "a cycle"))
-        self._moved(lambda: self.session.goto(cycle))
-
-    def end(self, words: list[str]) -> None:
-        nothing_more(words)
-        self._moved(lambda: self.session.goto(1 << 62))
+        self.moved(lambda: self.session.leave(stream))
 
     # --- stops ---------------------------------------------------------------------------------------------------
 
-    def break_at(self, words: list[str]) -> None:
-        if not words:
-            self.say(views.stops, self.session)
-            return
-        count = 1
-        if len(words) > 2 and words[-2] == "every":
-            count = times_of(words[-1])
-            words = words[:-2]
+    def stop_at(self, words: list[str], count: int) -> Stop:
+        """Set a stop at a place, a semaphore, a cycle or a stage, or where a condition holds; raises InputError."""
         condition = take_condition(self.session, words)
         subject = subject_of(self.session, words, anywhere=condition is not None)
-        self._set(subject, count, condition)
+        return self.session.add(subject, count, condition)
 
     def watch(self, words: list[str]) -> None:
         condition = take_condition(self.session, words)
@@ -264,26 +221,18 @@ class Debugger:
         if text in _OF_PES:
             refuse(f"{text} is no memory", f"for a value: break if {text} == 1")
         found, _ = self._bytes(text)
-        self._set(Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes)), 1, condition)
-
-    def _set(self, subject: Subject, count: int, condition: StopCondition | None) -> None:
-        stop = self.session.add(subject, count, condition)
-        self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
+        subject = Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes))
+        self.announce(self.session.add(subject, 1, condition))
 
     def _bytes(self, text: str) -> tuple[MemoryRange, RangeForm]:
         """Return a range in one of its forms, a byte of it, or one or more addresses."""
         return bytes_named(text, self.session.program, self.session.node.config.array.memory_bytes)
 
-    def delete(self, words: list[str]) -> None:
-        which = one_word(words, "the number of a stop, or all")
-        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
-            self.session.delete(number)
-
     # --- changes ---------------------------------------------------------------------------------------------------
 
     def poke(self, words: list[str]) -> None:
         if not words:
-            self.say(views.pokes, self.session)
+            self.say(views.pokes)
             return
         lanes = self._lanes(words)
         target, _, value = " ".join(words[words[0] in ("var", "variable") :]).partition("=")
@@ -291,13 +240,13 @@ class Debugger:
         if not target or not value or value.startswith("="):
             refuse(f"{' '.join(words)!r} gives nothing a value", "as in: poke R = 5 pe 3")
         number, made = self.session.poke(target, value, lanes)
-        self.screen.print(views.line(views.poke_text(number, made), self.screen.width))
+        self.screen.print(line(views.poke_text(number, made), self.screen.width))
 
     def unpoke(self, words: list[str]) -> None:
         which = one_word(words, "the number of a poke, or all")
         for number in list(self.session.replay.pokes.made) if which == "all" else [number_of(which)]:
             self.session.replay.unpoke(number)
-        self.say(views.position, self.session)
+        self.say(views.position)
 
     # --- looking -------------------------------------------------------------------------------------------------
 
@@ -305,7 +254,7 @@ class Debugger:
         stream = self._stream(words) or self._first
         at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
         nothing_more(words)
-        self.say(views.code, self.session, stream, at)
+        self.say(views.code, stream, at)
 
     def show(self, words: list[str]) -> None:
         lanes = self._lanes(words)
@@ -318,7 +267,7 @@ class Debugger:
             case ["registers"]:
                 screen.print(registers_table(node, few))
             case ["flags"]:
-                self.say(views.flags, session, few)
+                self.say(views.flags, few)
             case ["enables"]:
                 screen.print(enables_table(node))
             case ["memory"]:
@@ -330,18 +279,18 @@ class Debugger:
                     counts = [f"sem {at}: {count}" for at, count in enumerate(stream.semaphores.counts) if count]
                     screen.print(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
             case ["stages"]:
-                self.say(views.stages, session)
+                self.say(views.stages)
             case _ if all(_VIEW.fullmatch(word) and word not in _OF_PES for word in words):
                 screen.print(ranges_table(node, [RangeView(*self._bytes(word)) for word in words], few))
             case _:
                 each_alone = all(_VIEW.fullmatch(word) for word in words)
                 for text in words if each_alone else [" ".join(words)]:
-                    self.say(views.expression, session, PeExpression.read(text, session.program), few)
+                    self.say(views.expression, PeExpression.read(text, session.program), few)
 
     def calls(self, words: list[str]) -> None:
         stream = self._stream(words)
         nothing_more(words)
-        self.say(views.stack, self.session, [stream] if stream else list(self.session.replay.streams))
+        self.say(views.stack, [stream] if stream else list(self.session.replay.streams))
 
     def map(self, words: list[str]) -> None:
         view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
@@ -358,14 +307,13 @@ class Debugger:
     def info(self, words: list[str]) -> None:
         match info_word(words):
             case [] | ["run"]:
-                self.say(views.run, self.session)
-                self.say(views.position, self.session)
+                self.greet()
             case ["streams"]:
-                self.say(views.streams, self.session)
+                self.say(views.streams)
             case ["stops"]:
-                self.say(views.stops, self.session)
+                self.say(stop_parts)
             case ["pokes"]:
-                self.say(views.pokes, self.session)
+                self.say(views.pokes)
             case ["r" | "reg" | "registers", *rest]:
                 self.show(["registers", *rest])
             case ["stack" | "s" | "frame" | "f", *rest]:
@@ -375,14 +323,6 @@ class Debugger:
 
     def verbose(self, words: list[str]) -> None:
         self._verbose = on_or_off(words)
-
-    def help(self, words: list[str]) -> None:
-        for part in help_parts(COMMANDS, words, _FORMS):
-            self.screen.print(part)
-
-    def quit(self, words: list[str]) -> None:
-        nothing_more(words)
-        self.ended = True
 
     # --- words ---------------------------------------------------------------------------------------------------
 
@@ -444,10 +384,6 @@ BYTES   NAME, NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
 
 
-def _count(words: list[str]) -> int:
-    return times_of(one_word(words, "a number")) if words else 1
-
-
 # Look into a run: step and go back, stop at places, cycles and changes, show code and PE state.
 #
 # Commands come from the keyboard, from a file (--cmd) or from standard input. `help` lists them. A script ends with the
@@ -495,7 +431,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         return _talk(debugger, script, args, screen)
 
 
-def _talk(debugger: Dialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
+def _talk(debugger: SomeDialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
     """Carry out a script, or what a person types."""
     if script is None:
         _converse(debugger, screen)
@@ -525,7 +461,7 @@ def _recorded(args: argparse.Namespace, replay: Replay, saved: SavedRun | None) 
                 stream.write(SavedRun.of(replay, command).to_bytes())
 
 
-def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:
+def _of_another(args: argparse.Namespace, screen: Screen) -> SomeDialogue:
     """Return the dialogue with a run on the machine that was named; raises InputError where it has none."""
     machine = machine_named(args.machine)
     if not machine.debug:
@@ -536,7 +472,7 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:
     config = configured(machine.configuration, "-D", args.overrides)
     program = read_program(args.program, args.parameters, machine.target)
     opened = resolve_name(machine.debug)(program, config, screen)
-    return cast("Dialogue", opened)
+    return cast("SomeDialogue", opened)
 
 
 def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun | None]:
@@ -575,7 +511,7 @@ def _typed() -> str:
     return text
 
 
-def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:
+def _follow(debugger: SomeDialogue, script: list[str], file: str, screen: Screen) -> None:
     """Carry out a script, showing each command before what it does; raises InputError with the line of a bad one."""
     for number, text in enumerate(script, start=1):
         if debugger.ended:
@@ -593,7 +529,7 @@ def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) ->
             raise InputError(faults) from None
 
 
-def _converse(debugger: Dialogue, screen: Screen) -> None:
+def _converse(debugger: SomeDialogue, screen: Screen) -> None:
     """Take commands from the keyboard; an empty line is the last one again, and Ctrl-C ends what takes long."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (input() then has a history and can be edited)
@@ -615,7 +551,7 @@ def _converse(debugger: Dialogue, screen: Screen) -> None:
             _attempt(debugger, text, screen)
 
 
-def _attempt(debugger: Dialogue, text: str, screen: Screen) -> None:
+def _attempt(debugger: SomeDialogue, text: str, screen: Screen) -> None:
     with _interruptible(debugger):
         try:
             debugger.carry_out(text)
@@ -624,7 +560,7 @@ def _attempt(debugger: Dialogue, text: str, screen: Screen) -> None:
 
 
 @contextlib.contextmanager
-def _interruptible(debugger: Dialogue) -> Iterator[None]:
+def _interruptible(debugger: SomeDialogue) -> Iterator[None]:
     """Let Ctrl-C ask a long movement to end."""
 
     def ask(number: int, frame: object) -> None:

@@ -23,7 +23,7 @@ from pixelflow.cli.workers import WorkerPool
 from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.simd.dialogue import find_command, refuse
+from pixelflow.simd.dialogue import find_command, refuse, stop_parts
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, must_be, nearest
 from pixelflow.simd.files import MESH, read_bytes
 from pixelflow.simd.isa.program import AssembledProgram
@@ -91,7 +91,7 @@ class PageDialogue:
 
     def stops(self) -> str:
         """Return the stops."""
-        return as_text([*views.stops(_COLUMNS, self._session)], _COLUMNS)
+        return as_text([*stop_parts(_COLUMNS, self._session)], _COLUMNS)
 
 
 # Runs that are known by their trace alone: of a program on another machine, or read from a trace file.

@@ -10,7 +10,6 @@ from pixelflow.debugger.session import (
     DebugSession,
     Hit,
     Semaphore,
-    SessionOutcome,
     StageBegin,
     Stop,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "PeExpression",
     "RunDifference",
     "Semaphore",
-    "SessionOutcome",
     "StageBegin",
     "StatePicture",
     "Stop",

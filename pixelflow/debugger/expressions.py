@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from microcode import language as e
+from microcode import language
 from microcode.language import NUMBER_BITS, Complaint, arithmetic
 from microcode.reader import read_expression
 from pixelflow.isa import MemoryRange, Program, RangeForm
@@ -202,7 +202,7 @@ class PeExpression:
 
     text: str
     program: Program
-    _tree: e.ExpressionNode = field(repr=False)
+    _tree: language.ExpressionNode = field(repr=False)
     _formed: dict[str, tuple[MemoryRange, RangeForm]] = field(repr=False)
     """Ranges in a form that the text asks for, by the name that stands for them in the tree."""
 
@@ -225,22 +225,17 @@ class PeExpression:
             found._check(node)
         return found
 
-    @property
-    def is_name(self) -> bool:
-        """Whether it is nothing but a name or a byte of a range."""
-        return isinstance(self._tree, e.NameExpression | e.Index)
-
     def value(self, node: Node, cycle: int) -> Quantity:
         """Return the value at a position: of each PE, or one; raises InputError where it has none."""
         return self._value(self._tree, _At(node, cycle))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    def _check(self, node: e.ExpressionNode) -> None:
+    def _check(self, node: language.ExpressionNode) -> None:
         match node:
-            case e.NameExpression(name=name):
+            case language.NameExpression(name=name):
                 self._known(name)
-            case e.CallExpression(function=name, arguments=arguments):
+            case language.CallExpression(function=name, arguments=arguments):
                 if name not in _FUNCTIONS:
                     near = nearest(name, _FUNCTIONS)
                     hint = f"did you mean {near}?" if near else f"functions: {', '.join(_FUNCTIONS)}"
@@ -248,9 +243,9 @@ class PeExpression:
                 wanted = _FUNCTIONS[name][0]
                 if not arguments or (wanted and len(arguments) != wanted):
                     raise InputError(f"{self.text}: {name} takes {wanted or 'at least 1'}, not {len(arguments)}")
-            case e.Literal(value=str()):
+            case language.Literal(value=str()):
                 raise InputError(f"{self.text}: PEs hold no text")
-            case e.Template() | e.Braced() | e.Immediate() | e.Address():
+            case language.Template() | language.Braced() | language.Immediate() | language.Address():
                 raise InputError(Fault(f"{self.text}: only names, numbers and operators are known here", hint=_HINT))
 
     def _known(self, name: str) -> MemoryRange | None:
@@ -269,29 +264,29 @@ class PeExpression:
 
     # --- values ----------------------------------------------------------------------------------------------------
 
-    def _value(self, tree: e.ExpressionNode, at: _At) -> Quantity:
-        def of(inner: e.ExpressionNode) -> Quantity:
+    def _value(self, tree: language.ExpressionNode, at: _At) -> Quantity:
+        def of(inner: language.ExpressionNode) -> Quantity:
             return self._value(inner, at)
 
         match tree:
-            case e.Literal(value=int() | float() as number):
+            case language.Literal(value=int() | float() as number):
                 return number
-            case e.NameExpression(name=name):
+            case language.NameExpression(name=name):
                 return self._named(name, at)
-            case e.Index(target=e.NameExpression(name=name), index=index):
+            case language.Index(target=language.NameExpression(name=name), index=index):
                 return self._byte(name, of(index), at)
-            case e.CallExpression(function=name, arguments=arguments):
+            case language.CallExpression(function=name, arguments=arguments):
                 where = _At(at.node, at.cycle) if name in _OF_ALL else at
                 return _FUNCTIONS[name][1]([self._value(each, where) for each in arguments])
-            case e.Unary(operator=operator, operand=operand):
+            case language.Unary(operator=operator, operand=operand):
                 return negated(operator, of(operand))
-            case e.Binary(operator=operator, left=left, right=right):
+            case language.Binary(operator=operator, left=left, right=right):
                 return apply(operator, of(left), of(right))
-            case e.Logical():
+            case language.Logical():
                 return self._logical(tree, at)
         raise InputError(f"{self.text}: only names, numbers and operators are known here")
 
-    def _logical(self, tree: e.Logical, at: _At) -> Quantity:
+    def _logical(self, tree: language.Logical, at: _At) -> Quantity:
         """Return ``&&`` or ``||``: the right side is evaluated only in those PEs where it matters."""
         first = truth(self._value(tree.left, at))
         if not isinstance(first, np.ndarray):
@@ -337,17 +332,17 @@ class PeExpression:
 _HINT = "names: R, C, count, count:float, count[2], pe, cycle"
 
 
-def _nodes(tree: e.ExpressionNode) -> Iterator[e.ExpressionNode]:
+def _nodes(tree: language.ExpressionNode) -> Iterator[language.ExpressionNode]:
     """Yield an expression and those within it."""
     yield tree
     match tree:
-        case e.Index(target=target, index=index):
-            inner: tuple[e.ExpressionNode, ...] = (target, index)
-        case e.CallExpression(arguments=arguments):
+        case language.Index(target=target, index=index):
+            inner: tuple[language.ExpressionNode, ...] = (target, index)
+        case language.CallExpression(arguments=arguments):
             inner = arguments
-        case e.Unary(operand=operand):
+        case language.Unary(operand=operand):
             inner = (operand,)
-        case e.Binary(left=left, right=right) | e.Logical(left=left, right=right):
+        case language.Binary(left=left, right=right) | language.Logical(left=left, right=right):
             inner = (left, right)
         case _:
             inner = ()

@@ -1,10 +1,10 @@
-"""Checker of a run's memory: bytes that matter although nobody wrote them, and writes of one round that collide.
+"""Checker of a run's memory: bytes that matter although nothing wrote them, and writes of one round that collide.
 
 It subscribes to the events of a node and changes nothing: cycles and bits are those of a run without it. What an
 instruction makes from what comes from its one meaning (`pixelflow.simd.isa.effects`). With it the instructions come
 one by one, so a run takes longer; without it nothing is asked.
 
-A byte counts as written in a PE once the program's data, somebody outside of the program, an instruction or a transfer
+A byte counts as written in a PE once the program's data, a user outside of the program, an instruction or a transfer
 has put something there. That a PE reads another one is no fault yet: much microcode computes in all PEs and takes the
 result in some. So what is made from such a byte is followed, through memory, registers and flags, until it matters: in
 a mark, in an address of texture memory, or in a range that is shown. The finding then names the byte and who read it.
@@ -71,7 +71,7 @@ def collisions(access: BlockAccess, array: ArrayConfig, *, data: bool = True) ->
     rounds, devices = access.addresses.shape[1:]
     for module in range(array.modules):
         own = slice(module * each, (module + 1) * each)
-        # By round, device, address and EMC: whoever writes to a place in a round stands beside who did before.
+        # By round, device, address and EMC: writers of one place in a round are neighbours.
         emc, turn, device = np.broadcast_arrays(*np.ix_(range(each), range(rounds), range(devices)))
         there = access.valid[own][:, :, None] & (access.addresses[own] >= 0)
         emc, turn, device = (values[there] for values in (emc, turn, device))
@@ -142,7 +142,7 @@ class MemoryFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A read of a byte that nobody wrote."""
+    """A read of a byte that nothing wrote."""
 
     row: int
     where: str
@@ -155,7 +155,7 @@ class MemoryCheck:
         """Attach it before anything is loaded into the node."""
         self._node, self._array, self._rows = node, node.config.array, node.config.array.memory_bytes
         self._undefined: dict[State, Origins] = {}
-        """States that are undefined in some lanes; for memory that nobody wrote, -1 - row."""
+        """States that are undefined in some lanes; for memory that nothing wrote, -1 - row."""
         for row in range(self._rows):
             self._undefined[row] = np.full(node.lanes, -1 - row, np.int32)
         self._reads: list[_Read] = []
@@ -209,7 +209,7 @@ class MemoryCheck:
             self._read_numbers.clear()
             self._started = frozenset(routine.name for routine in event.program.routines if routine.started)
         self._run, self._program, self._stale = event.view, event.program, True
-        if event.resumed:  # what was written before nobody told
+        if event.resumed:  # what was written before is not known
             self._undefined.clear()
 
     def _given(self, event: MemoryGiven) -> None:

@@ -19,9 +19,10 @@ from pixelflow.isa.control import CALL
 from pixelflow.isa.declarations import transfers_of
 from pixelflow.node import Node, Poke, Replay
 from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken, Waited
-from pixelflow.simd.dialogue import StopTable
+from pixelflow.simd.dialogue import RunSession, RunStop, SessionOutcome, StopMet
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.program import Code
+from pixelflow.simd.report import counted
 
 # What stops a run that is being looked at, and what is known when it did.
 
@@ -72,15 +73,31 @@ Subject = Code | Semaphore | Cycle | Bytes | StageBegin | Anywhere
 
 
 @dataclass(slots=True)
-class Stop:
-    """One thing that stops the run, at every ``count``-th time that it is met on the way forwards."""
+class Stop(RunStop[Subject]):
+    """One thing that stops the run, and what must hold there."""
 
-    number: int
-    subject: Subject
-    count: int = 1
     condition: StopCondition | None = None
-    """What must hold besides: a meeting without it is none."""
-    met: int = 0
+    """A meeting without it is none."""
+
+    @property
+    def about(self) -> str:
+        """What it is about, and its condition, in words."""
+        match self.subject:
+            case Code():
+                text = self.subject.text
+            case Semaphore():
+                text = f"sem {self.subject.number}"
+            case Cycle():
+                text = f"cycle {self.subject.cycle:,}"
+            case StageBegin():
+                text = f"stage {self.subject.name}"
+            case Anywhere():
+                text = ""
+            case Bytes():
+                text = f"watch {self.subject.text}{_within(self.subject.lanes)}"
+        if self.condition is not None:
+            text = f"{text} if {self.condition.expression.text}{_within(self.condition.lanes)}".lstrip()
+        return text
 
     def meets(self, event: Touched) -> bool:
         """Whether the stop is about an event."""
@@ -93,25 +110,22 @@ class Stop:
                 return isinstance(event, StageBegan) and event.name == self.subject.name
         return False
 
-    def is_due(self) -> bool:
-        """Count one meeting; return whether it is one to stop at."""
-        self.met += 1
-        return self.met % self.count == 0
+
+def _within(lanes: Sequence[int] | None) -> str:
+    return "" if lanes is None else f" in {counted(len(lanes), 'PE')}"
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(StopMet[Stop]):
     """A stop was met at the position; ``event`` is about to happen there (None for a cycle)."""
 
-    stop: Stop
     event: Touched | None
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changed(StopMet[Stop]):
     """Watched bytes have changed in the cycle before the position."""
 
-    stop: Stop
     cycle: int
     by: tuple[tuple[str, int], ...]
     """What may have changed them: (stream, position of the instruction)."""
@@ -225,31 +239,16 @@ class EventCollector:
 
 
 _INTERVAL = 2048
-"""Cycles between two looks at whether the user has interrupted."""
+"""Cycles of an interval, between which the session looks at whether the user has interrupted."""
 _FAR = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOutcome:
-    """Why the run stands where it stands now."""
-
-    hits: tuple[Hit | Changed, ...] = ()
-    interrupted: bool = False
-
-
 @dataclass
-class DebugSession:
+class DebugSession(RunSession[Replay, Stop]):
     """A replay with its stops."""
-
-    replay: Replay
-    stops: StopTable[Stop] = field(default_factory=StopTable)
-    interrupted: bool = False
-    """Set by whoever wants a long movement to end."""
 
     def __post_init__(self) -> None:
         self._collector = EventCollector(self.replay)
-        self._counting = True
-        """Whether meetings of stops count; else each is one to stop at."""
         self._held: dict[int, bool] = {}
         """Whether conditions that may become true anywhere held at the position before, by the number of the stop."""
 
@@ -267,11 +266,7 @@ class DebugSession:
 
     def add(self, subject: Subject, count: int = 1, condition: StopCondition | None = None) -> Stop:
         """Stop there from now on, where the condition holds; returns the stop with its number."""
-        return self.stops.enter(lambda number: Stop(number, subject, count, condition))
-
-    def delete(self, number: int) -> None:
-        """Forget a stop; raises InputError where there is none of that number."""
-        self.stops.forget(number)
+        return self.stops.enter(lambda number: Stop(number, subject, count, condition=condition))
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
@@ -288,63 +283,12 @@ class DebugSession:
 
     def step(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
         """Go on by instructions; stops do not count."""
-        return self._repeat(count, lambda: self.replay.step(stream))
+        return self.repeat(count, lambda: self.replay.step(stream))
 
     def back(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
         """Go back by instructions."""
         self.replay.back(count, stream)
         return SessionOutcome()
-
-    def goto(self, cycle: int) -> SessionOutcome:
-        """Go to a cycle, in either direction; stops do not count."""
-        self.interrupted = False
-        if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
-            self.replay.goto(cycle)
-        elif (kept := self.replay.kept_until(cycle)) > self.replay.position:
-            self.replay.goto(kept)
-        while self.replay.position < cycle and not self.replay.ended:
-            if self.interrupted:
-                return SessionOutcome(interrupted=True)
-            self.replay.goto(min(cycle, self.replay.position + _INTERVAL))
-        return SessionOutcome()
-
-    def go_on(self) -> SessionOutcome:
-        """Go on to the next stop, or to the last position."""
-        return self._run(None)
-
-    def go_back(self) -> SessionOutcome:
-        """Go back to the last stop before this position, or to the beginning.
-
-        A stop that counts its meetings counts those on the way back; a condition without a place stops where it becomes
-        true on the way forwards.
-        """
-        self.interrupted = False
-        start, last = self.replay.position, self.replay.position - 1
-        while last > 0:
-            first = self.replay.kept_until(last - 1)
-            for position, hits in reversed(self._met_between(first, last)):
-                due = tuple(hit for hit in hits if hit.stop.is_due())
-                if due:
-                    self.replay.goto(position)
-                    return SessionOutcome(due)
-            if self.interrupted:
-                self.replay.goto(start)
-                return SessionOutcome(interrupted=True)
-            last = first
-        self.replay.goto(0)
-        return SessionOutcome()
-
-    def _met_between(self, first: int, last: int) -> list[tuple[int, tuple[Hit | Changed, ...]]]:
-        """Return the positions past ``first`` up to ``last`` at which stops are met, every meeting, with these."""
-        met: list[tuple[int, tuple[Hit | Changed, ...]]] = []
-        self.replay.goto(first)
-        self._counting = False
-        try:
-            while (hits := self._forward(None, last + 1).hits) and self.replay.position <= last:
-                met.append((self.replay.position, hits))
-        finally:
-            self._counting = True
-        return met
 
     def step_over(self, stream: str) -> SessionOutcome:
         """Go on to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
@@ -375,22 +319,13 @@ class DebugSession:
 
         return reached
 
-    def _repeat(self, count: int, move: Callable[[], int]) -> SessionOutcome:
-        self.interrupted = False
-        for _ in range(count):
-            before = self.replay.position
-            if self.interrupted:
-                return SessionOutcome(interrupted=True)
-            if move() == before:
-                break
-        return SessionOutcome()
-
-    def _run(self, until: Callable[[Executed], bool] | None) -> SessionOutcome:
+    def _run(self, until: Callable[[Executed], bool]) -> SessionOutcome:
         """Go on to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
-        return self._forward(until, _FAR)
+        return self.forward(_FAR, until)
 
-    def _forward(self, until: Callable[[Executed], bool] | None, end: int) -> SessionOutcome:
+    def forward(self, end: int, until: Callable[[Executed], bool] | None = None) -> SessionOutcome:
+        """Go forwards to the next position at which a stop is due, or ``until`` says yes, at most to ``end``."""
         start = self.replay.position
         anywhere = [each for each in self.stops.values() if isinstance(each.subject, Anywhere)]
         self._held = {each.number: self._holds(each) for each in anywhere}
@@ -451,10 +386,10 @@ class DebugSession:
     def _is_due(self, stop: Stop) -> bool:
         """Whether a stop that was met at this position is to stop the run: its condition holds, or now holds."""
         if stop.condition is None:
-            return not self._counting or stop.is_due()
+            return not self.counting or stop.is_due()
         before = isinstance(stop.subject, Anywhere) and self._held.get(stop.number, False)
         self._held[stop.number] = now = self._holds(stop)
-        return now and not before and (not self._counting or stop.is_due())
+        return now and not before and (not self.counting or stop.is_due())
 
     def _holds(self, stop: Stop) -> bool:
         return stop.condition is None or stop.condition.holds(self.node, self.replay.position)

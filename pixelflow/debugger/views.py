@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.debugger.expressions import PeExpression
-from pixelflow.debugger.session import Anywhere, Bytes, Changed, Cycle, DebugSession, Hit, Semaphore, StageBegin, Stop
+from pixelflow.debugger.session import Anywhere, Bytes, Changed, DebugSession, Hit
 from pixelflow.isa import Program
 from pixelflow.node import Node, Poke
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.node.run.stream import Stream
 from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, Taken
-from pixelflow.simd.isa.program import Code, instruction_text, place, source_text
+from pixelflow.simd.dialogue import line
+from pixelflow.simd.isa.program import instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 # What has changed in the PEs between two positions of a run, by the names that a program gives to things.
@@ -98,11 +99,6 @@ def _span(addresses: list[int]) -> str:
 _FEW = 8
 
 
-def line(text: str, width: int) -> Fact:
-    """Return one line that holds program text, cut where the screen ends."""
-    return Fact(cut(text, width), wrap=False)
-
-
 def position(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield the cycle, and for each stream what it does next or what it waits for."""
     replay = session.replay
@@ -166,37 +162,6 @@ def _marks(session: DebugSession) -> dict[int, tuple[str, str]]:
     return marks
 
 
-def subject_text(stop: Stop) -> str:
-    """Return what a stop is about."""
-    match stop.subject:
-        case Code():
-            text = stop.subject.text
-        case Semaphore():
-            text = f"sem {stop.subject.number}"
-        case Cycle():
-            text = f"cycle {stop.subject.cycle:,}"
-        case StageBegin():
-            text = f"stage {stop.subject.name}"
-        case Anywhere():
-            text = ""
-        case Bytes():
-            lanes = stop.subject.lanes
-            text = f"watch {stop.subject.text}" + ("" if lanes is None else f" in {counted(len(lanes), 'PE')}")
-    if stop.condition is not None:
-        lanes = stop.condition.lanes
-        within = "" if lanes is None else f" in {counted(len(lanes), 'PE')}"
-        text = f"{text} if {stop.condition.expression.text}{within}".lstrip()
-    return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
-
-
-def stops(width: int, session: DebugSession) -> Iterator[Part]:
-    """Yield the stops that are set."""
-    if not session.stops:
-        yield "no stops"
-    for stop in session.stops.values():
-        yield line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
-
-
 def outcome(width: int, session: DebugSession, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
     """Yield which stops were met, and what kept the run from going on."""
     for hit in hits:
@@ -214,13 +179,13 @@ def outcome(width: int, session: DebugSession, hits: tuple[Hit | Changed, ...]) 
 def _met(program: Program, hit: Hit) -> str:
     match hit.event:
         case None:
-            return subject_text(hit.stop)
+            return hit.stop.text
         case Executed() if isinstance(hit.stop.subject, Anywhere):
-            return subject_text(hit.stop)
+            return hit.stop.text
         case StageBegan():
-            return f"{hit.event.stream.upper()} begins {subject_text(hit.stop)}"
+            return f"{hit.event.stream.upper()} begins {hit.stop.text}"
         case Executed():
-            what = subject_text(hit.stop)
+            what = hit.stop.text
         case Signalled():
             what = f"signals sem {hit.event.semaphore}"
         case Taken():
@@ -232,7 +197,7 @@ def _met(program: Program, hit: Hit) -> str:
 
 def _changed(width: int, session: DebugSession, hit: Changed) -> Iterator[Part]:
     program = session.program
-    yield line(f"stop {hit.stop.number}: {subject_text(hit.stop)}: {counted(len(hit.lanes), 'PE')} changed", width)
+    yield line(f"stop {hit.stop.number}: {hit.stop.text}: {counted(len(hit.lanes), 'PE')} changed", width)
     for stream, index in hit.by:
         where = place(program, index)
         yield line(f"  by {stream.upper()} in cycle {hit.cycle:,}, {where}  {source_text(program, index)}", width)

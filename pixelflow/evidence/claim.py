@@ -319,7 +319,7 @@ class Claim:
     spans: Mapping[str, PrintedRange] = field(default_factory=dict)
     """What is printed as a range: every figure that the measure has under this name (`Measured.spread`) lies in it."""
     constants: frozenset[str] = frozenset()
-    """Of ``values`` those that the model was given, and that a measure reads back."""
+    """Of the figures those that the model was given, and that a measure reads back, or that hold by construction."""
     missed: str = ""
     """Why a span is not kept, where one is not: with it the claim is *not reproduced*, and fails as soon as it is."""
     instead: Mapping[str, Derivation] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Dialogues with a run that is looked into: a table of commands, and the words that follow them.
+"""A run that is looked into: its session, which moves and stops, and its dialogue, a table of commands and words.
 
 `pixelflow debug` takes lines from the keyboard or a script and hands them to the dialogue of a machine. Each machine
 has its own table, since what there is to see differs; names and short forms are the same where they mean the same.
@@ -6,17 +6,52 @@ has its own table, since what there is to see differs; names and short forms are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, NoReturn, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
-from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.report import Fact, Part
+from pixelflow.simd.errors import Fault, InputError, SimulatorError, nearest
+from pixelflow.simd.report import Fact, Part, counted, cut
 
 Subject = TypeVar("Subject")
 
+# Session: movement in both directions, and what stops it. Position 0 is the beginning; a position has one state.
 
-AnyStop = TypeVar("AnyStop")
+
+AnyStop = TypeVar("AnyStop", bound="RunStop[Any]")
+StopSeen = TypeVar("StopSeen", bound="RunStop[Any]", covariant=True)
+_FAR = 1 << 62
+_INTERVAL = 2048
+"""Positions between two looks at whether the user has interrupted."""
+
+
+@dataclass(slots=True)
+class RunStop(Generic[Subject]):
+    """One thing that stops the run, at every ``count``-th time that it is met on the way forwards."""
+
+    number: int
+    subject: Subject
+    count: int = 1
+    met: int = 0
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        return str(self.subject)
+
+    @property
+    def text(self) -> str:
+        """What it is about, and how often it stops the run."""
+        return self.about + (f", 1 time in {self.count}" if self.count > 1 else "")
+
+    def is_due(self) -> bool:
+        """Count one meeting; return whether it is one to stop at."""
+        self.met += 1
+        return self.met % self.count == 0
+
+
+SomeStop = RunStop[Any]
 
 
 class StopTable(dict[int, AnyStop]):
@@ -37,8 +72,132 @@ class StopTable(dict[int, AnyStop]):
         del self[number]
 
 
+class Rewindable(Protocol):
+    """A run that can be taken to any of its positions."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def end(self) -> int | None:
+        """The last position, None where it is not known yet; `ended` at it, where `stopped` may say why."""
+
+    @property
+    def ended(self) -> bool: ...
+
+    @property
+    def stopped(self) -> SimulatorError | None: ...
+
+    def goto(self, cycle: int, /) -> int:
+        """Go to a position, or to the last one where that comes first; return where it is."""
+
+    def kept_until(self, cycle: int, /) -> int:
+        """Return the last position up to another whose state is kept."""
+
+
+AnyReplay = TypeVar("AnyReplay", bound=Rewindable)
+
+
+@dataclass(frozen=True, slots=True)
+class StopMet(Generic[StopSeen]):
+    """A stop was met at the position. A machine adds what it knows about it."""
+
+    stop: StopSeen
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOutcome:
+    """Why the run is where it is now."""
+
+    hits: tuple[StopMet[SomeStop], ...] = ()
+    """Each a `StopMet`, or what a machine has in its place."""
+    interrupted: bool = False
+
+
+@dataclass
+class RunSession(ABC, Generic[AnyReplay, AnyStop]):
+    """A run at a position, and its stops. A machine says how it goes forwards to the next of them."""
+
+    replay: AnyReplay
+    stops: StopTable[AnyStop] = field(default_factory=StopTable)
+    interrupted: bool = False
+    """Set by the user who wants a long movement to end."""
+    counting: bool = True
+    """Whether meetings of stops count; else each is one to stop at."""
+
+    @abstractmethod
+    def forward(self, end: int) -> SessionOutcome:
+        """Go forwards to the next position at which a stop is due, at most to ``end``."""
+
+    def goto(self, position: int) -> SessionOutcome:
+        """Go to a position, in either direction; stops do not count."""
+        self.interrupted, replay = False, self.replay
+        if position < replay.position or (replay.end is not None and position >= replay.end):
+            replay.goto(position)
+        elif (kept := replay.kept_until(position)) > replay.position:
+            replay.goto(kept)
+        while replay.position < position and not replay.ended:
+            if self.interrupted:
+                return SessionOutcome(interrupted=True)
+            replay.goto(min(position, replay.position + _INTERVAL))
+        return SessionOutcome()
+
+    def repeat(self, count: int, move: Callable[[], int]) -> SessionOutcome:
+        """Move several times, until the position that a move returns is the one before."""
+        self.interrupted = False
+        for _ in range(count):
+            before = self.replay.position
+            if self.interrupted:
+                return SessionOutcome(interrupted=True)
+            if move() == before:
+                break
+        return SessionOutcome()
+
+    def go_on(self) -> SessionOutcome:
+        """Go on to the next stop, or to the last position."""
+        self.interrupted = False
+        return self.forward(_FAR)
+
+    def go_back(self) -> SessionOutcome:
+        """Go back to the last stop before this position, or to the beginning.
+
+        A stop that counts its meetings counts those on the way back; a condition without a place stops where it becomes
+        true on the way forwards.
+        """
+        self.interrupted = False
+        start, last = self.replay.position, self.replay.position - 1
+        while last > 0:
+            first = self.replay.kept_until(last - 1)
+            for position, hits in reversed(self._met_between(first, last)):
+                due = tuple(hit for hit in hits if hit.stop.is_due())
+                if due:
+                    self.replay.goto(position)
+                    return SessionOutcome(due)
+            if self.interrupted:
+                self.replay.goto(start)
+                return SessionOutcome(interrupted=True)
+            last = first
+        self.replay.goto(0)
+        return SessionOutcome()
+
+    def _met_between(self, first: int, last: int) -> list[tuple[int, tuple[StopMet[SomeStop], ...]]]:
+        """Return the positions past ``first`` up to ``last`` at which stops are met, every meeting, with these."""
+        met: list[tuple[int, tuple[StopMet[SomeStop], ...]]] = []
+        self.replay.goto(first)
+        self.counting = False
+        try:
+            while (hits := self.forward(last + 1).hits) and self.replay.position <= last:
+                met.append((self.replay.position, hits))
+        finally:
+            self.counting = True
+        return met
+
+
+# Dialogue: commands, the words that follow them, and what is shown.
+
+
 class Viewer(Protocol):
-    """Who shows what a command has to say."""
+    """Shows what a command has to say."""
 
     @property
     def width(self) -> int:
@@ -46,27 +205,6 @@ class Viewer(Protocol):
 
     def print(self, *parts: Part) -> None:
         """Show parts of a report."""
-
-
-class Dialogue(Protocol):
-    """A run that is looked into, as the command knows it."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether `quit` was said."""
-
-    @property
-    def exit_code(self) -> int:
-        """Of what has stopped the program; 0 where nothing has."""
-
-    def carry_out(self, text: str) -> None:
-        """Carry out one command; raises InputError where it cannot be understood or not be done."""
-
-    def greet(self) -> None:
-        """Show what is looked into, and where it stands."""
-
-    def interrupt(self) -> None:
-        """Ask a long movement to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +276,133 @@ def help_parts(commands: Sequence[DebugCommand[Subject]], words: Sequence[str], 
         yield forms
 
 
+AnySession = TypeVar("AnySession", bound="RunSession[Any, Any]")
+
+
+def line(text: str, width: int) -> Fact:
+    """Return one line that holds program text, cut where the screen ends."""
+    return Fact(cut(text, width), wrap=False)
+
+
+def stop_parts(width: int, session: AnySession) -> Iterator[Part]:
+    """Yield the stops that are set."""
+    if not session.stops:
+        yield "no stops"
+    for stop in session.stops.values():
+        yield line(f"{stop.number:>3}  {stop.text}   (met {counted(stop.met, 'time')})", width)
+
+
+View = Callable[..., Iterable[Part]]
+"""A function of the columns, the session and what is asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunViews:
+    """What every dialogue shows: the run, its position, and the stops that were met."""
+
+    run: View
+    position: View
+    outcome: View
+
+
+class Dialogue(ABC, Generic[AnySession]):
+    """A session and its viewer; `carry_out` takes one command. A machine adds its own commands and views."""
+
+    views: ClassVar[RunViews]
+    counts: ClassVar[str]
+    """A position in words, as in "a cycle"."""
+
+    def __init__(self, session: AnySession, viewer: Viewer, commands: Sequence[DebugCommand[Any]], forms: str) -> None:
+        """``forms`` are those of the words after commands, for `help`."""
+        self.session, self.viewer = session, viewer
+        self._commands, self._forms = commands, forms
+        self.ended = False
+        """Whether `quit` was said."""
+
+    def carry_out(self, text: str) -> None:
+        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        command, words = find_command(self._commands, text)
+        command.carry_out(self, words)
+
+    @property
+    def exit_code(self) -> int:
+        """Of what has stopped the program at this position; 0 where nothing has."""
+        stopped = self.session.replay.stopped
+        return 0 if stopped is None else stopped.exit_code
+
+    def greet(self) -> None:
+        """Show the program, and where the run is."""
+        self.say(self.views.run)
+        self.say(self.views.position)
+
+    def interrupt(self) -> None:
+        """Ask a long movement to end soon."""
+        self.session.interrupted = True
+
+    def say(self, view: View, *about: object) -> None:
+        """Show what a view has to say about the session."""
+        self.viewer.print(*view(self.viewer.width, self.session, *about))
+
+    def moved(self, move: Callable[[], SessionOutcome], *then: View) -> None:
+        """Move, and show why the run is where it is now, in other views too."""
+        outcome = move()
+        self.say(self.views.outcome, outcome.hits)
+        if outcome.interrupted:
+            self.viewer.print("interrupted")
+        for view in (*then, self.views.position):
+            self.say(view)
+
+    # --- commands of every machine -----------------------------------------------------------------------------------
+
+    def go_on(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.moved(self.session.go_on)
+
+    def go_back(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.moved(self.session.go_back)
+
+    def goto(self, words: list[str]) -> None:
+        position = number_of(one_word(words, self.counts))
+        self.moved(lambda: self.session.goto(position))
+
+    def end(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.moved(lambda: self.session.goto(_FAR))
+
+    def break_at(self, words: list[str]) -> None:
+        if not words:
+            self.say(stop_parts)
+            return
+        count = 1
+        if len(words) > 2 and words[-2] == "every":
+            count, words = times_of(words[-1]), words[:-2]
+        self.announce(self.stop_at(words, count))
+
+    @abstractmethod
+    def stop_at(self, words: list[str], count: int) -> SomeStop:
+        """Set a stop at a place; raises InputError."""
+
+    def announce(self, stop: SomeStop) -> None:
+        """Show a stop that was set."""
+        self.viewer.print(line(f"stop {stop.number}: {stop.text}", self.viewer.width))
+
+    def delete(self, words: list[str]) -> None:
+        which = one_word(words, "the number of a stop, or all")
+        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
+            self.session.stops.forget(number)
+
+    def help(self, words: list[str]) -> None:
+        self.viewer.print(*help_parts(self._commands, words, self._forms))
+
+    def quit(self, words: list[str]) -> None:
+        nothing_more(words)
+        self.ended = True
+
+
+SomeDialogue = Dialogue[Any]
+
+
 def refuse(message: str, hint: str | None = None) -> NoReturn:
     """Raise InputError."""
     raise InputError(Fault(message, hint=hint))
@@ -162,6 +427,11 @@ def number_of(text: str) -> int:
     if not digits.isascii() or not digits.isdigit():
         refuse(f"expected a whole number, found {text[:40]!r}")
     return int(digits[:18])
+
+
+def few_times(words: list[str]) -> int:
+    """Return the number of times that the only word says, once without a word; raises InputError."""
+    return times_of(one_word(words, "a number")) if words else 1
 
 
 def times_of(text: str) -> int:

@@ -236,10 +236,10 @@ def test_places_that_do_not_exist_are_refused(place: str, message: str) -> None:
 def test_stops_can_be_forgotten() -> None:
     session = _session("long")
     stop = session.add(Cycle(3))
-    session.delete(stop.number)
+    session.stops.forget(stop.number)
     assert _positions(session) == []
     with pytest.raises(InputError, match=r"there is no stop 1 \(there is: none\)"):
-        session.delete(1)
+        session.stops.forget(1)
 
 
 def _back_positions(session: DebugSession) -> list[int]:

@@ -35,6 +35,11 @@ def test_what_must_be_the_same_is(name: str) -> None:
     assert {row.item for row in found.rows} == {*found.claim.values, *found.claim.expected}
 
 
+def test_a_claim_that_nothing_executed_speaks_for_is_constant() -> None:
+    constant = {name for name in CLAIMS if checked(name).verdict is ClaimVerdict.CONSTANT}
+    assert {int(CLAIMS[name].place) for name in constant} == {2, 11, 14, 27, 30, 33, 35, 40}
+
+
 def test_two_claims_are_contradicted_by_the_instruction_set() -> None:
     """One a0 of eight words where two registers are printed; two indirect sources where one is."""
     for name, figure, printed, here in (
@@ -51,10 +56,10 @@ def test_the_command_counts_what_is_contradicted(capsys: pytest.CaptureFixture[s
     assert main(["verify", "gen6", *names, "--width", "80"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "contradicted in registers (printed 2, here 1): the instruction set has one a0 of eight words" in shown
-    assert "3 claims: 2 mechanical, 1 proxy; 2 reproduced, 1 contradicted." in shown
+    assert "3 claims: 2 mechanical, 1 proxy; 1 reproduced, 1 constant, 1 contradicted." in shown
     assert main(["verify", "gen6", *names, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    outcomes = {each.value: 0 for each in ClaimVerdict} | {"reproduced": 2, "contradicted": 1}
+    outcomes = {each.value: 0 for each in ClaimVerdict} | {"reproduced": 1, "constant": 1, "contradicted": 1}
     assert found["summary"] == {"claims": 3, "measured": 3, "outcomes": outcomes}
     register = next(each for each in found["claims"] if each["name"] == "address-registers")
     assert (register["outcome"], register["instead"]["registers"]["value"]) == ("contradicted", 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gen6_bridge.debugger import EuSession, open_dialogue, place_named
+from gen6_bridge.debugger import EuReplay, EuSession, open_dialogue, place_named
 from gen6_bridge.machine import run_program
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import EuConfig
@@ -30,8 +30,12 @@ nop
 FAULT = "mov (8) g1<1>D 7D\nmov (8) g2<1>D mask0<0,1,0>UD\n"
 
 
+def begun(**values: int) -> EuSession:
+    return EuSession(EuReplay(assemble_eu(SOURCE), EuConfig(**values)))
+
+
 class Shown:
-    """Who is shown something, and keeps it."""
+    """A viewer that keeps what it shows."""
 
     width = 100
 
@@ -53,20 +57,22 @@ def said(source: str, *commands: str, **values: int) -> str:
 
 
 def test_a_position_has_one_state() -> None:
-    session = EuSession(assemble_eu(SOURCE), EuConfig(count=2))
+    session = begun(count=2)
     states = []
-    while not session.ended:
-        states.append((session.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()))
+    while not session.replay.ended:
+        states.append((session.replay.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()))
         session.step(1)
     assert len(states) == 1 + 3 * 8 + 3
     for position in (20, 3, 27, 0):
         session.goto(position)
-        assert (session.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()) == states[position]
+        assert (session.replay.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()) == states[
+            position
+        ]
 
 
 def test_its_cycles_are_the_runs() -> None:
     program = assemble_eu(SOURCE)
-    session = EuSession(program, EuConfig(count=3))
+    session = begun(count=3)
     session.goto(1 << 62)
     run = run_program(program, config=EuConfig(count=3))
     assert [len(each) for each in session.cycles()] == [each.issued for each in run.account.threads]
@@ -75,22 +81,22 @@ def test_its_cycles_are_the_runs() -> None:
 
 
 def test_a_stop_is_met_every_so_many_times() -> None:
-    session = EuSession(assemble_eu(SOURCE), EuConfig())
+    session = begun()
     session.add(find_code(session.program, "TOP"), 3)
-    hits = session.go_on()
+    hits = session.go_on().hits
     # TOP comes after the first MOV and then after each of the turns of three instructions.
-    assert len(hits) == 1 and session.position == 1 + 2 * 3
+    assert len(hits) == 1 and session.replay.position == 1 + 2 * 3
 
 
 def test_a_change_has_its_instruction_and_its_threads() -> None:
-    session = EuSession(assemble_eu(SOURCE), EuConfig(count=2))
+    session = begun(count=2)
     session.add(place_named("g20.2:D"))
     session.go_on()
     session.go_on()
-    (hit,) = session.go_on()
-    assert hit.by == 1 and hit.threads.tolist() == [0, 1] and hit.after.tolist() == [[3], [3]]  # type: ignore[union-attr]
+    (hit,) = session.go_on().hits
+    assert hit.by == 1 and hit.threads.tolist() == [0, 1] and hit.after.tolist() == [[3], [3]]
     # Channel 2 counts to 3 and no further.
-    assert session.go_on() == []
+    assert session.go_on().hits == ()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +114,9 @@ def test_a_change_has_its_instruction_and_its_threads() -> None:
         (("list TOP",), "(+f0.0) while (8) TOP"),
         (("end", "back 2", "step thread 0"), "step 27"),
         (("help print",), "registers, masks, or regions"),
+        (("b TOP", "end", "rc"), "stop 1: TOP step 22 <text>:4"),
+        (("b TOP every 3", "end", "rc", "rc"), "stop 1: TOP, 1 time in 3 step 7 <text>:4"),
+        (("watch g20.2:D", "end", "rc"), "thread 0: [0] 00000002 -> 00000003 step 8"),
         (("b step 5", "r", "u", "info b"), "step 5 (met 1 time)"),
         (("end", "bt"), "ended"),
         (("help u",), "also: rs, reverse-step, undo"),
@@ -130,15 +139,15 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
     def poked(session: EuSession, positions: tuple[int, ...]) -> None:
         for position in positions:
             session.goto(position)
-            session.poke(place_named(f"g{10 + position % 7}.1:D"), [0], 40 + position)
+            session.replay.poke(place_named(f"g{10 + position % 7}.1:D"), [0], 40 + position)
 
-    one, other = (EuSession(assemble_eu(SOURCE), EuConfig()) for _ in range(2))
+    one, other = (begun() for _ in range(2))
     poked(one, (9, 4, 0, 6))
     poked(other, (0, 4, 6, 9))
     seen: dict[int, bytes] = {}
     for position in (12, 3, 9, 8, 4, 0, 6, 20, 5):
         one.goto(position)
-        seen[one.position] = state(one)
+        seen[one.replay.position] = state(one)
     for position in sorted(seen):
         other.goto(position)
         assert state(other) == seen[position], f"step {position}"

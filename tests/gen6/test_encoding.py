@@ -7,8 +7,8 @@ import random
 import pytest
 
 from gen6_bridge.assembler import assemble_text
-from gen6_bridge.isa import encoding as bits
 from gen6_bridge.isa.declarations import INSTRUCTIONS
+from gen6_bridge.isa.encoding import CONTROLS, DESTINATIONS, OPCODE, SOURCES, mask_of
 from gen6_bridge.program import assemble_eu
 from pixelflow.simd.errors import InputError
 from tests.gen6.recorded import recorded, recorded_sources
@@ -50,11 +50,11 @@ def test_any_bits_come_back() -> None:
 
 
 def test_fields_do_not_overlap() -> None:
-    for name, fields in bits.DESTINATIONS.items():
-        for position, forms in enumerate(bits.SOURCES):
+    for name, fields in DESTINATIONS.items():
+        for position, forms in enumerate(SOURCES):
             form = name if name in forms else "direct"
-            claimed = [bits.OPCODE, *bits.CONTROLS, *fields, *forms[form]]
-            assert bits.mask_of(claimed).bit_count() == sum(each.width for each in claimed), (name, position)
+            claimed = [OPCODE, *CONTROLS, *fields, *forms[form]]
+            assert mask_of(claimed).bit_count() == sum(each.width for each in claimed), (name, position)
 
 
 @pytest.mark.parametrize(

@@ -34,21 +34,6 @@ def test_ten_thousand_nests_are_what_each_channel_does_alone() -> None:
     assert [seed for seed in range(NESTS, NESTS + MANY) if wrong_channels(seed, FEW)] == []
 
 
-def test_a_nest_of_64_needs_no_stack() -> None:
-    depth = 64
-    lines = []
-    for level in range(depth):
-        lines += [f"cmp.g.f0.0 (16) null<1>D g10<8,8,1>D {level}D", f"(+f0.0) if (16) E{level}"]
-        lines.append("add (16) g12<1>D g12<8,8,1>D 1D")
-    for level in reversed(range(depth)):
-        lines += [f"E{level}:", f"endif (16) {f'E{level - 1}' if level else 'END'}"]
-    unit = ExecutionUnit(assemble_eu("\n".join([*lines, "END:", "nop"])).code)
-    unit.set_register(10, np.arange(0, 80, 5, dtype=np.int32))
-    unit.run()
-    found = unit.general[0, 12:14].reshape(-1).view(np.int32)
-    assert found.tolist() == [min(5 * channel, depth) for channel in range(16)]
-
-
 def test_a_jump_goes_by_channel_0_alone() -> None:
     unit = ExecutionUnit(assemble_eu("(+f0.0) jmpi (1) END\nmov (16) g10<1>D 1D\nEND:\nnop\n").code, 2)
     unit.set_flags(np.array([1, 0xFFFE]))

@@ -7,7 +7,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -38,7 +38,7 @@ from gen6_bridge.isa.operands import (
     Targets,
 )
 from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
-from gen6_bridge.unit import BlockMemory, ExecutionUnit, MessageRecorder, Replies, Request
+from gen6_bridge.unit import BlockMemory, ExecutionUnit, Request, SharedFunctions
 from gen6_bridge.unit.messages import SAMPLER
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import parse_json, read_bytes, unpacked
@@ -322,6 +322,37 @@ def _fill() -> NDArray[np.uint8]:
     """Return what registers hold that a record does not name: byte b of register r is 37 r + 11 b + 5."""
     registers, places = np.arange(GRF_REGISTERS)[:, None], np.arange(REGISTER_BYTES)[None]
     return (37 * registers + 11 * places + 5).astype(np.uint8)
+
+
+@dataclass(slots=True)
+class MessageRecorder:
+    """Functions that note every message before others answer it."""
+
+    others: SharedFunctions
+    requests: list[Request] = field(default_factory=list)
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Note a message, and pass it on."""
+        self.requests.append(request)
+        return self.others.answer(request)
+
+
+class Replies:
+    """Functions that answer from a list, or by number from a rule; what expects no answer gets none."""
+
+    def __init__(self, replies: Iterable[bytes] | Callable[[int, Request], bytes]) -> None:
+        self._rule = replies if callable(replies) else None
+        self._replies = iter(()) if callable(replies) else iter(replies)
+        self.given = 0
+        """Answers that were asked for."""
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Return the next answer; None where the list has ended."""
+        if not request.message.response:
+            return None
+        reply = self._rule(self.given, request) if self._rule is not None else next(self._replies, None)
+        self.given += 1
+        return None if reply is None else np.frombuffer(reply, np.uint8)
 
 
 def kernel_unit(
