@@ -1,7 +1,6 @@
 """Kernels for the vector unit (neither): the results that they compute and the cycles that they take."""
 
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
-from larrabee_bridge.kernels.clauses import densities, piecewise
 from larrabee_bridge.kernels.filtering import Filtered, filter_bilinear
 from larrabee_bridge.kernels.rays import RayTest, loads, time_rays
 from larrabee_bridge.kernels.spmv import Multiplied, multiply, products
@@ -14,11 +13,9 @@ __all__ = [
     "RayTest",
     "Tessellated",
     "Timed",
-    "densities",
     "filter_bilinear",
     "loads",
     "multiply",
-    "piecewise",
     "products",
     "tessellate_on_vpu",
     "time_rays",
