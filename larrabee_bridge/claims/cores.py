@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from larrabee_bridge.claims.bench import PRIMSETS, Printed, SceneBench, costs_of, equilateral
-from larrabee_bridge.kernels import THREADS, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
-from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
-from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, uniform
-from larrabee_bridge.kernels.study import KernelResult, Timed, scaled, timed
+from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
+from larrabee_bridge.kernels.rays import loads, time_rays
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
+from larrabee_bridge.kernels.study import THREADS, KernelResult, Timed, scaled, timed
 from larrabee_bridge.kernels.tracing import Traced, knot_on_floor, traced_knot
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig

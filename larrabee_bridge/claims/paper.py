@@ -12,7 +12,7 @@ from larrabee_bridge.claims.bench import Printed, SceneBench, SeenFrame
 from larrabee_bridge.claims.bytes import bytes_of_tiles, immediate_over_binned, ratio_by_depth
 from larrabee_bridge.claims.published import CLAIMS
 from larrabee_bridge.compare import project_on_larrabee
-from larrabee_bridge.kernels import THREADS
+from larrabee_bridge.kernels.study import THREADS
 from larrabee_bridge.pipeline.bins import TILES
 from larrabee_bridge.pipeline.tile_memory import WORKERS
 from larrabee_bridge.pipeline.traffic import TrafficConfig

@@ -37,19 +37,11 @@ def test_balance_by_hand() -> None:
     found = balance_of([cycles(1, 2, 8, 5), cycles(0, 4, 36, 0)])
     assert found.ratios.tolist() == [0, 0, 0.25, 0.4, 0.5, 1.25, 2, 3.6]
     assert (found.within, found.above, found.greatest) == (3 / 8, 1 / 8, 3.6)
-    ends, counts = found.histogram(1.0)
-    assert ends.tolist() == [0, 1, 2, 3]
-    assert counts.tolist() == [5, 1, 1, 1]
-    # On a screen of eight tiles the means are 2 and 5.
-    every = balance_of([cycles(1, 2, 8, 5), cycles(0, 4, 36, 0)], tiles=8)
-    assert every.ratios.tolist() == [0] * 10 + [0.5, 0.8, 1, 2.5, 4, 7.2]
 
 
 def test_what_has_no_balance() -> None:
     with pytest.raises(InputError, match="without any cycles"):
         balance_of([cycles(0, 0)])
-    with pytest.raises(InputError, match="4 bins on 3 tiles"):
-        balance_of([cycles(1), cycles(1, 2, 8, 5)], tiles=3)
 
 
 def test_primsets_have_triangles() -> None:
