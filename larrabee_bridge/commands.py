@@ -86,7 +86,7 @@ COMMANDS = MachineCommands(
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
-        "pixelflow kernels --machine larrabee matrix-product fourier",
+        "pixelflow kernels --machine larrabee decompression cloth",
         "pixelflow view blocks.mc --machine larrabee",
     ),
 )

@@ -30,7 +30,6 @@ from larrabee_bridge.pipeline.traffic import (
 from pixelflow.evidence import Measured, Value
 from pixelflow.simd.drawing import Draw, Frame
 
-_KB = 1024
 _SCREEN = (300, 200)
 """Pixels, with tiles that end at the border."""
 _TILE = 64
@@ -41,29 +40,6 @@ _LAYERED = (1600, 1200)
 _AREA = 800
 """Pixels of the triangles of a layer."""
 _SAMPLE_BYTES = 4
-
-
-def texture_cache(bench: SceneBench, printed: Printed) -> Measured:
-    """Read the configuration of the byte counters."""
-    held = TrafficConfig().core_texture_cache // _KB
-    return Measured(f"{held} KB a core, in the byte counters", {"texture_cache_kb": held})
-
-
-def immediate_configuration(bench: SceneBench, printed: Printed) -> Measured:
-    """Read the configuration of the byte counters."""
-    config = TrafficConfig()
-    figures = {
-        "texture_cache_kb": config.texture_cache // _KB,
-        "colour_cache_kb": config.colour_cache // _KB,
-        "depth_cache_kb": config.depth_cache // _KB,
-        "colour_compression": config.colour_compression,
-        "depth_compression": config.depth_compression,
-        "colour_compression_4": config.colour_compression_4,
-        "depth_compression_4": config.depth_compression_4,
-    }
-    text = "{texture_cache_kb} KB, {colour_cache_kb} and {depth_cache_kb} KB; {colour_compression}x and "
-    text += "{depth_compression}x, {colour_compression_4}x and {depth_compression_4}x; what is hidden costs no byte"
-    return Measured(text.format(**figures), figures)
 
 
 def bytes_of_tiles(bench: SceneBench, printed: Printed) -> Measured:

@@ -1,4 +1,4 @@
-"""Measures for claims about cores, vector units, the ring and applications: kernels that are executed, arithmetic."""
+"""Measures for claims about cores, vector units and applications: kernels that are executed, arithmetic."""
 
 from __future__ import annotations
 
@@ -7,33 +7,29 @@ from dataclasses import replace
 import numpy as np
 
 from larrabee_bridge.claims.bench import PRIMSETS, Printed, SceneBench, costs_of, equilateral
-from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
-from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
-from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, uniform
-from larrabee_bridge.kernels.study import KernelResult, Timed, scaled, timed
+from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
+from larrabee_bridge.kernels.rays import loads, time_rays
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
+from larrabee_bridge.kernels.study import THREADS, KernelResult, Timed, scaled, timed
 from larrabee_bridge.kernels.tracing import Traced, knot_on_floor, traced_knot
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.work import CORES, balance_of, scaling_of
-from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.isa.operands import Conversion
 from larrabee_bridge.vpu.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.vpu.ring import RingConfig, RingMessage, RingNetwork, fewest_fibers, run_fibers
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.evidence import Measured, Value
 
 # Measures for claims about cores and vector units: kernels that are executed, parameters, arithmetic.
 
 
-_KB = 1024
 _AREAS = (20, 80, 320, 1280, 5120, 10240)
 _RATES = (1, TextureConfig().pixels_per_cycle, 16)
 """Samples of a texture unit in a clock: as the model has it, and the ends of what it allows."""
-_DENSITIES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
 
 
 _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
@@ -65,14 +61,6 @@ def peak_of_two_designs(bench: SceneBench, printed: Printed) -> Measured:
     }
     text = f"{theirs:.0f} and {ours:.0f} operations, {ratio:.0f}x; {flops:.0f} flops each: {ratio * flops:.0f}x"
     return Measured(text, figures)
-
-
-def sizes_of_caches(bench: SceneBench, printed: Printed) -> Measured:
-    """Read the core model."""
-    config = CoreConfig()
-    l1, l2, code = config.l1_bytes // _KB, config.l2_bytes // _KB, config.code_bytes // _KB
-    text = f"{code} KB for instructions, {l1} KB for data, {l2} KB of L2, {THREADS} threads"
-    return Measured(text, {"l1_code_kb": code, "l1_data_kb": l1, "l2_kb": l2, "threads": THREADS})
 
 
 def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
@@ -184,24 +172,6 @@ def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"mean": ratios})
 
 
-def clauses_skipped(bench: SceneBench, printed: Printed) -> Measured:
-    """Time both clauses with branches over them and without, at densities of the mask from 0 to 1."""
-    rows = densities(_DENSITIES)
-    figures = {f"saved_{each.density:g}": round(each.saved, 4) for each in rows}
-    figures["uniform_masks_that_gain"] = sum(each.saved > 0 for each in (rows[0], rows[-1]))
-    gains = [each.density for each in rows if each.saved > 0]
-    most = max((each for each in gains if each < 0.5), default=None)
-    least = min((each for each in gains if each > 0.5), default=None)
-    text = f"cycles saved by the branches: {rows[0].saved:.0%} where no lane takes the if, {rows[-1].saved:.0%} where"
-    text += f" all do, {rows[len(rows) // 2].saved:.0%} at one half;"
-    text += f" a gain up to {_share(most)} of lanes that take the if, and from {_share(least)} on"
-    return Measured(text, figures)
-
-
-def _share(value: float | None) -> str:
-    return "no share" if value is None else f"{value:.0%}"
-
-
 def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
     """Time bilinear filtering in software; say what a texture unit would have to do for the printed ratios."""
     side = 64
@@ -243,7 +213,7 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"cycles": {"four threads": test.shared, "one thread": test.alone}})
 
 
-# Measures for claims about many cores: the ring, fibers, scaling, balance of bins.
+# Measures for claims about many cores: scaling, balance of bins.
 
 
 SCENES = ("herd", "fleet", "works", "anthill")
@@ -255,47 +225,6 @@ _FRAMES = 4
 VOLUMES = "shadow volumes"
 """Two-sided stencil volumes alone, which have no shader."""
 _FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
-_STRETCH = 60
-"""Cycles from one texture access of the stated shader to the next."""
-_ACCESSES = 4
-_LATENCIES = (100, 200, 400, 800)
-
-
-def ring_rules(bench: SceneBench, printed: Printed) -> Measured:
-    """Send random messages between many cores; count who was accepted when, and who waited on the way."""
-    config = RingConfig()
-    cores = max(CORES)
-    network = RingNetwork(cores, config)
-    rng = np.random.default_rng(5)
-    pairs = [rng.choice(cores, 2, replace=False).tolist() for _ in range(400)]
-    messages = [RingMessage(source, to, clock) for clock, (source, to) in enumerate(pairs)]
-    rides = [ride for each in network.run(messages) for ride in each.rides]
-    late = sum(ride.accepted - ride.put != ride.leg.hops * config.hop_clocks for ride in rides)
-    wrong = sum(ride.accepted % 2 != ride.leg.direction for ride in rides)
-    bits = 8 * config.width_bytes
-    text = f"{bits} bits, {config.agents_of_a_ring} cores a ring, {network.rings} rings for {cores} cores;"
-    text += f" {len(rides):,} rides: {late} held up on a ring, {wrong} accepted in the other direction's clock"
-    figures = {"bits": bits, "most_cores_on_a_ring": config.agents_of_a_ring, "rings": network.rings}
-    return Measured(text, figures | {"rides": len(rides), "held_up": late, "wrong_clock": wrong})
-
-
-def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
-    """Find the fewest fibers of a stated shader by formula; run them, and one fewer."""
-    qquad = (_STRETCH,) * (_ACCESSES + 1)
-    found: dict[int, int] = {}
-    enough: dict[int, float] = {}
-    fewer: dict[int, float] = {}
-    for latency in _LATENCIES:
-        found[latency] = count = fewest_fibers(_STRETCH, latency)
-        for shares, fibers in ((enough, count), (fewer, count - 1)):
-            shares[latency] = run_fibers([qquad] * 64 * count, fibers, latency).stall_share
-    counts = ", ".join(f"{count} for {latency} clocks" for latency, count in found.items())
-    text = f"fibers, with an access every {_STRETCH} cycles: {counts}; run, they wait for at most"
-    text += f" {max(enough.values()):.1%} of the cycles, with one fewer for {min(fewer.values()):.1%} or more"
-    figures: dict[str, Value] = {f"fibers_{latency}": count for latency, count in found.items()}
-    figures |= {f"stall_{latency}": round(share, 4) for latency, share in enough.items()}
-    figures |= {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()}
-    return Measured(text, figures, {"stall": {f"{latency} clocks": round(each, 4) for latency, each in enough.items()}})
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
@@ -426,13 +355,12 @@ def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"games": plain, "volumes": volumes})
 
 
-# Measures for claims about applications on many cores: what `pixelflow kernels --machine larrabee` carries out.
+# Measures for claims about applications on many cores: what `pixelflow kernels --machine larrabee` executes.
 
 
 _CORES = (8, 16, 24, 32, 40, 48)
-"""Core counts of figures 19 and 20; everything is relative to the first."""
+"""Core counts of figure 19; everything is relative to the first."""
 _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
-_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier", "portfolio")
 
 
 def _result(bench: SceneBench, name: str) -> KernelResult:
@@ -456,32 +384,6 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, shares | {"cores": cores}, {"share": shares})
 
 
-def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
-    """Draw layers of glass and compare pixels."""
-    return _compared(bench, "transparency")
-
-
-def fog_between_layers(bench: SceneBench, printed: Printed) -> Measured:
-    """Draw panes with fog between them and compare pixels."""
-    return _compared(bench, "fog")
-
-
-def tones_in_tiles(bench: SceneBench, printed: Printed) -> Measured:
-    """Bring a picture through a curve while its tiles are there, and compare channels."""
-    return _compared(bench, "tones")
-
-
-def samples_in_shadow(bench: SceneBench, printed: Printed) -> Measured:
-    """Draw a mesh with an irregular shadow map and compare samples."""
-    return _compared(bench, "shadow-map")
-
-
-def _compared(bench: SceneBench, name: str) -> Measured:
-    found = _result(bench, name)
-    text = f"{found.error:.0f} {found.error_of}; {found.run.cycles / found.units:.0f} cycles of a core a {found.unit}"
-    return Measured(text, {"differing": int(found.error), "units": found.units})
-
-
 def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
     """Count triangles, rays and bytes of the scene, and what a ray takes."""
     found, triangles = _traced(bench), len(knot_on_floor())
@@ -496,21 +398,7 @@ def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
 
 def rays_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     """Schedule the tiles of the traced picture on 8 to 48 cores."""
-    found = scaled([_traced(bench).run.pieces], _CORES)
-    return _speedups({"rays": found.speedups})
-
-
-def applications_on_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule dense kernels on 8 to 48 cores."""
-    phases = {name: [each.pieces for each in _result(bench, name).phases] for name in _APPLICATIONS}
-    return _speedups({name: scaled(each, _CORES).speedups for name, each in phases.items()})
-
-
-def _speedups(found: dict[str, tuple[float, ...]]) -> Measured:
-    figures = {
-        f"{name}_{cores}": round(speedup, 3)
-        for name, speedups in found.items()
-        for cores, speedup in zip(_CORES, speedups, strict=True)
-    }
-    text = ", ".join(f"{name} {speedups[-1]:.2f}x" for name, speedups in found.items())
-    return Measured(f"from {_CORES[0]} to {_CORES[-1]} cores, of {_CORES[-1] // _CORES[0]}x: {text}", figures)
+    speedups = scaled([_traced(bench).run.pieces], _CORES).speedups
+    figures = {f"rays_{cores}": round(speedup, 3) for cores, speedup in zip(_CORES, speedups, strict=True)}
+    text = f"from {_CORES[0]} to {_CORES[-1]} cores, of {_CORES[-1] // _CORES[0]}x: rays {speedups[-1]:.2f}x"
+    return Measured(text, figures)

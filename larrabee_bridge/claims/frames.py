@@ -11,13 +11,14 @@ from larrabee_bridge.claims.bench import LENGTH, PRIMSETS, Printed, SceneBench, 
 from larrabee_bridge.claims.cores import crossing, scenes_of
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
-from larrabee_bridge.pipeline.bins import TILES, Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
+from larrabee_bridge.pipeline.bins import Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
+from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured, Value
-from pixelflow.simd.drawing import ScreenTriangles, draw_frame, spans_of
+from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap, spans_of
 
 # Measures for claims about the rasterizer's programs.
 
@@ -80,23 +81,12 @@ def rasterizer_ablation(bench: SceneBench, printed: Printed) -> Measured:
 # Measures for claims about tiles and bins, and arithmetic on frames.
 
 
-_COLOUR_AND_DEPTH = 4 + 4
-"""Bytes of a pixel."""
 _SCREEN = (1280, 768)
 """Pixels: whole tiles of every size."""
 _AREAS = (4.0, 6.0, 10.0, 16.0)
 _SPREAD_TILES = (64, 128)
 _CORES = (1, 2, 4, 8, 16, 32, 48)
 _PRIMSETS = (1, 50, 1000)
-
-
-def bytes_of_a_tile(bench: SceneBench, printed: Printed) -> Measured:
-    """Multiply."""
-    largest = max(TILES)
-    held, slice_bytes = largest * largest * _COLOUR_AND_DEPTH, CoreConfig().l2_bytes
-    share = held / slice_bytes
-    text = f"{largest} x {largest} x {_COLOUR_AND_DEPTH} = {held // 1024} KB, {share:.2f} of the slice"
-    return Measured(text, {"smallest": min(TILES), "largest": largest, "share_of_slice": share, "bytes": held})
 
 
 def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
@@ -154,6 +144,43 @@ def order_of_sub_bins(bench: SceneBench, printed: Printed) -> Measured:
     text = f"{same:,} of {tiles:,} tiles in the order of drawing: {len(_CORES)} numbers of cores, 1 to {max(_CORES)},"
     text += f" PrimSets of {', '.join(f'{each:,}' for each in _PRIMSETS)}"
     return Measured(text, {"tiles": tiles, "out_of_order": tiles - same})
+
+
+# Layers of glass without an order (6.2, figure 15), which the renderer collects in lists and sorts.
+
+
+_DEPTHS = (8, 17, 24, 40)
+"""Numbers of layers."""
+_GLASS_SIZE = 384, 256
+_CELL = 32
+"""Pixels of the side of a cell, in which layers have an order of their own, and of a tile."""
+
+
+def layered(depth: int, width: int = _GLASS_SIZE[0], height: int = _GLASS_SIZE[1]) -> Frame:
+    """Return a screen that ``depth`` layers of glass cover, in each of its cells in another order of depth."""
+    rng = np.random.default_rng(depth)
+    x, y = (each.reshape(-1) for each in np.meshgrid(np.arange(0, width, _CELL), np.arange(0, height, _CELL)))
+    corners = np.array([[(0, 0), (1, 0), (1, 1)], [(0, 0), (1, 1), (0, 1)]]) * _CELL
+    points = np.stack([x, y], axis=-1)[:, None, None] + corners
+    order = rng.permuted(np.tile(np.arange(depth), (len(x), 1)), axis=1).T
+    depths = np.broadcast_to(((order + 0.5) / depth)[..., None, None], (depth, len(x), 2, 3))
+    colours = np.broadcast_to(rng.integers(0, 256, (depth, len(x), 1, 1, 3)), (depth, len(x), 2, 3, 3))
+    every = np.broadcast_to(points, (depth, *points.shape)).reshape(-1, 3, 2)
+    triangles = snap(every.astype(float), depths.reshape(-1, 3), colours.reshape(-1, 3, 3).astype(np.uint8))
+    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    return Frame(width, height, (40, 60, 90), (Draw("glass", triangles, glass),))
+
+
+def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
+    """Draw layers of glass, and compare pixels with integers that numpy sorts."""
+    differing = quads = 0
+    for depth in _DEPTHS:
+        frame = layered(depth)
+        found = render_on_larrabee(frame, FrameSetting(tile=_CELL))
+        quads += int(found.back_end.quads.sum())
+        differing += int((found.picture.colours != draw_frame(frame).colours).any(axis=-1).sum())
+    text = f"{differing} pixels differing, {quads:,} layers of 4x4 pixels"
+    return Measured(text, {"differing": differing, "quads": quads})
 
 
 # Measures along a way of the camera: the stages of whole frames, from vertices on, with shadow volumes and without.

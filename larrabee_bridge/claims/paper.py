@@ -7,18 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from larrabee_bridge.claims import bytes as traffic
-from larrabee_bridge.claims import cores
-from larrabee_bridge.claims import cores as applications
-from larrabee_bridge.claims import cores as architecture
-from larrabee_bridge.claims import frames as rasterizer
-from larrabee_bridge.claims import frames as tiles
-from larrabee_bridge.claims import frames as walk
-from larrabee_bridge.claims.bench import SceneBench, SeenFrame
-from larrabee_bridge.claims.published import ARCHITECTURE, RENDERER, STUDIES
+from larrabee_bridge.claims import cores, frames
+from larrabee_bridge.claims.bench import Printed, SceneBench, SeenFrame
+from larrabee_bridge.claims.bytes import bytes_of_tiles, immediate_over_binned, ratio_by_depth
+from larrabee_bridge.claims.published import CLAIMS
 from larrabee_bridge.compare import project_on_larrabee
+from larrabee_bridge.kernels.study import THREADS
+from larrabee_bridge.pipeline.bins import TILES
+from larrabee_bridge.pipeline.tile_memory import WORKERS
+from larrabee_bridge.pipeline.traffic import TrafficConfig
+from larrabee_bridge.pipeline.work import CORES
 from larrabee_bridge.vpu.config import CoreConfig
-from pixelflow.evidence import Paper
+from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, mean_ride, stall_share
+from pixelflow.evidence import Measured, Paper, Value
 from pixelflow.simd.drawing import Frame
 from tessellation.scenes import (
     MESHES,
@@ -42,10 +43,9 @@ _CASTERS = ("teapot", "bunny", "nut", "airplane")
 _SHADOW_LENGTH = 5.0
 """Of its volumes: from the highest body they reach through the ground."""
 _LONG = (
-    *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
+    *("bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
     *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
-    *("frames-vary", "transparency", "fog", "tones", "shadow-map", "physics", "ray-scene", "ray-scaling"),
-    "applications-scaling",
+    *("frames-vary", "transparency", "physics", "ray-scene", "ray-scaling"),
 )
 
 
@@ -53,7 +53,7 @@ def _bench(watch: Callable[[object], None]) -> SceneBench:
     """Return a bench with the scenes of the measures by name, each made when a measure asks for it."""
     scenes = {name: partial(_scene, name) for name in SCENES}
     scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
-    return SceneBench(scenes | {cores.VOLUMES: _volumes}, {walk.PLAIN: _Walk(False), walk.SHADOWED: _Walk(True)})
+    return SceneBench(scenes | {cores.VOLUMES: _volumes}, {frames.PLAIN: _Walk(False), frames.SHADOWED: _Walk(True)})
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
@@ -91,56 +91,100 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s.,_-]+", "", text.lower().replace("figure", "fig").replace("section", ""))
 
 
-_CLAIMS = (*ARCHITECTURE, *RENDERER, *STUDIES)
+_KB = 1024
+_PIXEL_BYTES = 4 + 4
+"""Bytes of a colour and a depth."""
+_BETWEEN, _LATENCIES = 60, (100, 200, 400, 800)
+"""Cycles between requests for texels of a shader, and of the texture unit, to say how many fibers fill them."""
+
+
+def _given() -> dict[str, dict[str, Value]]:
+    """Return by claim what the model was given for printed figures, and what follows from that by formula."""
+    core, immediate, ring = CoreConfig(), TrafficConfig(), RingConfig()
+    fibers = {latency: fewest_fibers(_BETWEEN, latency) for latency in _LATENCIES}
+    return {
+        "caches": {
+            "l1_code_kb": core.code_bytes // _KB,
+            "l1_data_kb": core.l1_bytes // _KB,
+            "l2_kb": core.l2_bytes // _KB,
+            "threads": THREADS,
+        },
+        "ring": {
+            "bits": 8 * ring.width_bytes,
+            "most_cores_on_a_ring": ring.agents_of_a_ring,
+            "rings": ring.rings(max(CORES)),
+            "clocks_of_a_ride_16": round(mean_ride(ring.agents_of_a_ring), 2),
+            "clocks_of_a_ride_48": round(mean_ride(max(CORES)), 2),
+        },
+        "texture-cache": {"texture_cache_kb": immediate.core_texture_cache // _KB},
+        "tile-bytes": {
+            "smallest": min(TILES),
+            "largest": max(TILES),
+            "share_of_slice": max(TILES) ** 2 * _PIXEL_BYTES / core.l2_bytes,
+            "bytes": max(TILES) ** 2 * _PIXEL_BYTES,
+        },
+        "fibers": {
+            "set_up_threads": THREADS - WORKERS,
+            "work_threads": WORKERS,
+            **{f"fibers_{latency}": count for latency, count in fibers.items()},
+            **{f"stall_{latency}": round(stall_share(fibers[latency], _BETWEEN, latency), 4) for latency in fibers},
+        },
+        "immediate-baseline": {
+            "texture_cache_kb": immediate.texture_cache // _KB,
+            "colour_cache_kb": immediate.colour_cache // _KB,
+            "depth_cache_kb": immediate.depth_cache // _KB,
+            "colour_compression": immediate.colour_compression,
+            "depth_compression": immediate.depth_compression,
+            "colour_compression_4": immediate.colour_compression_4,
+            "depth_compression_4": immediate.depth_compression_4,
+        },
+    }
+
+
+def _read_back(name: str, bench: SceneBench, printed: Printed) -> Measured:
+    """Return the constants of a claim."""
+    figures = _given()[name]
+    return Measured(", ".join(f"{each.replace('_', ' ')} {value}" for each, value in figures.items()), figures)
+
 
 PAPER = Paper(
     name="larrabee",
     title="Seiler et al., Larrabee: A Many-Core x86 Architecture for Visual Computing, SIGGRAPH 2008",
-    claims=_CLAIMS,
-    measures={
-        "table-1": architecture.peak_of_two_designs,
-        "caches": architecture.sizes_of_caches,
-        "lane-utilisation": architecture.utilisation_by_area,
-        "free-conversions": architecture.conversions,
-        "gather-rate": architecture.lines_of_gathers,
-        "clauses": architecture.clauses_skipped,
-        "ring": cores.ring_rules,
-        "texture-filtering": architecture.software_filtering,
-        "texture-cache": traffic.texture_cache,
-        "tile-bytes": tiles.bytes_of_a_tile,
-        "bin-spread": tiles.spread_by_area,
-        "order-restored": tiles.order_of_sub_bins,
-        "recursion": rasterizer.rasterizer_masks,
-        "vector-share": rasterizer.rasterizer_mix,
-        "find-first-bit": rasterizer.rasterizer_ablation,
-        "pixels-once": traffic.bytes_of_tiles,
-        "fibers": cores.fibers_needed,
-        "larrabee-unit": architecture.peak_of_a_core,
+    claims=CLAIMS,
+    measures={name: partial(_read_back, name) for name in _given()}
+    | {
+        "table-1": cores.peak_of_two_designs,
+        "lane-utilisation": cores.utilisation_by_area,
+        "free-conversions": cores.conversions,
+        "gather-rate": cores.lines_of_gathers,
+        "texture-filtering": cores.software_filtering,
+        "bin-spread": frames.spread_by_area,
+        "order-restored": frames.order_of_sub_bins,
+        "recursion": frames.rasterizer_masks,
+        "vector-share": frames.rasterizer_mix,
+        "find-first-bit": frames.rasterizer_ablation,
+        "pixels-once": bytes_of_tiles,
+        "larrabee-unit": cores.peak_of_a_core,
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
         "units-for-60": cores.units_of_scenes,
         "locks": cores.locks_of_scenes,
         "bin-balance": cores.balance_of_bins,
-        "immediate-baseline": traffic.immediate_configuration,
-        "binning-bandwidth": traffic.immediate_over_binned,
-        "gain-grows": traffic.ratio_by_depth,
+        "binning-bandwidth": immediate_over_binned,
+        "gain-grows": ratio_by_depth,
         "stages": cores.shares_of_stages,
-        "stages-walk": walk.stages_of_the_way,
-        "frames-vary": walk.frames_of_the_way,
-        "gather-gain": architecture.gain_of_gather,
-        "ray-triangle": architecture.rays_and_a_triangle,
-        "transparency": applications.layers_in_lists,
-        "fog": applications.fog_between_layers,
-        "tones": applications.tones_in_tiles,
-        "shadow-map": applications.samples_in_shadow,
-        "physics": applications.physics_on_cores,
-        "ray-scene": applications.scene_that_is_traced,
-        "ray-scaling": applications.rays_on_cores,
-        "applications-scaling": applications.applications_on_cores,
+        "stages-walk": frames.stages_of_the_way,
+        "frames-vary": frames.frames_of_the_way,
+        "gather-gain": cores.gain_of_gather,
+        "transparency": frames.layers_in_lists,
+        "physics": cores.physics_on_cores,
+        "ray-triangle": cores.rays_and_a_triangle,
+        "ray-scene": cores.scene_that_is_traced,
+        "ray-scaling": cores.rays_on_cores,
     },
     bench=_bench,
     efforts=dict.fromkeys(_LONG, 10),
-    notes=tuple(note for claim in _CLAIMS for note in claim.notes),
+    notes=tuple(note for claim in CLAIMS for note in claim.notes),
     closing="Nothing here validates games, area or power, nor figures 10, 13, 14 and 17 to 20 of the paper. Our "
     "programs are not theirs, our scenes are no games, and the latencies of the core model are a descendant's.",
     plain=_plain,

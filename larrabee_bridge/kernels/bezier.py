@@ -41,11 +41,6 @@ class Tessellated:
         """How many patches."""
         return len(self.points)
 
-    @property
-    def cycles_alone(self) -> float:
-        """Cycles for each patch where one thread has a core for itself."""
-        return sum(self.timing.alone) / self.patches
-
 
 def bernstein(degree: int, parameters: ArrayLike) -> NDArray[np.float64]:
     """Return B_0 .. B_degree of each parameter, [degree + 1, parameters], in float64."""

@@ -33,11 +33,6 @@ class Filtered:
         """Cycles of the core for each sixteen samples, its threads taking turns."""
         return self.timing.core * LANES / len(self.colours)
 
-    @property
-    def cycles_alone(self) -> float:
-        """The same where one thread has the core for itself."""
-        return sum(self.timing.alone) * LANES / len(self.colours)
-
 
 def filter_bilinear(
     texture: ArrayLike,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from larrabee_bridge.pipeline.back_end_programs import (
     Attributes,
@@ -24,7 +23,6 @@ from larrabee_bridge.pipeline.tile_memory import (
     CLEARS,
     LISTS,
     RESOLVES,
-    TONES,
     Accounts,
     DealtDraw,
     DrawRequests,
@@ -46,103 +44,6 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.report import counted
 from pixelflow.simd.workers import Telling
-
-# Fog between layers: what colours lose on their way from one sorted layer to the next, and to the eye (6.2).
-
-
-_THINNEST, _THICKEST = 0.01, 20.0
-_TERMS = ("FIRST", "SECOND", "THIRD", "FOURTH", "FIFTH", "SIXTH")
-_EXP2 = np.polynomial.Chebyshev.interpolate(lambda x: np.exp2((x + 1) / 2), len(_TERMS) - 1)
-_POLYNOMIAL: NDArray[np.float32] = np.array(
-    _EXP2.convert(kind=np.polynomial.Polynomial)(np.polynomial.Polynomial([-1.0, 2.0])).coef, np.float32
-)
-"""Of 2^x for x from 0 to 1, by Chebyshev's nodes."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerFog:
-    """Fog of the same density everywhere: of light from a depth, exp(-thickness * depth / farthest depth) is left.
-
-    Depth is that of the screen, which is a distance where the camera is orthographic. Raises InputError for a
-    thickness outside 0.01 to 20 and for no colour.
-    """
-
-    thickness: float = 1.5
-    colour: tuple[int, int, int] = (200, 205, 215)
-
-    def __post_init__(self) -> None:
-        if not _THINNEST <= self.thickness <= _THICKEST:
-            given = Fault(f"fog of thickness {self.thickness}", hint=f"allowed: {_THINNEST} to {_THICKEST:g}")
-            raise InputError(given)
-        if len(self.colour) != 3 or not all(0 <= each <= 255 for each in self.colour):
-            raise InputError(Fault(f"fog of colour {self.colour}", hint="red, green, blue from 0 to 255"))
-
-    @property
-    def parameters(self) -> dict[str, int]:
-        """Those of `lists.mc`: bits of float32, and a colour with red in the low byte."""
-        floats: dict[str, float] = {"DENSITY": -self.thickness / np.log(2) / FAR}
-        floats |= {name: float(value) for name, value in zip(_TERMS, _POLYNOMIAL, strict=True)}
-        red, green, blue = self.colour
-        bits = {name: int(np.float32(value).view(np.uint32)) for name, value in floats.items()}
-        return {"FOG": 1, "COLOUR": red | green << 8 | blue << 16, **bits}
-
-    @property
-    def error(self) -> float:
-        """How far off what is left may be at most, of 1, before it is rounded to 255 parts.
-
-        The logarithm x, of size X at most, is off by 2^-23 X (a product and a constant, each rounded), so that 2^x is
-        by X 2^-X ln 2 times that, where X 2^-X is 0.54 at most; what lies between whole numbers by 2^-25, which it is
-        rounded by where x is near 0; the polynomial by what it is on a fine grid, and by half of a unit of its values
-        up to 2 for each of its multiply-adds; the product with 255 by half of a unit of what is left.
-        """
-        grid = np.linspace(0, 1, 4097)
-        off = np.abs(np.polynomial.Polynomial(_POLYNOMIAL.astype(float))(grid) - np.exp2(grid)).max()
-        return float(np.log(2) * (0.54 * 2.0**-23 + 2.0**-25) + off + len(_TERMS) * 2.0**-24)
-
-    def left(self, depth: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the share of light that comes through fog of some depth."""
-        return np.exp(-self.thickness * depth / FAR)
-
-    def check(self, draws: Sequence[Draw]) -> None:
-        """Raise InputError for draws none of which is sorted; that others come before those that are is a frame's."""
-        if not any(draw.state.blend is Blend.SORTED for draw in draws):
-            raise InputError(Fault("fog between layers, and no draw is sorted", hint="blend = sorted"))
-
-
-# Tones: a curve that colours go through while they are in the tile, before they are written to memory (6.3).
-
-
-_STEPS = 255
-_MOST = 100.0
-
-
-@dataclass(frozen=True, slots=True)
-class ToneCurve:
-    """Reinhard's curve (2002, equation 4): x (1 + x / white^2) / (1 + x) of x = exposure times a channel from 0 to 1.
-
-    Raises InputError for values outside 0.01 to 100.
-    """
-
-    exposure: float = 3.0
-    white: float = 3.0
-    """What becomes white."""
-
-    def __post_init__(self) -> None:
-        for name in ("exposure", "white"):
-            if not 1 / _MOST <= getattr(self, name) <= _MOST:
-                raise InputError(Fault(f"{name} {getattr(self, name)}", hint=f"allowed: 0.01 to {_MOST:g}"))
-
-    @property
-    def parameters(self) -> dict[str, int]:
-        """Those of `tones.mc`: bits of float32."""
-        factors = {"EXPOSURE": self.exposure / _STEPS, "SQUARE": 1 / self.white**2}
-        return {name: int(np.float32(value).view(np.uint32)) for name, value in factors.items()}
-
-    def of(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return colours with these tones, in float64."""
-        x = colours * (self.exposure / _STEPS)
-        return np.rint(_STEPS * np.minimum(x * (1 + x / self.white**2) / (1 + x), 1)).astype(np.uint8)
-
 
 # What the back end of a frame came to: the picture, the cycles of each tile, and counts.
 #
@@ -239,8 +140,6 @@ def render_back_end(
     cleared: bool = True,
     every_tile: bool = False,
     length: int = 0,
-    tones: ToneCurve | None = None,
-    fog: LayerFog | None = None,
     words: KnownWords | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
@@ -250,12 +149,10 @@ def render_back_end(
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
     integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
     the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile``, ``tones`` or ``fog`` say that they are cleared.
+    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared.
     Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
-    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile, ``fog``
-    what lies between sorted layers, and to the eye. ``engine`` carries the programs out. Raises InputError for a tile
-    that does not exist, for quads that are none of this frame (of other tiles, samples or triangles), and for fog
-    between no layers.
+    shader, which change nothing but its cost. ``engine`` executes the programs. Raises InputError for a tile that does
+    not exist, and for quads that are not of this frame (of other tiles, samples or triangles).
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
@@ -263,8 +160,6 @@ def render_back_end(
         raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
         raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and the frame has {len(frame.draws)}"))
-    if fog is not None:
-        fog.check(frame.draws)
     config = config or CoreConfig()
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
@@ -273,14 +168,14 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones, fog, words)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile or tones or fog else np.flatnonzero(busy)
+    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -352,8 +247,6 @@ class _Run:
     unit: TileTextureUnit
     cleared: bool
     room: ListRoom
-    tones: ToneCurve | None
-    fog: LayerFog | None
     words: KnownWords | None
     background: int = field(init=False)
     list_bytes: np.ndarray = field(init=False)
@@ -400,13 +293,9 @@ class _Run:
             if len(part):
                 self._draw(number, draw, part, memory)
         if self.sorts:
-            parameters = {"SAMPLES": samples, **(self.fog.parameters if self.fog else {})}
-            self._shared("lists", parameters, memory, LISTS, memory.scratches)
+            self._shared("lists", {"SAMPLES": samples}, memory, LISTS, memory.scratches)
         if samples > 1:
             self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
-        if self.tones is not None:
-            parameters = {"BLOCK_BYTES": memory.block_bytes, **self.tones.parameters}
-            self._shared("tones", parameters, memory, TONES, memory.lists)
         self.list_bytes[numbers] = memory.list_bytes()
         self.unit.finish()
         self.accounts.finish()

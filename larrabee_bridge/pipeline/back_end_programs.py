@@ -77,7 +77,6 @@ class TileStage(Enum):
     BLEND = "blend and store"
     SORT = "sorted layers"
     RESOLVE = "resolve"
-    TONES = "tones"
 
 
 _STAGES = {
@@ -96,7 +95,6 @@ _STAGES = {
     },
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
-    "tones": {"": TileStage.TONES},
 }
 """For each program the stage that begins at a label; other labels begin none."""
 

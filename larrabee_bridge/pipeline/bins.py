@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, edges_of, spans_of
+from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
 # Distinct values of whole numbers, by sorting: `np.unique` gathers them in a hash table, which takes far longer.
@@ -118,7 +118,6 @@ class BinRule(Enum):
     """Which tiles a triangle goes to."""
 
     BOX = "the box around its pixel centres reaches into the tile"
-    EDGES = "and no edge has the whole tile on its outer side"
     COVERED = "it covers at least one pixel centre of the tile"
 
 
@@ -163,9 +162,6 @@ def bin_triangles(
         keys = _covered(triangles, width, height, tile, columns)
     else:
         number, place = _boxed(triangles, width, height, tile, columns)
-        if rule is BinRule.EDGES:
-            kept = _not_rejected(triangles, number, place, tile, columns, (width, height))
-            number, place = number[kept], place[kept]
         keys = np.sort(place * count + number)
     place, number = np.divmod(keys, count)
     return Bins(tile, columns, rows, np.searchsorted(place, np.arange(columns * rows + 1)), number)
@@ -205,25 +201,6 @@ def _boxed(
     column = first[which, 0] + within % across[which]
     row = first[which, 1] + within // across[which]
     return number, row * columns + column
-
-
-def _not_rejected(
-    triangles: ScreenTriangles,
-    number: np.ndarray,
-    place: np.ndarray,
-    tile: int,
-    columns: int,
-    screen: tuple[int, int],
-) -> np.ndarray:
-    """Return which pairs survive the trivial reject: at the innermost pixel of the tile every edge is inside (4.4)."""
-    edges = edges_of(triangles)
-    left, top = place % columns * tile, place // columns * tile
-    across, down = (np.minimum(tile, size - at) - 1 for size, at in zip(screen, (left, top), strict=True))
-    kept = np.ones(len(number), bool)
-    for edge in range(3):
-        a, b, c = (values[number, edge] for values in (edges.a, edges.b, edges.c))
-        kept &= a * left + b * top + c + np.minimum(a, 0) * across + np.minimum(b, 0) * down < 0
-    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from larrabee_bridge.pipeline.account import counted_by_cores, grounds_of_cores, left_out
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles
-from larrabee_bridge.pipeline.frame import PRIMSET, LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.frame import PRIMSET, FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult, FrontEndSetting, run_front_end
 from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, WorkKind, schedule
@@ -116,17 +116,8 @@ def draw_on_larrabee(
             for front, draw in zip(made, frame.draws, strict=True)
         ]
     bins = [None if front is None else front.bins for front in made]
-    run = render_on_larrabee(
-        frame,
-        tile=tile,
-        bins=bins,
-        primsets=primsets,
-        config=config,
-        texture=texture,
-        free_setup=free_setup,
-        engine=engine,
-        progress=progress,
-    )
+    setting = FrameSetting(tile, config, texture, free_setup=free_setup, engine=engine)
+    run = render_on_larrabee(frame, setting, bins=bins, primsets=primsets, progress=progress)
     return side_of(run, parts, core_mhz, made)
 
 

@@ -457,7 +457,7 @@ def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attri
 # the modelled core the records stand in a ring for each work thread, and a set-up thread keeps its header in one line.
 
 
-CLEARS, WORKS, LISTS, RESOLVES, TONES = range(5)
+CLEARS, WORKS, LISTS, RESOLVES = range(4)
 """Phases of a tile's work threads: each waits for the end of the one before, since they share blocks otherwise then."""
 
 _KEPT = 1 << 49

@@ -1,4 +1,4 @@
-"""Work (time) of PrimSets and bins, from counts and from programs that ran; scaling and balance (figures 9, 11)."""
+"""Work (time) of PrimSets and bins, from programs that ran; scaling and balance (figures 9, 11)."""
 
 from __future__ import annotations
 
@@ -9,63 +9,11 @@ from itertools import zip_longest
 import numpy as np
 
 from larrabee_bridge.pipeline.back_end import BackEnd
-from larrabee_bridge.pipeline.bins import Bins, Quads
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.rasterizer import Rasterized
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, schedule
-from pixelflow.simd.configuration import check_values, param
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
-from pixelflow.simd.units import Standing
-
-# From bins to work: cycles of triangles and of bin entries, summed up over PrimSets and bins.
-#
-# The cycles may come from programs that ran (the rasterizer's for each triangle and tile, the back end's for each quad)
-# or from a formula; `formula_costs` is one, for where nothing was run.
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairCosts:
-    """Cycles of a core, int64 each: of each triangle, of each entry of a :class:`Bins` in its order, of each tile."""
-
-    triangle: np.ndarray
-    """Front end, once: vertices, set-up, clipping, and whatever of the rasterizer is done once a triangle."""
-    front: np.ndarray
-    """Front end, for each entry: rasterizing into the tile."""
-    back: np.ndarray
-    """Back end, for each entry: interpolants, quads, blending."""
-    tile: np.ndarray
-    """Back end, once for each tile that has entries: prefetch or clear, and the write."""
-
-
-def frame_work(
-    name: str,
-    bins: Bins,
-    costs: PairCosts,
-    *,
-    primset: int = 1000,
-    draws: Sequence[int] = (0,),
-    frame: int = 0,
-    reads: tuple[str, ...] = (),
-    writes: tuple[str, ...] = ("back buffer",),
-) -> FrameWork:
-    """Sum cycles up: PrimSets of at most ``primset`` triangles that do not cross a draw; bins that have entries.
-
-    ``draws`` holds the first triangle of each draw. Raises InputError for costs that do not fit the bins.
-    """
-    wanted = (bins.entries, bins.entries, bins.columns * bins.rows)
-    if (len(costs.front), len(costs.back), len(costs.tile)) != wanted:
-        given = f"{len(costs.front)}, {len(costs.back)} and {len(costs.tile)}"
-        message = f"{name}: {given} costs for {wanted[0]} entries, front and back, and {wanted[2]} tiles"
-        raise InputError(Fault(message))
-    numbers = primset_numbers(len(costs.triangle), primset, draws)
-    front = np.zeros(int(numbers[-1]) + 1 if len(numbers) else 1, np.int64)
-    np.add.at(front, numbers, costs.triangle)
-    np.add.at(front, numbers[bins.triangles], costs.front)
-    filled = np.diff(bins.starts) > 0
-    back = costs.tile.astype(np.int64)
-    np.add.at(back, np.repeat(np.arange(len(back)), np.diff(bins.starts).astype(np.intp)), costs.back)
-    return FrameWork(name, front, back[filled] if filled.any() else back[:1], reads, writes, frame)
 
 
 def primset_numbers(count: int, primset: int, draws: Sequence[int] = (0,)) -> np.ndarray:
@@ -81,66 +29,6 @@ def primset_numbers(count: int, primset: int, draws: Sequence[int] = (0,)) -> np
         numbers[first:last] = begun + np.arange(last - first) // primset
         begun += -(-(last - first) // primset)
     return numbers
-
-
-def bins_of(quads: Sequence[Quads], width: int, height: int, tile: int = 64) -> tuple[Bins, Quads]:
-    """Return the bins of draws from their quads, and the quads of all as one, triangles counted through all draws.
-
-    ``quads`` hold them so already, draw after draw; each quad's triangle is in its tile's bin.
-    """
-    names = ("tile", "triangle", "x", "y", "masks")
-    whole = Quads(*(np.concatenate([getattr(each, name) for each in quads]) for name in names)).ordered()
-    columns, rows = -(-width // tile), -(-height // tile)
-    new = np.ones(len(whole), bool)
-    new[1:] = (np.diff(whole.tile) != 0) | (np.diff(whole.triangle) != 0)
-    starts = np.searchsorted(whole.tile[new], np.arange(columns * rows + 1))
-    return Bins(tile, columns, rows, starts, whole.triangle[new]), whole
-
-
-def entry_quads(bins: Bins, quads: Quads, triangles: int) -> np.ndarray:
-    """Return how many quads each bin entry has: int64[entry]; raises InputError where a quad has no entry."""
-    place = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
-    keys = place * triangles + bins.triangles
-    wanted = quads.tile * triangles + quads.triangle
-    at = np.searchsorted(keys, wanted)
-    if len(wanted) and (at.max() >= len(keys) or not np.array_equal(keys[at], wanted)):
-        raise InputError(Fault("there are quads of triangles that are not in their tile's bin", hint="equal tiles?"))
-    return np.bincount(at, minlength=len(keys))
-
-
-def _guess(default: int, text: str) -> int:
-    """Return a dataclass field for cycles that no source gives."""
-    source = "no source gives it"
-    return param(default, text, unit="cycles", source=source, standing=Standing.INVENTED, low=0, high=1000000)
-
-
-@dataclass(frozen=True)
-class FormulaCosts:
-    """Cycles by formula, for studies without a program; nothing here was executed. Raises InputError out of ranges."""
-
-    # fmt: off
-    triangle_cycles: int = _guess(60, "front end: vertices, set-up and clipping of a triangle")
-    pair_cycles: int = _guess(60, "front end: rasterizing a triangle into a tile, whatever it covers")
-    mask_cycles: int = _guess(6, "front end: a quad's mask")
-    entry_cycles: int = _guess(40, "back end: interpolants of a triangle in a tile")
-    quad_cycles: int = _guess(150, "back end: depth test, shader and blending of a quad")
-    tile_cycles: int = _guess(1000, "back end: clear and write of a tile")
-    # fmt: on
-
-    def __post_init__(self) -> None:
-        check_values(self)
-
-
-def formula_costs(bins: Bins, quads: Quads, triangles: int, config: FormulaCosts | None = None) -> PairCosts:
-    """Return costs by formula: linear in triangles, entries, quads and tiles."""
-    config = config or FormulaCosts()
-    per_entry = entry_quads(bins, quads, triangles)
-    return PairCosts(
-        triangle=np.full(triangles, config.triangle_cycles, np.int64),
-        front=config.pair_cycles + config.mask_cycles * per_entry,
-        back=config.entry_cycles + config.quad_cycles * per_entry,
-        tile=np.full(bins.columns * bins.rows, config.tile_cycles, np.int64),
-    )
 
 
 # Work from programs that ran: vertices, set-up and descents by PrimSet, back end by tile.
@@ -238,8 +126,7 @@ def scaling_of(
 # Bin balance: how long bins take beside the mean of their RTset (5.3, figure 11).
 #
 # What a bin is decides much of it. Tiles in which nothing is to be done are no bins in a `FrameWork`: they are never
-# taken from a list. Their zeros would lower the mean, and move the longest bins away from it; `balance_of` can count
-# them too.
+# taken from a list. Their zeros would lower the mean, and move the longest bins away from it.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,26 +150,13 @@ class Balance:
         """The longest bin over its mean."""
         return float(self.ratios[-1])
 
-    def histogram(self, width: float = 0.25) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lower ends of steps of a width from 0 on, and the bins in each: float64, int64."""
-        steps = np.floor(self.ratios / width).astype(np.int64)
-        counts = np.bincount(steps)
-        return width * np.arange(len(counts)), counts
 
-
-def balance_of(backs: Sequence[np.ndarray], tiles: int = 0) -> Balance:
+def balance_of(backs: Sequence[np.ndarray]) -> Balance:
     """Return the balance of bins from the cycles of each bin of each RTset; RTsets without any cycles do not count.
 
-    With ``tiles``, how many tiles the screen has, those of which no bin is given count as bins of 0 cycles; else bins
-    without entries do not count. Raises InputError where no bin has any cycles, and for more bins than tiles.
+    Raises InputError where no bin has any cycles.
     """
-    if tiles and max(map(len, backs), default=0) > tiles:
-        raise InputError(Fault(f"{max(map(len, backs))} bins on {counted(tiles, 'tile')}"))
-    ratios = []
-    for cycles in backs:
-        if cycles.sum():
-            every = np.concatenate([cycles, np.zeros(max(tiles - len(cycles), 0), np.int64)])
-            ratios.append(every * len(every) / every.sum())
+    ratios = [cycles * len(cycles) / cycles.sum() for cycles in backs if cycles.sum()]
     if not ratios:
         raise InputError(Fault("bins without any cycles have no balance"))
     return Balance(np.sort(np.concatenate(ratios)))

@@ -426,5 +426,25 @@ class CheckedClaim:
         read = all(row.item in self.claim.constants for row in self.rows)
         return ClaimVerdict.CONSTANT if read else ClaimVerdict.REPRODUCED
 
+    @property
+    def kind(self) -> str:
+        """The verdict in words for people: a printed figure or a rule, and on which sides figures missed it.
+
+        JSON has the verdict itself. *Bracketed* is a claim of which every span that is missed has figures both below
+        and above it.
+        """
+        verdict = self.verdict
+        if verdict in (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_RANGE):
+            printed = self.judged or any(row.item in self.claim.values for row in self.rows)
+            return "printed figure met" if printed else "rule holds (no figure printed)"
+        if verdict is ClaimVerdict.MISSED:
+            return "bracketed" if all(map(self._bracketed, {span for span, _ in self.outside})) else "missed"
+        return verdict.value
+
+    def _bracketed(self, name: str) -> bool:
+        assert self.measured is not None  # as something lies outside
+        span, found = self.claim.spans[name], self.measured.spread[name].values()
+        return min(found) < span.least and max(found) > span.most
+
 
 _NOTHING = ClaimVerdict.UNCOMPARED

@@ -188,6 +188,12 @@ class Verified:
         """How many sentences came out how."""
         return Counter(found.verdict for found in self.findings)
 
+    @property
+    def kinds(self) -> Counter[str]:
+        """How many sentences are of each kind, in words (`CheckedClaim.kind`), in the order of verdicts."""
+        order = list(ClaimVerdict)
+        return Counter(found.kind for found in sorted(self.findings, key=lambda found: order.index(found.verdict)))
+
     def failing(self, *, strict: bool = False) -> list[str]:
         """Return the names of sentences that fail: that differ, or with ``strict`` all that are not as printed."""
         bad = {ClaimVerdict.DIFFERS} | (_NOT_AS_PRINTED if strict else set())

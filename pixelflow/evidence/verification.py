@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.claim import Claim, ClaimClass, ClaimVerdict, Note, Row, RowVerdict
+from pixelflow.evidence.claim import Claim, ClaimClass, Note, Row, RowVerdict
 from pixelflow.evidence.derivation import figure_text, same
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.rows import (
@@ -115,11 +115,11 @@ def _of_rows(verified: Verified) -> tuple[str, ...]:
 
 
 def _of_sentences(verified: Verified) -> tuple[str, str]:
-    classes, findings, outcomes = verified.classes, verified.findings, verified.outcomes
+    classes, findings = verified.classes, verified.findings
     parts = ", ".join(f"{classes[each]} {each.value}" for each in ClaimClass if classes[each])
     two = sum(len(found.claim.classes) > 1 for found in findings)
     text = f"{counted(len(findings), 'claim')}: {parts}" + (f" ({two} of two classes)" if two else "")
-    text += "; " + ", ".join(f"{outcomes[each]} {each.value}" for each in ClaimVerdict if outcomes[each])
+    text += "; " + ", ".join(f"{count} {kind}" for kind, count in verified.kinds.items())
     return f"{text}.", verified.paper.closing
 
 

@@ -21,7 +21,7 @@ LONG = {
     "pixelflow animate flight --frames 40-41 --size 64x48 --results after -o o.png",
     "pixelflow verify attila registers setup",
     "pixelflow verify larrabee 6.4 table1 gather-gain",
-    "pixelflow kernels --machine larrabee matrix-product fourier",
+    "pixelflow kernels --machine larrabee decompression cloth",
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",

@@ -12,7 +12,6 @@ from larrabee_bridge.vpu.core_image import SharedCore, take_turns
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
-from larrabee_bridge.vpu.ring import SetAssociativeCache
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
@@ -192,12 +191,6 @@ def test_lines_beyond_the_l1_cache_are_found_in_the_l2_slice() -> None:
 def test_threads_with_memories_of_their_own_do_not_share_lines() -> None:
     program = assemble_vector("vloadps v1, [64]\n")
     assert in_turns(VectorUnit(program, 3, ByteMemory(128, 3)), CoreConfig(caches=True)).l2_misses == 3
-
-
-def test_a_set_gives_up_the_line_that_was_used_longest_ago() -> None:
-    cache = SetAssociativeCache(2 * 64, ways=2)
-    assert [cache.touch(line) for line in (1, 2, 1, 3, 1, 2)] == [False, False, True, False, True, False]
-    assert (cache.hits, cache.misses) == (2, 4)
 
 
 def test_cores_of_several_host_threads_learn_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.back_end import render_back_end
-from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.frame import FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic
 from pixelflow.simd.drawing import Blend, Draw, Frame, State
 from tests.larrabee_backend.soups import square
@@ -29,7 +29,9 @@ def traffic_of(run: LarrabeeRun) -> Traffic:
 def test_every_pixel_is_read_once_and_written_once(samples: int, cleared: bool, keep_depth: bool) -> None:
     """4 bytes of colour and 4 of depth and stencil a sample; colours are written as one sample; no overhang."""
     whole = square(0.5, (1, 2, 3), 200)
-    found = traffic_of(render_on_larrabee(frame(whole, samples), tile=32, cleared=cleared, keep_depth=keep_depth))
+    found = traffic_of(
+        render_on_larrabee(frame(whole, samples), FrameSetting(tile=32, cleared=cleared, keep_depth=keep_depth))
+    )
     screen = 70 * 40
     for name in ("colour", "depth"):
         assert found.read[name] == (0 if cleared else 4 * samples * screen)
@@ -37,7 +39,7 @@ def test_every_pixel_is_read_once_and_written_once(samples: int, cleared: bool, 
 
 
 def test_bytes_do_not_depend_on_how_often_pixels_are_drawn() -> None:
-    once, often = (traffic_of(render_on_larrabee(frame(FIRST, times=times), tile=32)) for times in (1, 5))
+    once, often = (traffic_of(render_on_larrabee(frame(FIRST, times=times), FrameSetting(tile=32))) for times in (1, 5))
     assert once.targets == often.targets == 4 * 32 * 32
     # But the bins do: two triangles of four quads a draw, of which they share two; 16 bytes an entry, 2 a mask or
     # place, and 2 for the mask of each quad that is not covered wholly: those on the diagonal.
@@ -45,7 +47,7 @@ def test_bytes_do_not_depend_on_how_often_pixels_are_drawn() -> None:
 
 
 def test_tiles_without_triangles_are_neither_read_nor_written() -> None:
-    run = render_on_larrabee(frame(FIRST), tile=32, cleared=False)
+    run = render_on_larrabee(frame(FIRST), FrameSetting(tile=32, cleared=False))
     found = traffic_of(run)
     assert (found.read["colour"], found.written["colour"]) == (4 * 1024, 4 * 1024)
     assert run.back_end.threads.sum(axis=1)[1:].tolist() == [0] * 5

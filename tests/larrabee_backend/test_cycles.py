@@ -87,7 +87,7 @@ def test_stages_and_threads_are_the_same_cycles(samples: int) -> None:
     found = render_back_end(Frame(WIDTH, HEIGHT, (0, 0, 0), draws, samples), tile=32)
     assert np.array_equal(sum(found.stages.values()), found.threads.sum(axis=1))
     spent = {stage for stage, cycles in found.stages.items() if cycles.sum()}
-    assert spent == set(TileStage) - {TileStage.TONES} - ({TileStage.RESOLVE} if samples == 1 else set())
+    assert spent == set(TileStage) - ({TileStage.RESOLVE} if samples == 1 else set())
     assert (found.cycles <= found.threads.sum(axis=1) + 4 * 200 * found.texture.requests.sum(axis=1)).all()
     carried_out = sum(core.issued + core.paired for core in found.accounts.shared.values())
     assert carried_out == sum(found.instructions.values())

@@ -7,7 +7,7 @@ import pytest
 
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.bins import quads_of
-from larrabee_bridge.pipeline.frame import render_on_larrabee
+from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.drawing import (
     Blend,
@@ -110,7 +110,7 @@ def test_planes_of_perspective_by_the_program_draw_the_same() -> None:
     draws = [Draw(str(seed), soup(seed, 4, perspective=True), State(texture=NOISE)) for seed in (6, 7)]
     for samples in (1, 4):
         frame = Frame(WIDTH, HEIGHT, (10, 20, 30), tuple(draws), samples)
-        assert render_on_larrabee(frame, tile=32).picture.equals(draw_frame(frame))
+        assert render_on_larrabee(frame, FrameSetting(tile=32)).picture.equals(draw_frame(frame))
 
 
 def test_corners_that_are_equally_far_cost_what_they_cost_without_perspective() -> None:
@@ -118,7 +118,7 @@ def test_corners_that_are_equally_far_cost_what_they_cost_without_perspective() 
     level = replace(affine, nearness=np.full((len(affine), 3), 1 << 29))
     for state in (State(texture=NOISE),):
         runs = [
-            render_on_larrabee(Frame(WIDTH, HEIGHT, (10, 20, 30), (Draw("soup", each, state),)), tile=32)
+            render_on_larrabee(Frame(WIDTH, HEIGHT, (10, 20, 30), (Draw("soup", each, state),)), FrameSetting(tile=32))
             for each in (affine, level, soup(2, perspective=True))
         ]
         first, second, third = (run.back_end.cycles.sum() + run.plane_cycles for run in runs)

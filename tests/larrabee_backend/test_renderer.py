@@ -1,10 +1,10 @@
-"""The whole renderer: pictures against 64-bit integers, and the same for every number of cores and size of PrimSets."""
+"""The whole renderer: pictures against 64-bit integers, and the order of sub-bins, on which they depend."""
 
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, in_order, quads_of, sub_bins
-from larrabee_bridge.pipeline.frame import merged, render_on_larrabee
+from larrabee_bridge.pipeline.bins import bin_triangles, in_order, quads_of, sub_bins
+from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.program import shipped
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
@@ -20,7 +20,7 @@ QUADS = quads_of(soup(2, 9), WIDTH, HEIGHT, 32)
 @pytest.mark.parametrize("samples", [1, 4])
 def test_a_frame_from_its_triangles_on(samples: int) -> None:
     frame = Frame(WIDTH, HEIGHT, (9, 8, 7), ORDERED.draws, samples)
-    found = render_on_larrabee(frame, tile=32, cores=3, primset=2)
+    found = render_on_larrabee(frame, FrameSetting(tile=32, primset=2))
     assert found.picture.equals(draw_frame(frame))
     assert found.setup_cycles > 0
     assert found.raster_cycles.shape == found.back_end.cycles.shape
@@ -30,34 +30,12 @@ def test_a_frame_from_its_triangles_on(samples: int) -> None:
     # Planes alone divide, in floats.
     fused = sum(raster.planes.instructions[VectorFamily.FUSED] for raster in found.rasters)
     assert 0 < fused == found.instructions[VectorFamily.FUSED] < found.instructions[VectorFamily.INTEGER]
-    free = render_on_larrabee(frame, tile=32, free_setup=True)
+    free = render_on_larrabee(frame, FrameSetting(tile=32, free_setup=True))
     assert free.picture.equals(found.picture) and free.instructions[VectorFamily.FUSED] == free.plane_cycles == 0
 
 
-@pytest.mark.parametrize("rule", [BinRule.BOX, BinRule.EDGES])
-def test_how_tiles_are_chosen_changes_no_pixel(rule: BinRule) -> None:
-    assert render_on_larrabee(ORDERED, tile=32, rule=rule).picture.equals(EXPECTED)
-
-
-@pytest.mark.parametrize("cores", range(1, 49))
-@pytest.mark.parametrize("primset", [1, 2, 3, 1000])
-def test_the_order_of_a_tile_is_restored_for_any_number_of_cores(cores: int, primset: int) -> None:
-    """Whoever took a PrimSet: the quads come to the back end in the order of drawing, to the last one."""
-    triangles = ORDERED.draws[1].triangles
-    bins = bin_triangles(triangles, WIDTH, HEIGHT, 32)
-    taken = np.random.default_rng(cores).integers(0, cores, -(-len(triangles) // primset)).tolist()
-    found = merged(QUADS, bins, len(triangles), primset, taken)
-    for name in ("tile", "triangle", "x", "y", "masks"):
-        assert np.array_equal(getattr(found, name), getattr(QUADS, name))
-
-
-@pytest.mark.parametrize(("cores", "primset"), [(48, 1), (5, 2), ([3, 0, 2, 1, 0], 2)])
-def test_the_picture_is_the_same_for_any_number_of_cores(cores, primset: int) -> None:
-    assert render_on_larrabee(ORDERED, tile=32, cores=cores, primset=primset).picture.equals(EXPECTED)
-
-
 def test_sub_bins_without_their_sequence_ids_would_give_another_picture() -> None:
-    """What the tests above would see: core after core instead of PrimSet after PrimSet."""
+    """Core after core instead of PrimSet after PrimSet."""
     from larrabee_bridge.pipeline.back_end import render_back_end
 
     triangles = ORDERED.draws[1].triangles
@@ -76,25 +54,10 @@ def test_sub_bins_without_their_sequence_ids_would_give_another_picture() -> Non
 
 
 def test_what_cannot_be_rendered_is_refused() -> None:
-    four = Frame(8, 8, (0, 0, 0), (), 4)
-    with pytest.raises(InputError, match="bins by BOX with 4 samples"):
-        render_on_larrabee(four, rule=BinRule.BOX)
     with pytest.raises(InputError, match="PrimSets of 0"):
-        render_on_larrabee(four, primset=0)
-    one = Frame(WIDTH, HEIGHT, (0, 0, 0), (Draw("one", soup(1, 6)),))
-    for cores, said in (
-        (0, "0 cores"),
-        (-1, "-1 cores"),
-        (1.5, "1.5 cores"),
-        ([], "0 cores for 3 PrimSets"),
-        ([0, 1], "2 cores for 3 PrimSets"),
-        ([0, -1, 5], "a PrimSet taken by core -1"),
-        ([0, 1.5, 2], "a PrimSet taken by core 1.5"),
-    ):
-        with pytest.raises(InputError, match=said):
-            render_on_larrabee(one, tile=32, primset=2, cores=cores)
-    with pytest.raises(InputError, match="bins of 0 draws, and the frame has 1"):
-        render_on_larrabee(one, tile=32, bins=[])
+        FrameSetting(primset=0)
+    with pytest.raises(InputError, match="bins of 0 draws, and the frame has 2"):
+        render_on_larrabee(ORDERED, bins=[])
 
 
 @pytest.mark.parametrize("count", [1, 17])
@@ -102,7 +65,7 @@ def test_a_triangle_beside_the_screen_takes_its_set_up_alone(count: int) -> None
     """One thread, or two for seventeen triangles: no pair, no tile, and all instructions are those of set-up."""
     away = np.tile(np.array([[(-40, -40), (-30, -40), (-40, -30)]], float), (count, 1, 1))
     triangles = snap(away, np.zeros((count, 3)), np.zeros((count, 3, 3)))
-    found = render_on_larrabee(Frame(4, 4, (0, 0, 0), (Draw("away", triangles),)), tile=32)
+    found = render_on_larrabee(Frame(4, 4, (0, 0, 0), (Draw("away", triangles),)), FrameSetting(tile=32))
     (raster,) = found.rasters
     assert raster.pairs == found.back_end.cycles.sum() == 0
     threads = 1 if count == 1 else 2

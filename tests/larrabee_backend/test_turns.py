@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.back_end import BackEnd, render_back_end
-from larrabee_bridge.pipeline.frame import render_on_larrabee
+from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import FrontEndSetting, HierarchicalDepth, run_front_end
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.tile_memory import _orders
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.ring import RingNetwork, run_fibers
+from larrabee_bridge.vpu.ring import mean_ride
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, texture
@@ -40,14 +40,19 @@ def test_everything_that_was_carried_out_issued_once(config: CoreConfig) -> None
     assert found.picture.equals(draw_frame(FRAME))
 
 
-def test_fibers_take_turns_as_the_room_of_fibers_has_it() -> None:
-    """Of quads that all ask: the order of stretches is that of `run_fibers`, whatever the latency is."""
-    count = 9
-    for fibers in (1, 2, 3, 5, 12):
-        first, second = _orders(np.ones(count, bool), np.zeros(count, np.int64), fibers)
-        turns = np.argsort(np.concatenate([first, second])) % count
-        expected = run_fibers([(10, 10)] * count, fibers, latency=1000).order
-        assert turns.tolist() == list(expected)
+@pytest.mark.parametrize(
+    ("fibers", "turns"),
+    [
+        (1, [0, 0, 1, 1, 2, 2, 3, 3]),
+        (2, [0, 1, 0, 2, 1, 3, 2, 3]),
+        (3, [0, 1, 2, 0, 3, 1, 2, 3]),
+        (9, [0, 1, 2, 3, 0, 1, 2, 3]),
+    ],
+)
+def test_fibers_take_turns_in_a_circle(fibers: int, turns: list[int]) -> None:
+    """By hand, four quads that all ask: a fiber whose quad has ended begins the next quad in the same turn."""
+    first, second = _orders(np.ones(4, bool), np.zeros(4, np.int64), fibers)
+    assert (np.argsort(np.concatenate([first, second])) % 4).tolist() == turns
 
 
 def test_a_quad_that_asks_for_nothing_goes_on_at_once() -> None:
@@ -83,15 +88,13 @@ def test_ideal_memory_waits_for_no_line() -> None:
 
 def test_the_ring_is_a_mean_ride() -> None:
     """`ring_cycles`: sixteen agents, each to each other one, clocks of both parities."""
-    ring = RingNetwork(16)
-    rides = [ring.latency(a, b, clock) for a in range(16) for b in range(16) if a != b for clock in (0, 1)]
-    assert round(np.mean(rides)) == CoreConfig().ring_cycles
+    assert round(mean_ride(16)) == CoreConfig().ring_cycles
 
 
 @cache
 def sized(config: CoreConfig) -> int:
     """Cycles of a core for a whole frame: some triangles to set up and descend for, and the back end."""
-    run = render_on_larrabee(FRAME, tile=32, config=config)
+    run = render_on_larrabee(FRAME, FrameSetting(tile=32, config=config))
     return int(run.back_end.cycles.sum()) + sum(core.cycles for raster in run.rasters for core in raster.cores.values())
 
 

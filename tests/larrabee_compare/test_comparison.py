@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.compare import tessellate_on_both
-from larrabee_bridge.pipeline.frame import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.frame import FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.picture import draw_on_larrabee, side_of, work_of
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
@@ -99,7 +99,7 @@ def test_more_cores_draw_the_same_in_less_time_with_the_same_work() -> None:
 
 def test_primsets_carry_out_all_set_ups_and_descents() -> None:
     for size in (7, 16, 50, 1000):
-        run = render_on_larrabee(frame("small"), primset=size)
+        run = render_on_larrabee(frame("small"), FrameSetting(primset=size))
         assert len(work_of(run).front) == -(-90 // size)
         (raster,) = run.rasters
         carried_out = sum(core.issued + core.paired for core in raster.cores.values())
@@ -128,7 +128,7 @@ def test_bytes_of_three_draws_by_hand() -> None:
     pixels = 4 * 64 * 64
     run = render_on_larrabee(scene)
     assert side_of(run, 1, 1000.0).traffic == both | {"colour, written": pixels}
-    kept = render_on_larrabee(scene, cleared=False, keep_depth=True)
+    kept = render_on_larrabee(scene, FrameSetting(cleared=False, keep_depth=True))
     targets = {f"{name}, {way}": pixels for name in ("colour", "depth") for way in ("read", "written")}
     assert side_of(kept, 1, 1000.0).traffic == both | targets
 
@@ -145,7 +145,10 @@ def test_tiles_without_entries_are_no_bins() -> None:
 
 def test_whether_a_tile_stays_in_the_cache_is_said() -> None:
     one = Frame(8, 8, (0, 0, 0), (), 4)
-    facts = [dict(side_of(render_on_larrabee(one, tile=tile), 1, 1000.0).facts)["L2 cache"] for tile in (64, 128)]
+    facts = [
+        dict(side_of(render_on_larrabee(one, FrameSetting(tile=tile)), 1, 1000.0).facts)["L2 cache"]
+        for tile in (64, 128)
+    ]
     assert facts[0] == "131,072 bytes of a tile's pixels, within a core's 262,144"
     assert facts[1] == "524,288 bytes of a tile's pixels, MORE than a core's 262,144"
 

@@ -12,17 +12,15 @@ import numpy as np
 import pytest
 
 import larrabee_bridge
-from larrabee_bridge.pipeline.bins import Quads
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig, schedule
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.traffic import TrafficConfig
-from larrabee_bridge.pipeline.work import FormulaCosts, bins_of, formula_costs, frame_work
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.ring import RingConfig, RingMessage, RingNetwork
+from larrabee_bridge.vpu.ring import RingConfig, ride_clocks
 from pixelflow.simd.configuration import leaves
 from tests.larrabee_backend.test_turns import ELSEWHERE, MOVED
 
-MODELS = (CoreConfig, TextureConfig, ScheduleConfig, RingConfig, FormulaCosts, TrafficConfig)
+MODELS = (CoreConfig, TextureConfig, ScheduleConfig, RingConfig, TrafficConfig)
 """Whatever has parameters; those of the last one are of bytes, and take part in no cycle."""
 
 
@@ -71,25 +69,11 @@ def test_every_value_of_the_scheduler_moves_the_last_cycle(key: str) -> None:
     assert usual.makespan != other.makespan
 
 
-@pytest.mark.parametrize("key", [key for key, *_ in leaves(FormulaCosts())])
-def test_every_value_of_the_formula_is_in_its_sum(key: str) -> None:
-    three = np.array([0, 0, 1])
-    quads = Quads(three, three, np.array([0, 4, 64]), np.zeros(3, np.int64), np.ones((3, 1), np.uint16))
-    bins, whole = bins_of([quads], 128, 64)
-    times = {"triangle_cycles": 2, "pair_cycles": 2, "mask_cycles": 3, "entry_cycles": 2, "quad_cycles": 3,
-             "tile_cycles": 2}  # fmt: skip
-    usual, other = (
-        frame_work("one", bins, formula_costs(bins, whole, 2, each)).cycles
-        for each in (FormulaCosts(), replace(FormulaCosts(), **{key: getattr(FormulaCosts(), key) + 1}))
-    )
-    assert other - usual == times[key]
-
-
 @pytest.mark.parametrize(("key", "value"), [("agents_of_a_ring", 4), ("hop_clocks", 3), ("link_clocks", 5)])
 def test_every_value_of_the_ring_moves_a_ride(key: str, value: int) -> None:
     """Across the link of two rings, and between agents that shorter rings part."""
     usual, other = (
-        sum(each.latency for each in RingNetwork(20, config).run([RingMessage(0, 18, 0), RingMessage(2, 9, 2)]))
+        ride_clocks(0, 18, 20, config=config) + ride_clocks(2, 9, 20, config=config)
         for config in (RingConfig(), replace(RingConfig(), **{key: value}))
     )
     assert usual != other

@@ -16,13 +16,13 @@ def test_the_list_has_every_kernel(capsys) -> None:
 
 
 def test_the_object_has_the_sums(capsys) -> None:
-    assert main(["kernels", "--machine", "larrabee", "fourier", "--json"]) == 0
-    (fourier,) = json.loads(capsys.readouterr().out)["kernels"]
-    assert fourier["cores"] == [1, 8, 16, 32, 48] and fourier["cycles_on_cores"] == sorted(
-        fourier["cycles_on_cores"], reverse=True
+    assert main(["kernels", "--machine", "larrabee", "cloth", "--json"]) == 0
+    (cloth,) = json.loads(capsys.readouterr().out)["kernels"]
+    assert cloth["cores"] == [1, 8, 16, 32, 48] and cloth["cycles_on_cores"] == sorted(
+        cloth["cycles_on_cores"], reverse=True
     )
-    assert fourier["cycles_per_unit"] == pytest.approx(fourier["cycles"] / fourier["units"])
-    assert fourier["cycles_on_cores"][0] > fourier["cycles"] and 0 < fourier["share_of_peak"] < 1
+    assert cloth["cycles_per_unit"] == pytest.approx(cloth["cycles"] / cloth["units"])
+    assert cloth["cycles_on_cores"][0] > cloth["cycles"] and 0 < cloth["share_of_peak"] < 1
 
 
 def test_caches_take_part(capsys) -> None:
@@ -37,9 +37,9 @@ def test_caches_take_part(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["fourrier"], 2, "did you mean fourier?"),
-        (["fourier", "-o", "nowhere"], 2, "is no folder"),
-        (["fourier", "-D", "vector_latency=0"], 3, "vector_latency"),
+        (["clothh"], 2, "did you mean cloth?"),
+        (["cloth", "-o", "nowhere"], 2, "is no folder"),
+        (["cloth", "-D", "vector_latency=0"], 3, "vector_latency"),
     ],
 )
 def test_what_is_wrong_is_said(capsys, tmp_path: Path, monkeypatch, words: list[str], code: int, message: str) -> None:

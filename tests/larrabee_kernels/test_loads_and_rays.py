@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels import loads, time_rays
+from larrabee_bridge.kernels.rays import loads, time_rays
 from larrabee_bridge.kernels.study import timed
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
