@@ -21,10 +21,10 @@ from attila_bridge.time.rop_unit import RopUnit
 from attila_bridge.time.shader import UnifiedShader
 from attila_bridge.time.simulation import AttilaRun, Simulation, run
 from attila_bridge.time.texture_unit import TexturePipeline
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
-from pixelflow.simd.workers import Telling
 
 # Busy shares: what went through a unit, by a statistic that counts it, of what could have at its best rate.
 

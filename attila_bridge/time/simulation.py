@@ -13,10 +13,10 @@ from attila_bridge.time.command_processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, FramePlan, contents, netlist
 from attila_bridge.time.prepare import DrawPlan, plans
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.observe import Bus, Carried
-from pixelflow.simd.workers import Telling
 
 # Agreement: a frame's work was made for some units and tiles; a machine with others cannot take it.
 #

@@ -16,11 +16,11 @@ from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.report import counted
-from pixelflow.simd.workers import Telling
 
 # Larrabee's renderer: a frame is binned, rasterized and drawn tile by tile, all in one call (4.1 to 4.5).
 #

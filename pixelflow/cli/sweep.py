@@ -35,7 +35,7 @@ from pixelflow.cli.sweep_table import (
     written_as,
 )
 from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
-from pixelflow.cli.workers import WorkerLost, WorkerPool, add_worker_options, workers_of
+from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import NodeConfig, load_config, override_faults
 from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import (
@@ -49,6 +49,7 @@ from pixelflow.simd.errors import (
     nearest,
 )
 from pixelflow.simd.report import Column, Report, Shown, Table, counted, number
+from pixelflow.simd.workers import WorkerLost, WorkerPool
 from tessellation import load
 
 if TYPE_CHECKING:

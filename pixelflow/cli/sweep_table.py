@@ -21,7 +21,7 @@ from typing import Protocol
 
 from pixelflow import __version__
 from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, write_stdout
-from pixelflow.cli.workers import WorkerPool, library_sha256
+from pixelflow.cli.worker_options import library_sha256
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
@@ -29,6 +29,7 @@ from pixelflow.simd.configuration import Value, leaves
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, UsageError, format_error, nearest
 from pixelflow.simd.files import TABLE, read_bytes
 from pixelflow.simd.report import Curves, Json, number, six_digits
+from pixelflow.simd.workers import WorkerPool
 from tessellation import Method, Patch, tessellate
 
 LARGEST_RANGE = 1_000_000

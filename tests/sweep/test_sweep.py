@@ -195,7 +195,7 @@ def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from microcode import reader as files
-    from pixelflow.cli.workers import library_sha256
+    from pixelflow.cli.worker_options import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
     assert main(words) == 0
