@@ -9,10 +9,10 @@ from attila_bridge.commands import COMMANDS
 from attila_bridge.run import CLOCK_MHZ, run_scene
 from attila_bridge.scene import AttilaScene, load_scene
 from attila_bridge.time.config import PRESETS, AttilaConfig
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.units import Constant, Standing
-from pixelflow.simd.workers import Telling
 
 
 def _read(path: Path) -> AttilaScene:

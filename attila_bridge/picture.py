@@ -26,6 +26,7 @@ from attila_bridge.scene import (
 )
 from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import constants_of, named
 from pixelflow.simd.drawing import (
     FAR,
@@ -48,7 +49,6 @@ from pixelflow.simd.drawing.triangles import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.units import Constant, Standing
-from pixelflow.simd.workers import Telling
 
 # Frames as scenes: the integers of the drawing that machines share become clip coordinates, colours and programs.
 #

@@ -18,9 +18,9 @@ from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.prepare import Step
 from attila_bridge.time.simulation import AttilaRun, Simulation, run
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
-from pixelflow.simd.workers import Telling
 
 # Busy shares: what went through a unit, by a statistic that counts it, of what could have at its best rate.
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 from benchmarks.benchmark import Benchmark, Case, Note, ratios, rounds_text
-from pixelflow.cli.workers import WorkerPool
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
-from pixelflow.simd.workers import Workers, usable_threads
+from pixelflow.simd.workers import WorkerPool, usable_threads
 from pixelflow.view.alive import PIXELFLOW, FrameMaker, FrameOrder
 from tessellation import load
 from tessellation.microprogram.method import SCHEDULES
@@ -29,11 +28,11 @@ _UNCOUNTED = 3
 def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     jobs = max(2, usable_threads())
     with WorkerPool(jobs).kept() as pool:
-        ways: tuple[tuple[int, Workers], ...] = ((1, WorkerPool()), (jobs, pool))
+        ways: tuple[tuple[int, WorkerPool], ...] = ((1, WorkerPool()), (jobs, pool))
         yield "", [_case(samples, processes, workers) for samples in _SAMPLES for processes, workers in ways]
 
 
-def _case(samples: int, processes: int, workers: Workers) -> Case:
+def _case(samples: int, processes: int, workers: WorkerPool) -> Case:
     about: dict[str, int] = {"samples": samples, "processes": processes}
     return Case("", _once(FrameMaker(_MODEL, load(_MODEL).patches, workers), samples), about)
 

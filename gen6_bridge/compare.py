@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from gen6_bridge.drawing import ShadedVertices, VertexConstants, on_the_screen, shade_vertices
 from gen6_bridge.time import EuConfig
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison.triangle_sizes import Way
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, Picture, draw_frame, snap
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json, Report
-from pixelflow.simd.workers import Telling
 from tessellation.picture import (
     FILL,
     GAMMA,

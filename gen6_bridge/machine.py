@@ -10,11 +10,11 @@ from gen6_bridge.program import TARGET, EuProgram
 from gen6_bridge.thread_events import EuEvents
 from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.time.run import EuRun, carry_out
+from pixelflow.simd.attendance import Attendance, Telling
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Constant, Standing
-from pixelflow.simd.workers import Attendance, Telling
 
 if TYPE_CHECKING:
     from gen6_bridge.drawing import ShadedVertices

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gen6_bridge.time import EuConfig, Stretches
 from gen6_bridge.time.run import EuRun
+from pixelflow.simd.attendance import Attendance
 from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
-from pixelflow.simd.workers import Attendance
 
 
 class EuEvents:

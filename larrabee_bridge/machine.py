@@ -16,13 +16,13 @@ from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_run import ShownWords, VectorRun
 from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
+from pixelflow.simd.attendance import Attendance, Telling
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Constant, Standing
-from pixelflow.simd.workers import Attendance, Telling
 
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult

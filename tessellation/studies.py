@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run, guesses, stages_of, words_of
+from pixelflow.simd.commands import whole_number
 from pixelflow.simd.configuration import Value, leaves
 from pixelflow.simd.drawing import FreeWork, free_lines, free_object
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, percent
@@ -114,48 +118,107 @@ def pass_of(
     return Workload(name or given.text, programs)
 
 
-# What keeping results in texture memory takes: each way of appendix B after the passes and beside them, executed.
+# Grids: studies with a row for each point of their axes, executed, timing only.
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAxis:
+    """An axis of a study, and its values where the command names no others."""
+
+    name: str
+    values: tuple[str | int, ...]
+    metavar: str = ""
+    """Of the option that sets its values; without one there is none."""
+    help: str = ""
+    read: Callable[[str], Sequence[str | int]] | None = None
+    """Reader of its values; None where they are a choice of the above."""
+    always: tuple[str | int, ...] = ()
+    """Values that are measured in addition, first."""
+
+
+class StudyBench:
+    """Workloads on a machine, each executed once; ``picture`` is drawn in addition to the passes."""
+
+    def __init__(self, config: NodeConfig, tell: Callable[[str], None], picture: Workload | None = None) -> None:
+        self.config, self.tell, self.picture = config, tell, picture
+        self._found: dict[tuple[object, ...], Measurement] = {}
+
+    def measured(self, method: Method, library: str, given: str) -> Measurement:
+        """Return the passes of an input by a method, with a float library."""
+        key = (method, library, given)
+        if key not in self._found:
+            apart = ", transfers apart" * (method.transfers == TRANSFERS[True])
+            kept = f", {method.cache}, {method.kept}" * bool(method.cache)
+            self.tell(f"{INPUTS[given].text}: {method.schedule}, {library}, {method.results}{apart}{kept}")
+            self._found[key] = pass_of(method, library, given=INPUTS[given]).on(self.config)
+        return self._found[key]
+
+    def on(self, work: Workload, config: NodeConfig) -> Measurement:
+        """Return a workload, known by its name, on another machine."""
+        key = (work.name, config)
+        if key not in self._found:
+            self.tell(work.name)
+            self._found[key] = work.on(config)
+        return self._found[key]
+
+
+Chosen = Mapping[str, Sequence[str | int]]
+"""Values of axes by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridStudy:
+    """A study as axes and columns, with the measurement of a row."""
+
+    name: str
+    help: str
+    title: str
+    schema: str
+    axes: tuple[StudyAxis, ...]
+    columns: tuple[Column, ...]
+    row: Callable[[StudyBench, Mapping[str, str | int]], Sequence[Json]]
+    """Measures the row of a point, given by the names of its axes."""
+    key: str
+    """Of the table in JSON."""
+    text: Callable[[StudyBench], str]
+    libraries: Callable[[Chosen], Iterable[str]]
+    behind: Callable[[StudyBench], Sequence[Part]] = lambda _: ()
+    """Gives the parts below the table."""
+    picture: bool = False
+    """True where a picture is drawn too."""
+
+    def report(self, bench: StudyBench, chosen: Chosen) -> Report:
+        """Return the table of all points; axes that are not chosen have their own values."""
+        values = {axis.name: (*axis.always, *chosen.get(axis.name, axis.values)) for axis in self.axes}
+        points = (dict(zip(values, point, strict=True)) for point in product(*values.values()))
+        rows = [self.row(bench, point) for point in points]
+        return Report(
+            self.title,
+            (f"config {bench.config.sha256[:6]}", libraries_text(self.libraries(values)), "timing only, executed"),
+            results=[self.text(bench), "", Table(self.columns, rows, key=self.key), *self.behind(bench)],
+            schema=self.schema,
+        )
+
+
+# Results kept in texture memory: each way of appendix B after the passes and during them.
 
 
 LIBRARY = {schedule: "tuned-finite" if number else "plain" for number, schedule in enumerate(SCHEDULES)}
 """Float routines with each schedule, as in the documents."""
 
 
-def caching_report(config: NodeConfig, schedules: Sequence[str], tell: Callable[[str], None]) -> Report:
-    """Return the cycles of three passes whose results are kept, by schedule, way and time, and what they take there."""
+def _cached(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]:
+    schedule, way = str(point["schedules"]), str(point["way"])
 
-    def measured(schedule: str, way: str | None, kept: str | None = None) -> Measurement:
-        tell(f"{schedule}, {f'{way}, {kept}' if way else 'nothing kept'}")
-        method = Method(schedule=schedule, cache=way, kept=kept)
-        return pass_of(method, LIBRARY[schedule], given=INPUTS["three"]).on(config)
+    def measured(way: str | None, kept: str | None = None) -> Measurement:
+        return bench.measured(Method(schedule=schedule, cache=way, kept=kept), LIBRARY[schedule], "three")
 
-    rows: list[Sequence[Json]] = []
-    for schedule in schedules:
-        plain = measured(schedule, None)
-        for way in CACHING_WAYS:
-            after, beside = (measured(schedule, way, kept) for kept in KEPT)
-            middle = beside.runs[1]
-            hidden = (after.cycles - beside.cycles) / (len(plain.runs) - 1)
-            rows.append((schedule, way, plain.cycles, after.cycles, beside.cycles,
-                         middle.total_cycles - plain.runs[1].total_cycles, middle.by_stage[Stage.KEPT_STALL.value],
-                         int(hidden)))  # fmt: skip
-    columns = (
-        Column("schedule", key="schedule"), Column("way", key="way", fixed=True), Column("not kept", number, "plain"),
-        Column("after", number, "after"), Column("beside", number, "beside"),
-        Column("more", number, "more"), Column("waits", number, "waits"), Column("hidden", number, "hidden"),
-    )  # fmt: skip
-    text = (
-        f"Cycles of {INPUTS['three'].text}. After: each pass is followed by a program that keeps its results. "
-        "Beside: the next pass does that, and the last, which has no next one, is followed by such a program. More: "
-        "what a pass that keeps the results of another takes more than one that keeps nothing, with its waits. Hidden: "
-        "what it saves of the program."
-    )
-    return Report(
-        "kept results",
-        (f"config {config.sha256[:6]}", libraries_text(LIBRARY[each] for each in schedules), "timing only, executed"),
-        results=[text, "", Table(columns, rows, key="cycles"), "", _room(config)],
-        schema="pixelflow.study.caching/1",
-    )
+    plain, after, beside = measured(None), *(measured(way, kept) for kept in KEPT)
+    middle = beside.runs[1]
+    more = middle.total_cycles - plain.runs[1].total_cycles
+    hidden = (after.cycles - beside.cycles) / (len(plain.runs) - 1)
+    waits = middle.by_stage[Stage.KEPT_STALL.value]
+    return (schedule, way, plain.cycles, after.cycles, beside.cycles, more, waits, int(hidden))
 
 
 def _room(config: NodeConfig) -> Table:
@@ -170,6 +233,125 @@ def _room(config: NodeConfig) -> Table:
         Column("empty", percent, "empty"),
     )  # fmt: skip
     return Table(columns, rows, title="of each pass in each module", key="room")
+
+
+CACHING = GridStudy(
+    "caching",
+    "results kept in texture memory after their pass and beside the next, by way and schedule (about a minute)",
+    "kept results",
+    "pixelflow.study.caching/1",
+    (StudyAxis("schedules", SCHEDULES, "SCHEDULE"), StudyAxis("way", CACHING_WAYS)),
+    (
+        Column("schedule", key="schedule"), Column("way", key="way", fixed=True), Column("not kept", number, "plain"),
+        Column("after", number, "after"), Column("beside", number, "beside"),
+        Column("more", number, "more"), Column("waits", number, "waits"), Column("hidden", number, "hidden"),
+    ),
+    _cached,
+    "cycles",
+    lambda _: (
+        f"Cycles of {INPUTS['three'].text}. After: each pass is followed by a program that keeps its results. "
+        "Beside: the next pass does that, and the last, which has no next one, is followed by such a program. More: "
+        "what a pass that keeps the results of another takes more than one that keeps nothing, with its waits. Hidden: "
+        "what it saves of the program."
+    ),
+    lambda chosen: (LIBRARY[str(each)] for each in chosen["schedules"]),
+    lambda bench: ("", _room(bench.config)),
+)  # fmt: skip
+
+
+# Schedules: schedule x library x way of the results x input, executed; the gain by its causes.
+
+
+LIBRARIES = ("plain", "tuned", "tuned-finite", "generic", "generic-finite")
+RESULTS = ("direct", "gp", "gp-fine")
+_THESIS, _SHARED, _FIXED = SCHEDULES
+_FIXED_POINT, _FLOAT = NORMALS
+
+
+def _method(bench: StudyBench, schedule: str, results: str = "direct", **more: Any) -> Method:
+    """Return a method whose results go to all GPs of a node in every schedule, so that the ways are alike."""
+    gps = None if results == "direct" else bench.config.gni.gp_count
+    return Method(schedule=schedule, results=results, gps=gps, **more)
+
+
+def _scheduled(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]:
+    given, library, results = map(str, point.values())
+    ours, theirs = (
+        bench.measured(_method(bench, schedule, results), library, given).cycles for schedule in (_SHARED, _THESIS)
+    )
+    return (INPUTS[given].text, library, results, theirs, ours, theirs / ours)
+
+
+def _causes(bench: StudyBench) -> list[str | Table]:
+    """Return the way from the thesis's pass to the shortest one, step by step, each a difference of executed passes.
+
+    Each pass is executed once more with its transfers apart, so that what overlap is worth stands beside every step.
+    """
+    plain, tuned = LIBRARIES[0], "tuned-finite"
+    steps = (
+        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True, _FIXED_POINT),
+        ("columns shared", _SHARED, plain, "spread", False, _FIXED_POINT),
+        ("banks alternate", _SHARED, plain, "spread", True, _FIXED_POINT),
+        ("addresses computed", _SHARED, plain, "full", True, _FIXED_POINT),
+        (f"library {tuned}", _SHARED, tuned, "full", True, _FIXED_POINT),
+        ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
+        ("normals by a reciprocal root", _FIXED, tuned, "full", True, _FIXED_POINT),
+    )
+    found: list[tuple[str, Measurement, Measurement]] = []
+    for text, schedule, library, given, alternate, normals in steps:
+        each, apart = (
+            bench.measured(
+                _method(bench, schedule, transfers=transfers, alternate=alternate, normals=normals), library, given
+            )
+            for transfers in TRANSFERS
+        )
+        found.append((text, each, apart))
+    first, last = found[0][1].cycles, found[-1][1].cycles
+    rows: list[Sequence[Json]] = []
+    before = first
+    for text, each, apart in found:
+        saved = before - each.cycles
+        share = 100 * saved / (first - last) if saved else None
+        hidden = apart.cycles - each.cycles
+        rows.append((text, each.cycles, saved, share, sum(each.waits.values()), apart.cycles, hidden))
+        before = each.cycles
+    columns = (
+        Column("step", key="step"), Column("cycles", number, "cycles", bars=True), Column("saved", number, "saved"),
+        Column("share", lambda share: "" if share is None else f"{share:.1f} %", "share_percent"),
+        Column("waits", number, "wait_cycles"), Column("apart", number, "apart_cycles"),
+        Column("hidden", number, "hidden_cycles"),
+    )  # fmt: skip
+    half, full = (bench.measured(_method(bench, _THESIS), plain, given).cycles for given in ("spread", "full"))
+    same = "as many" if half == full else f"{number(half)} cycles and not {number(full)}"
+    text = (
+        "by cause; before addresses are computed the input is a random half of each module, for which the schedule of "
+        f"the thesis takes {same}; apart: the same with each transfer only when its values are the next that are "
+        "wanted; hidden: what overlap is worth, which both schedules have"
+    )
+    return [text, "", Table(columns, rows, key="causes")]
+
+
+SCHEDULE_GAIN = GridStudy(
+    "schedules",
+    "schedule x library x results x input, and the gain by its causes (one to two minutes)",
+    "schedules",
+    "pixelflow.study.schedules/1",
+    (StudyAxis("inputs", tuple(INPUTS), "INPUT"), StudyAxis("library", LIBRARIES), StudyAxis("results", RESULTS)),
+    (
+        Column("input", key="input"), Column("library", key="library", fixed=True),
+        Column("results", key="results", fixed=True), Column(_THESIS, number, "thesis"),
+        Column(_SHARED, number, "shared_columns"), Column("gain", "{:.2f}".format, "gain"),
+    ),
+    _scheduled,
+    "schedules",
+    lambda bench: (
+        "Each line compares the same library and the same way of returning results: not returned (direct), or to "
+        f"{counted(bench.config.gni.gp_count, 'GP')} ({', '.join(RESULTS[1:])}). Cycles are without the configuration "
+        "of the LEE."
+    ),
+    lambda _: LIBRARIES,
+    lambda bench: ("", *_causes(bench)),
+)  # fmt: skip
 
 
 # Sampling by view beside uniform sampling, frame by frame: samples, cycles and the largest error in pixels.
@@ -305,118 +487,6 @@ def _row(
 
 def _or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-# Schedules beside each other: schedule x library x way of the results x input, executed; the gain by its causes.
-
-
-LIBRARIES = ("plain", "tuned", "tuned-finite", "generic", "generic-finite")
-RESULTS = ("direct", "gp", "gp-fine")
-_THESIS, _SHARED, _FIXED = SCHEDULES
-_FIXED_POINT, _FLOAT = NORMALS
-
-
-class _Bench:
-    """Passes on a machine, each executed once."""
-
-    def __init__(self, config: NodeConfig, tell: Callable[[str], None]) -> None:
-        self._config = config
-        self._tell = tell
-        self._found: dict[tuple[str | bool, ...], Measurement] = {}
-
-    def measured(
-        self, schedule: str, library: str, results: str, given: str, *more: bool, normals: str = _FIXED_POINT
-    ) -> Measurement:
-        """Return what an input takes; ``more`` is whether EMCs take turns between banks, and transfers come apart."""
-        alternate, apart = more or (True, False)
-        key = (schedule, library, results, given, alternate, apart, normals)
-        if key not in self._found:
-            self._tell(f"{INPUTS[given].text}: {schedule}, {library}, {results}{', transfers apart' * apart}")
-            # Results go to all GPs of a node in both schedules, so that the ways are alike.
-            gps = None if results == "direct" else self._config.gni.gp_count
-            transfers = TRANSFERS[apart]
-            method = Method(
-                schedule=schedule, results=results, gps=gps, transfers=transfers, alternate=alternate, normals=normals
-            )
-            self._found[key] = pass_of(method, library, given=INPUTS[given]).on(self._config)
-        return self._found[key]
-
-    def cycles(self, *key: str) -> int:
-        schedule, library, results, given = key
-        return self.measured(schedule, library, results, given).cycles
-
-
-def schedules_report(config: NodeConfig, inputs: Sequence[str], tell: Callable[[str], None]) -> Report:
-    """Return the cycles of both schedules by input, library and way of the results, and the causes of the gain."""
-    bench = _Bench(config, tell)
-    columns = (
-        Column("input", key="input"), Column("library", key="library", fixed=True),
-        Column("results", key="results", fixed=True), Column(_THESIS, number, "thesis"),
-        Column(_SHARED, number, "shared_columns"), Column("gain", "{:.2f}".format, "gain"),
-    )  # fmt: skip
-    rows: list[Sequence[Json]] = []
-    for given in inputs:
-        for library in LIBRARIES:
-            for results in RESULTS:
-                ours, theirs = (bench.cycles(each, library, results, given) for each in (_SHARED, _THESIS))
-                rows.append((INPUTS[given].text, library, results, theirs, ours, theirs / ours))
-    text = (
-        "Each line compares the same library and the same way of returning results: not returned (direct), or to "
-        f"{counted(config.gni.gp_count, 'GP')} ({', '.join(RESULTS[1:])}). Cycles are without the configuration of the "
-        "LEE."
-    )
-    return Report(
-        "schedules",
-        (f"config {config.sha256[:6]}", libraries_text(LIBRARIES), "timing only, executed"),
-        results=[text, "", Table(columns, rows, key="schedules"), "", *_causes(bench)],
-        schema="pixelflow.study.schedules/1",
-    )
-
-
-def _causes(bench: _Bench) -> list[str | Table]:
-    """Return the way from the thesis's pass to the shortest one, step by step, each a difference of executed passes.
-
-    Each pass is executed once more with its transfers apart, so that what overlap is worth stands beside every step.
-    """
-    plain, tuned = LIBRARIES[0], "tuned-finite"
-    steps = (
-        (f"schedule of the thesis, {plain}", _THESIS, plain, "full", True, _FIXED_POINT),
-        ("columns shared", _SHARED, plain, "spread", False, _FIXED_POINT),
-        ("banks alternate", _SHARED, plain, "spread", True, _FIXED_POINT),
-        ("addresses computed", _SHARED, plain, "full", True, _FIXED_POINT),
-        (f"library {tuned}", _SHARED, tuned, "full", True, _FIXED_POINT),
-        ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
-        ("normals by a reciprocal root", _FIXED, tuned, "full", True, _FIXED_POINT),
-    )
-    found: list[tuple[str, Measurement, Measurement]] = []
-    for text, schedule, library, given, turns, normals in steps:
-        each, apart = (
-            bench.measured(schedule, library, "direct", given, turns, apart, normals=normals) for apart in (False, True)
-        )
-        found.append((text, each, apart))
-    first, last = found[0][1].cycles, found[-1][1].cycles
-    rows: list[Sequence[Json]] = []
-    before = first
-    for text, each, apart in found:
-        saved = before - each.cycles
-        share = 100 * saved / (first - last) if saved else None
-        hidden = apart.cycles - each.cycles
-        rows.append((text, each.cycles, saved, share, sum(each.waits.values()), apart.cycles, hidden))
-        before = each.cycles
-    columns = (
-        Column("step", key="step"), Column("cycles", number, "cycles", bars=True), Column("saved", number, "saved"),
-        Column("share", lambda share: "" if share is None else f"{share:.1f} %", "share_percent"),
-        Column("waits", number, "wait_cycles"), Column("apart", number, "apart_cycles"),
-        Column("hidden", number, "hidden_cycles"),
-    )  # fmt: skip
-    half, full = (bench.cycles(_THESIS, plain, "direct", given) for given in ("spread", "full"))
-    same = "as many" if half == full else f"{number(half)} cycles and not {number(full)}"
-    text = (
-        "by cause; before addresses are computed the input is a random half of each module, for which the schedule of "
-        f"the thesis takes {same}; apart: the same with each transfer only when its values are the next that are "
-        "wanted; hidden: what overlap is worth, which both schedules have"
-    )
-    return [text, "", Table(columns, rows, key="causes")]
 
 
 # Sensitivity: what four workloads take where each guess of the machine has another value, the largest change first.
@@ -555,59 +625,58 @@ def moved(config: NodeConfig, key: str, value: Value) -> NodeConfig:
     return replace(config, **{group: replace(getattr(config, group), **{name: value})})
 
 
-# Supply of instructions: what passes and a picture take where the words come at a rate.
+# Supply of instructions: passes and a picture where the words come at a rate.
 
 
 RATES = (200, 400, 800)
 """Of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
 
 _PLAIN, _FINITE = "plain", "tuned-finite"
+AT_ONCE = 0
+"""Rate of words that are there when they are wanted."""
 
 
-def _supplied(picture: Workload) -> Iterator[tuple[str, Workload]]:
-    """Yield workloads under the names that the table has for them."""
-    yield "thesis", pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}")
-    yield "shared", pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns")
-    yield "picture", picture
+@cache
+def _passes() -> dict[str, Workload]:
+    """Return the passes by their names in the table."""
+    return {
+        "thesis": pass_of(Method(), _PLAIN, name=f"the pass of the thesis, library {_PLAIN}"),
+        "shared": pass_of(Method(schedule="shared-columns"), _FINITE, name="that with shared columns"),
+    }
 
 
-def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, tell: Callable[[str], None]) -> Report:
-    """Return what two passes and a picture take without counting the supply, and at each rate; executed."""
-    columns = (
-        Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
-        Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
-        Column("waits", number, "wait_cycles"), Column("one path", _count_or_dash, "one_path_cycles"),
-        Column("waits", _count_or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
-        Column("average", "{:,.0f}".format, "average_mb_per_second"),
-    )  # fmt: skip
-    rows: list[Sequence[Json]] = []
-    for name, workload in _supplied(picture):
-        tell(workload.name)
-        plain = workload.on(_with(config, 0))
-        needed = guesses(plain.runs, config).delivery
-        if needed is None:
-            continue
-        rows.append((name, "at once", plain.cycles, 0.0, 0, None, None, needed.needed, needed.mb_per_second))
-        two = any(len(run.streams) > 1 for run in plain.runs)
-        for rate in rates:
-            found = workload.on(_with(config, rate))
-            joint = workload.on(_with(config, rate, shared=True)) if two else None
-            change = 100 * (found.cycles / plain.cycles - 1)
-            ones = (None, None) if joint is None else (joint.cycles, _waits(joint))
-            sent = sum(each.delivered or 0 for run in found.runs for each in run.streams)
-            rows.append((name, str(rate), found.cycles, change, _waits(found), *ones, sent, needed.mb_per_second))
-    text = (
-        f"an IGC with a FIFO of {number(config.igc.fifo_words)} words and {number(config.igc.memory_words)} words of "
+def _rates(text: str) -> tuple[int, ...]:
+    return tuple(map(whole_number, text.split(",")))
+
+
+def _supplied(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]:
+    name, rate = str(point["workload"]), int(point["rates"])
+    workload = _passes().get(name) or bench.picture
+    assert workload is not None
+    plain = bench.on(workload, _with(bench.config, AT_ONCE))
+    delivery = guesses(plain.runs, bench.config).delivery
+    assert delivery is not None
+    if rate == AT_ONCE:
+        return (name, "at once", plain.cycles, 0.0, 0, None, None, delivery.needed, delivery.mb_per_second)
+    found = bench.on(workload, _with(bench.config, rate))
+    ones: tuple[int | None, int | None] = (None, None)
+    if any(len(run.streams) > 1 for run in plain.runs):
+        joint = bench.on(workload, _with(bench.config, rate, shared=True))
+        ones = (joint.cycles, _waits(joint))
+    change = 100 * (found.cycles / plain.cycles - 1)
+    sent = sum(each.delivered or 0 for run in found.runs for each in run.streams)
+    return (name, str(rate), found.cycles, change, _waits(found), *ones, sent, delivery.mb_per_second)
+
+
+def _about_supply(bench: StudyBench) -> str:
+    assert bench.picture is not None
+    igc = bench.config.igc
+    return (
+        f"an IGC with a FIFO of {number(igc.fifo_words)} words and {number(igc.memory_words)} words of "
         "memory for routines; words are those of this project's encodings, over a path of its own to each IGC, or one "
         "path for both, on which they take turns (a picture's program has one stream); waits: of the EIGC for "
         f"words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library {_PLAIN}; "
-        f"shared: the pass with shared columns and {_FINITE}; picture: {picture.name}"
-    )
-    return Report(
-        "instruction supply",
-        (f"config {config.sha256[:6]}", libraries_text((_PLAIN, _FINITE)), "timing only, executed"),
-        results=[text, "", Table(columns, rows, key="supply")],
-        schema="pixelflow.study.supply/2",
+        f"shared: the pass with shared columns and {_FINITE}; picture: {bench.picture.name}"
     )
 
 
@@ -621,3 +690,27 @@ def _waits(found: Measurement) -> int:
 
 def _count_or_dash(count: int | None) -> str:
     return "-" if count is None else number(count)
+
+
+SUPPLY = GridStudy(
+    "supply",
+    "passes and a picture where instruction words come at a rate",
+    "instruction supply",
+    "pixelflow.study.supply/2",
+    (
+        StudyAxis("workload", ("thesis", "shared", "picture")),
+        StudyAxis("rates", RATES, "MB/S", "rates of the path to each IGC", _rates, always=(AT_ONCE,)),
+    ),
+    (
+        Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
+        Column("cycles", number, "cycles", bars=True), Column("change", "{:+.1f}%".format, "change_percent"),
+        Column("waits", number, "wait_cycles"), Column("one path", _count_or_dash, "one_path_cycles"),
+        Column("waits", _count_or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
+        Column("average", "{:,.0f}".format, "average_mb_per_second"),
+    ),
+    _supplied,
+    "supply",
+    _about_supply,
+    lambda _: (_PLAIN, _FINITE),
+    picture=True,
+)  # fmt: skip

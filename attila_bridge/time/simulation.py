@@ -11,10 +11,10 @@ from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import Step, plan_frame
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.observe import Bus, Carried
-from pixelflow.simd.workers import Telling
 
 # Agreement: a frame's work was made for some units and tiles; a machine with others cannot take it.
 #

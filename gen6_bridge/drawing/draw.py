@@ -37,6 +37,7 @@ from gen6_bridge.isa.execution import FloatRules
 from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, ThreadTraces
 from gen6_bridge.unit import ExecutionUnit, Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER, looked_at, texels
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import (
     Blend,
     Draw,
@@ -51,7 +52,6 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
-from pixelflow.simd.workers import Telling
 
 # Fixed functions past the shader: the sampler and the render target, as those who answer messages.
 

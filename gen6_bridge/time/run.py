@@ -19,6 +19,7 @@ from gen6_bridge.time.dependences import dependences
 from gen6_bridge.time.schedule import Account, CarriedStep, Carrier, ThreadAccount, ThreadTraces, Watcher, schedule
 from gen6_bridge.unit import GATES, LONGEST, ChannelCounts, ExecutionUnit, RunFunctions, SharedFunctions, dispatched
 from gen6_bridge.unit.messages import TARGET_NAMES
+from pixelflow.simd.attendance import Attendance
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import (
     Column,
@@ -33,7 +34,6 @@ from pixelflow.simd.report import (
     number,
     verbatim,
 )
-from pixelflow.simd.workers import Attendance
 
 # Usage: which kinds of regions threads took, which banks they read and wrote, and the bytes that they sent.
 

@@ -38,12 +38,12 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily, vector_share
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.report import counted
-from pixelflow.simd.workers import Telling
 
 # What the back end of a frame came to: the picture, the cycles of each tile, and counts.
 #

@@ -16,11 +16,11 @@ from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.report import counted
-from pixelflow.simd.workers import Telling
 
 # Section numbers are those of Seiler et al. 2008. Triangles come here on the screen: vertices are the front end's.
 

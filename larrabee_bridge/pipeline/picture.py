@@ -25,10 +25,10 @@ from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.core_image import SharedCore
 from larrabee_bridge.vpu.isa import LANES
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import SUBPIXELS, DrawnFrame, Frame, ScreenTriangles
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.report import TimeSpan, counted
-from pixelflow.simd.workers import Telling
 
 
 def front_of_screen(

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from larrabee_bridge.vpu.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, VectorFamily
 from larrabee_bridge.vpu.notes import BasicBlocks, NoteSubscriber, NoteTaking
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram
+from pixelflow.simd.attendance import heard
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFault
 from pixelflow.simd.lanes.engine import AUTO, Shape
 from pixelflow.simd.lanes.native.plain import WIDE
 from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
-from pixelflow.simd.workers import heard
 
 # Lane engines of the vector unit, by the names that they have for every machine.
 

@@ -12,6 +12,7 @@ from pixelflow.cli.arguments import parsed
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.comparison.comparison import Contender, Refusal, Sides, refused_with
 from pixelflow.simd.comparison.triangle_sizes import Way
@@ -22,7 +23,6 @@ from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
-from pixelflow.simd.workers import Telling
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -47,6 +47,7 @@ from pixelflow.node.pe_map import REGISTERS, MapView
 from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, map_parts, no_map, ranges_table
 from pixelflow.node.run_report import run_object, run_parts, untimed_object, untimed_parts
 from pixelflow.simd.arrays import parse_arrays
+from pixelflow.simd.attendance import Attendance, Going
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, Place, UsageError, nearest
 from pixelflow.simd.files import ARRAYS, read_bytes
@@ -54,7 +55,6 @@ from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun, machine_named
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, counted, number
-from pixelflow.simd.workers import Attendance, Going
 
 DEFAULT_LIMIT = 100_000_000
 """Cycles after which a run is stopped unless another limit is named: one second of the machine at 100 MHz."""

@@ -1,11 +1,12 @@
-"""What a sweep measures: the command that its points are command lines of, and how one becomes a point."""
+"""Sweeps: grids of points, each a command line of `run` or `tessellate`, measured into one table."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,12 @@ from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.run import limit_of
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.sweep_table import (
+    BEHIND,
     COLUMNS,
+    CYCLES,
+    POINT,
     Axis,
+    Cell,
     Grid,
     Point,
     Refused,
@@ -35,7 +40,7 @@ from pixelflow.cli.sweep_table import (
     written_as,
 )
 from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
-from pixelflow.cli.workers import WorkerLost, WorkerPool, add_worker_options, workers_of
+from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import NodeConfig, load_config, override_faults
 from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import (
@@ -48,7 +53,8 @@ from pixelflow.simd.errors import (
     must_be,
     nearest,
 )
-from pixelflow.simd.report import Column, Report, Shown, Table, counted, number
+from pixelflow.simd.report import Column, Part, Report, Shown, Table, counted, number
+from pixelflow.simd.workers import WorkerLost, WorkerPool
 from tessellation import load
 
 if TYPE_CHECKING:
@@ -107,7 +113,7 @@ class Subject:
             self._program((), self._config)
 
     def point(self, words: list[str]) -> Point:
-        """Return the point of a command line; one whose options contradict each other is a point that fails."""
+        """Return the point of a command line; contradicting options make a point that fails."""
         chosen = self._parser.parse_args([self._args.source, *words])
         try:
             config = load_config(self._args.config, [*self._args.overrides, *chosen.overrides], self._args.preset)
@@ -140,8 +146,8 @@ class Subject:
 # --set NAME=VALUES adds an axis. NAME is a configuration key (sdram.trp_cycles), one of the options listed below, or
 # param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
 #
-# The table is written while the sweep runs, and the same command goes on where it was stopped. It has the same content
-# whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+# The table is written while the sweep runs, and the same command continues where it was stopped. It has the same
+# content whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
 
 
 EXAMPLES = (
@@ -154,7 +160,7 @@ MOST_POINTS = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what to sweep, the axes, who does the work, and the output."""
+    """Add the subject, the axes, the workers, and the output."""
     subjects = parser.add_subparsers(dest="subject", required=True, metavar="run|tessellate")
     run_parser = subjects.add_parser("run", help="a microcode program", description="Sweep runs of a program.")
     add = run_parser.add_argument
@@ -175,7 +181,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
     add("--set", dest="axes", action="append", default=[], metavar="NAME=VALUES", required=True,
         help=f"an axis of the grid (repeatable): a configuration key, or {', '.join(SWEPT[subject])}")  # fmt: skip
     add("--out", default=STANDARD_STREAM, metavar="FILE",
-        help="table: .csv or .jsonl; an existing one is gone on with (default: CSV on standard output)")  # fmt: skip
+        help="table: .csv; an existing one is continued (default: on standard output)")  # fmt: skip
     add_worker_options(parser, "points")
     add("--shard", metavar="I/N", type=_shard, default=(1, 1),
         help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
@@ -195,46 +201,52 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
             "--set", f"the grid has {number(len(grid))} points, more than {number(MOST_POINTS)}", "--yes allows it"
         )
     subject.check(grid)
+    first, step = args.shard
+    mine = range(first, len(grid) + 1, step)
+    try:
+        with Progress(screen, len(mine)) as progress:
+            progress.doing("measuring points")
+            table = _measured(args, subject, grid, mine, workers, screen.note, progress.step)
+    except (KeyboardInterrupt, WorkerLost):
+        if args.out != STANDARD_STREAM:
+            screen.note(f"the finished points are in {args.out}; the same command continues from there")
+        raise
+    found = Sweep(args.subject, args.source, grid.axes, table, len(grid))
+    if screen.format != "text":
+        return found.whole()
+    table.print()
+    if screen.html is not None:
+        screen.write_page(found.whole())
+    if found.failed:
+        screen.note(f"note: {number(len(found.failed))} of {counted(len(mine), 'point')} failed; see the column error")
+    return 1 if found.failed else 0
+
+
+def _measured(
+    args: argparse.Namespace,
+    subject: Subject,
+    grid: Grid,
+    mine: Sequence[int],
+    workers: WorkerPool,
+    note: Callable[[str], None],
+    step: Callable[[], None],
+) -> SweepTable:
+    """Return the table of a grid, in which points of ``mine`` that it lacked were measured."""
     values = list(grid.points())
     points = [subject.point(grid.words(each)) for each in values]
     columns = [*(axis.name for axis in grid.axes), *COLUMNS[args.subject], "exit_code", "error"]
     table = SweepTable(args.out, columns + ["seconds"] * args.timing)
-    first, step = args.shard
-    mine = range(first, len(points) + 1, step)
     with table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)]):
         missing = {number: points[number - 1] for number in mine if number not in table}
         if len(missing) < len(mine):
-            screen.note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
-        try:
-            _measure(screen, workers, table, missing, values)
-        except (KeyboardInterrupt, WorkerLost):
-            if args.out != STANDARD_STREAM:
-                screen.note(f"the finished points are in {args.out}; the same command goes on from there")
-            raise
-    failed, names = table.failed(mine), [axis.name for axis in grid.axes]
-    if screen.format != "text":
-        return _report(args, names, table, len(points), failed)
-    table.print()
-    if screen.html is not None:
-        screen.write_page(_report(args, names, table, len(points), failed))
-    if failed:
-        screen.note(f"note: {number(failed)} of {counted(len(mine), 'point')} failed; see the column error")
-    return 1 if failed else 0
-
-
-def _report(args: argparse.Namespace, axes: Sequence[str], table: SweepTable, points: int, failed: int) -> Report:
-    """Return the rows of the table as a report; fails where a point did."""
-    columns, rows = table.rows()
-    named = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Report(
-        f"pixelflow sweep {args.subject}",
-        (args.source, counted(points, "point")),
-        [Table([Column(name, fixed=name in axes) for name in columns], rows)],
-        schema="pixelflow.sweep/1",
-        data={"points": points, "failed": failed, "rows": named},
-        figures=curves_of(named, axes),
-        failure=f"{number(failed)} of {counted(points, 'point')} failed; see the column error" if failed else None,
-    )
+            note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
+            for _ in range(len(mine) - len(missing)):
+                step()
+        with contextlib.closing(measured(missing, workers)) as finished:
+            for at, row, seconds in finished:
+                table.add(at, {**values[at - 1], **row, "seconds": round(seconds, 3)})
+                step()
+    return table
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -245,22 +257,6 @@ def _check_options(args: argparse.Namespace) -> None:
     check_table_name(args.out)
 
 
-def _measure(
-    screen: Screen,
-    workers: WorkerPool,
-    table: SweepTable,
-    points: Mapping[int, Point],
-    values: list[dict[str, Value]],
-) -> None:
-    """Measure points into the table."""
-    rows = contextlib.closing(measured(points, workers))
-    with Progress(screen, len(points)) as progress, rows as finished:
-        progress.doing("measuring points")
-        for number, row, seconds in finished:
-            table.add(number, {**values[number - 1], **row, "seconds": round(seconds, 3)})
-            progress.step()
-
-
 def _shard(text: str) -> tuple[int, int]:
     index, slash, total = text.partition("/")
     if not slash or not 1 <= count(index) <= count(total):
@@ -268,20 +264,25 @@ def _shard(text: str) -> tuple[int, int]:
     return count(index), count(total)
 
 
-# Sweeps from Python: the command's grid and points, with the table as what comes back.
+# The result of a sweep, for the command, pages, notebooks and Python.
 
 
 _FEW_ROWS = 100
 """Rows that a notebook shows; `table` has all."""
+_DIGITS = 8
+"""Digits of a hash where people read it; the file has all."""
 
 
 class Sweep(Shown):
-    """The rows of a grid: what each point was and what it measured, in the order of the grid."""
+    """The rows of a grid: the values of each point and its measurements, in the order of the grid."""
 
-    def __init__(self, kind: str, source: str, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
-        self.kind, self.source, self.rows = kind, source, tuple(rows)
+    def __init__(self, kind: str, source: str, axes: Sequence[Axis], table: SweepTable, points: int) -> None:
+        self.kind, self.source, self.rows = kind, source, tuple(table.rows)
         self.axes = tuple(axis.name for axis in axes)
-        self.columns = (*self.axes, *COLUMNS[kind], "exit_code", "error")
+        measures = [name for name in table.columns if name not in (*self.axes, POINT, *BEHIND)]
+        self.columns = (*self.axes, *measures, *(name for name in BEHIND if name in table.columns))
+        """Axes, measurements, then version and hashes."""
+        self._points = points
 
     def __repr__(self) -> str:
         failed = f", {number(len(self.failed))} failed" if self.failed else ""
@@ -296,18 +297,35 @@ class Sweep(Shown):
         return tuple(row for row in self.rows if row["exit_code"])
 
     def tables(self) -> Mapping[str, Table]:
-        """Return the whole table, as the command writes it."""
-        return {"points": self._table(self.columns, self.rows)}
+        """Return the whole table."""
+        return {"points": self._table(self.columns, self.rows, key="points")}
+
+    def whole(self) -> Report:
+        """Return all points, with the whole table as data; fails where a point did."""
+        failed, points = len(self.failed), counted(self._points, "point")
+        return replace(
+            self._report(f"pixelflow sweep {self.kind}", (self.source, points), len(self)),
+            schema="pixelflow.sweep/1",
+            data={"points": self._points, "failed": failed, "rows": [dict(row) for row in self.rows]},
+            failure=f"{number(failed)} of {points} failed; see the column error" if failed else None,
+        )
 
     def report(self) -> Report:
-        """Return the first points, with what differs between them."""
-        shown = [name for name in self.columns if name in self.axes or len({row.get(name) for row in self.rows}) > 1]
-        first = self.rows[:_FEW_ROWS]
-        left = len(self) - len(first)
-        more = [f"and {counted(left, 'point')} more"] if left else []
+        """Return the first points."""
         failed = f", {number(len(self.failed))} failed" if self.failed else ""
-        title = f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}{failed}"
-        return Report(title, parts=[self._table(shown, first), *more], figures=curves_of(self.rows, self.axes))
+        return self._report(f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}{failed}", (), _FEW_ROWS)
+
+    def _report(self, title: str, about: Sequence[str], most: int) -> Report:
+        """Return the columns that differ between points; the text below has the others."""
+        alike = [name for name in self.columns if len({row[name] for row in self.rows}) == 1]
+        columns = [name for name in self.columns if name in (*self.axes, CYCLES) or name not in alike]
+        same = [(name, _read(name, self.rows[0][name])) for name in alike if name not in columns]
+        left = len(self) - most
+        parts: list[Part] = [self._table(columns, self.rows[:most])]
+        parts += [f"and {counted(left, 'point')} more"] if left > 0 else []
+        texts = [f"{name} {number(cell) if type(cell) is int else cell}" for name, cell in same if cell]
+        parts += ["", f"the same in all points: {', '.join(texts)}"] if texts else []
+        return Report(title, tuple(about), results=parts, figures=curves_of(self.rows, self.axes))
 
     def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
         """Return a figure of one column against an axis, a line for each combination of the others.
@@ -334,10 +352,18 @@ class Sweep(Shown):
             axes.legend()
         return figure
 
-    def _table(self, names: Sequence[str], rows: Sequence[Row]) -> Table:
-        kinds = [number if all(isinstance(row.get(name), int | None) for row in rows) else str for name in names]
-        columns = [Column(name, kind, name) for name, kind in zip(names, kinds, strict=True)]
-        return Table(columns, [[row.get(name) for name in names] for row in rows], key="points")
+    def _table(self, names: Sequence[str], rows: Sequence[Row], key: str = "") -> Table:
+        kinds = [number if all(isinstance(row[name], int | None) for row in rows) else str for name in names]
+        columns = [
+            Column(name, kind, name, fixed=name in (*self.axes, *BEHIND))
+            for name, kind in zip(names, kinds, strict=True)
+        ]
+        return Table(columns, [[_read(name, row[name]) for name in names] for row in rows], key=key)
+
+
+def _read(name: str, cell: Cell) -> Cell:
+    """Return a cell as people read it: of a hash its first digits."""
+    return cell[:_DIGITS] if name in BEHIND and isinstance(cell, str) else cell
 
 
 def sweep(
@@ -364,6 +390,7 @@ def sweep(
     must_be(source, (str, Path), f"the name of {what}'s file", "points are made anew of it, so it must lie in a file")
     if isinstance(options, str):
         raise InputError(Fault("options are a list of words", hint=f"options={options.split()!r}"))
+    must_be(jobs, int, "a number of processes")
     words = [str(kind), str(source), *map(str, options)]
     for name, values in axes.items():
         words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
@@ -372,20 +399,18 @@ def sweep(
     told = io.StringIO()
     try:
         with contextlib.redirect_stderr(told):
-            subject = Subject(parser.parse_args(words))
+            args = parser.parse_args(words)
+            _check_options(args)
+            subject = Subject(args)
             grid = subject.grid()
             subject.check(grid)
     except UsageError as error:
         raise InputError(error.faults) from None
-    except SystemExit:  # what the parser of the command line has written
+    except SystemExit:  # after a message of the command line's parser
         message = told.getvalue().partition("\n")[0].rpartition("error: ")[2]
         raise InputError(Fault(message or "these are no words of a sweep", Place(" ".join(words)[:200]))) from None
-    places = list(grid.points())
-    must_be(jobs, int, "a number of processes")
-    points = {at: subject.point(grid.words(each)) for at, each in enumerate(places)}
-    with contextlib.closing(measured(points, WorkerPool(jobs))) as finished:
-        rows = {at: {**places[at], **row} for at, row, _ in finished}
-    found = Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
+    table = _measured(args, subject, grid, range(1, len(grid) + 1), WorkerPool(jobs), lambda _: None, lambda: None)
+    found = Sweep(kind, str(source), grid.axes, table, len(grid))
     if len(found.failed) == len(found):
         message = f"all points failed, {number(len(found))} of them: {found.rows[0]['error']}"
         raise InputError(Fault(message, hint="the first point's error; the others may have failed otherwise"))

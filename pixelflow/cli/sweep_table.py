@@ -1,4 +1,4 @@
-"""The grid of a sweep: what ``--set NAME=VALUES`` means, and the points that all of them together make."""
+"""The grid of a sweep, made by ``--set NAME=VALUES``; its points, and the table of their rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import csv
 import hashlib
 import io
 import itertools
-import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -21,14 +20,15 @@ from typing import Protocol
 
 from pixelflow import __version__
 from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, write_stdout
-from pixelflow.cli.workers import WorkerPool, library_sha256
+from pixelflow.cli.worker_options import library_sha256
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.configuration import Value, leaves
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, UsageError, format_error, nearest
-from pixelflow.simd.files import TABLE, read_bytes
+from pixelflow.simd.files import TABLE, locked, read_bytes
 from pixelflow.simd.report import Curves, Json, number, six_digits
+from pixelflow.simd.workers import WorkerPool
 from tessellation import Method, Patch, tessellate
 
 LARGEST_RANGE = 1_000_000
@@ -46,7 +46,7 @@ class Axis:
     values: tuple[Value, ...]
     words: Callable[[Value], list[str]]
     is_parameter: bool = False
-    """Whether it changes the source of the program."""
+    """True where it changes the source of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Grid:
 
 
 def axis_of(text: str, options: Sequence[argparse.Action], *, parameters: bool) -> Axis:
-    """Return what one ``--set`` says: a configuration key, an option of the command, or ``param.NAME`` of the source.
+    """Return the axis of one ``--set``: a configuration key, an option of the command, or ``param.NAME`` of the source.
 
     Raises UsageError for an unknown name, and for values that cannot be read; whether they are allowed is asked later.
     """
@@ -165,7 +165,7 @@ def _value(text: str) -> Value:
 
 
 Cell = int | float | bool | str | None
-"""One field of a row; None is what the point did not do, or could not know."""
+"""One field of a row; None where the point has no such figure."""
 
 Row = Mapping[str, Cell]
 """The cells of a row by column; a column that is missing is empty."""
@@ -182,10 +182,12 @@ COLUMNS = {
         "worst_point_error", "worst_normal_error",
     ),
 }  # fmt: skip
-"""What a row of each kind of sweep holds; cycles are named as in `pixelflow stats`, and summed over the passes."""
+"""The columns of each kind of sweep; cycles are named as in `pixelflow stats`, and summed over the passes."""
 
 
 _HASHES = ("program_sha256", "patches_sha256", "config_sha256", "library_sha256")
+BEHIND = ("version", *_HASHES)
+"""Columns that people read last: the identity of what was measured."""
 
 
 class Point(Protocol):
@@ -193,13 +195,13 @@ class Point(Protocol):
 
     @property
     def identity(self) -> Row:
-        """The hashes of what goes in, and the version of the simulator.
+        """The hashes of all inputs, and the version of the simulator.
 
         A row of equal identity and values need not be measured again.
         """
 
     def measure(self) -> Row:
-        """Return what came out; raises SimulatorError where the point failed."""
+        """Return the measurements; raises SimulatorError where the point failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class RunPoint:
     """A program on a node; without data (``function`` false) only time passes, and the cycles are the same."""
 
     program_text: str
-    """The object file of the program: what a process has read once it need not read and analyse again."""
+    """The object file of the program, which each process reads and analyses once."""
     config: NodeConfig
     engine: str
     max_cycles: int | None
@@ -343,157 +345,57 @@ def _one_line(error: SimulatorError) -> str:
     return "; ".join(line.strip() for line in format_error(error).splitlines() if line.strip())
 
 
-# Only one process at a time writes a file that grows.
-
-
-try:
-    import fcntl
-except ImportError:  # Windows: there nothing is locked
-    fcntl = None  # type: ignore[assignment] # which is asked before it is used
-
-
-@contextlib.contextmanager
-def locked(path: str, writer: str) -> Iterator[None]:
-    """Keep every other ``writer`` of a file out; raises InputError where there is one already.
-
-    The lock is on a hidden file beside it, since the file itself may be replaced meanwhile. It ends with the process,
-    however that ends. Where the system has no flock nothing is locked.
-    """
-    if fcntl is None:
-        yield
-        return
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name[:200]}.lock")
-    try:
-        held = _held(beside)
-    except BlockingIOError:
-        hint = f"wait until it has finished, or name another file; the lock is on {beside.name}"
-        raise InputError(Fault(f"is being written by another {writer}", Place(path), hint)) from None
-    except OSError as error:
-        raise InputError(Fault(f"cannot be locked: {error.strerror or error}", Place(path))) from None
-    try:
-        yield
-    finally:
-        beside.unlink(missing_ok=True)
-        os.close(held)
-
-
-def _held(beside: Path) -> int:
-    """Return a descriptor of a lock file that is locked; raises BlockingIOError where another one has it."""
-    while True:
-        held = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)  # no link that somebody has planted
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Its last owner may have removed it between the two lines: then the lock is on a file without a name.
-            if beside.exists() and os.path.samestat(os.fstat(held), beside.stat()):
-                return held
-        except BaseException:
-            os.close(held)
-            raise
-        os.close(held)
-
-
-# The table of a sweep: CSV or JSON Lines, one row per point, that an interrupted sweep goes on with.
+# The table of a sweep: CSV, one row per point, that an interrupted sweep continues.
 #
 # While points are measured a row is appended, and put on disk (fsync), as soon as its point is finished; at the end the
-# file is put in the order of the grid. What it says then does not depend on who measured which point when. One sweep
-# at a
-# time writes a file: another is refused.
+# file is put in the order of the grid. Its content does not depend on which worker measured which point when. One sweep
+# at a time writes a file: another is refused.
 
 
 POINT = "point"
 """The column that numbers the points of the whole grid from 1, whatever part of it a file holds."""
 
 
-class _Format(Protocol):
-    """How rows become lines, and how lines are read back."""
-
-    def head(self, columns: Sequence[str]) -> str:
-        """Return the line before the first row; empty where there is none."""
-
-    def start(self, columns: Sequence[str]) -> str:
-        """Return what every file of these columns begins with."""
-
-    def line(self, columns: Sequence[str], row: Row) -> str:
-        """Return the line of a row, its end included."""
-
-    def cells(self, columns: Sequence[str], line: str) -> dict[str, str]:
-        """Return the cells of a line as `shown` gives them; raises ValueError with what is wrong with it."""
-
-
-class _Csv:
-    def head(self, columns: Sequence[str]) -> str:
-        return _csv_line(columns)
-
-    start = head
-
-    def line(self, columns: Sequence[str], row: Row) -> str:
-        return _csv_line([shown(row.get(name)) for name in columns])
-
-    def cells(self, columns: Sequence[str], line: str) -> dict[str, str]:
-        try:
-            (fields,) = csv.reader([line], strict=True)
-        except csv.Error as error:
-            raise ValueError(str(error)) from None
-        if len(fields) != len(columns):
-            raise ValueError(f"{len(fields)} fields, not {len(columns)}")
-        return dict(zip(columns, fields, strict=True))
-
-
-class _JsonLines:
-    def head(self, columns: Sequence[str]) -> str:
-        return ""
-
-    def start(self, columns: Sequence[str]) -> str:
-        return f'{{"{columns[0]}": '
-
-    def line(self, columns: Sequence[str], row: Row) -> str:
-        return json.dumps({name: row.get(name) for name in columns}) + "\n"
-
-    def cells(self, columns: Sequence[str], line: str) -> dict[str, str]:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            raise ValueError("not JSON") from None
-        if not isinstance(row, dict) or list(row) != list(columns):
-            raise ValueError(f"not an object with the members {', '.join(columns)}")
-        return {name: shown(value) for name, value in row.items()}
-
-
-_FORMATS: dict[str, _Format] = {".csv": _Csv(), ".jsonl": _JsonLines()}
-
-
 def check_table_name(path: str) -> None:
-    """Raise UsageError unless the name says CSV or JSON Lines, InputError where it could not be written."""
+    """Raise UsageError unless the name is that of a CSV file, InputError where it could not be written."""
     if path == STANDARD_STREAM:
         return
-    if PurePath(path).suffix not in _FORMATS:
-        raise UsageError("--out", f"{path!r} is neither .csv nor .jsonl")
+    if PurePath(path).suffix != ".csv":
+        raise UsageError("--out", f"{path!r} is not .csv", "--json prints the rows as JSON")
     check_writable(path)
 
 
 def shown(cell: Cell) -> str:
     """Return a cell as CSV has it: nothing for None."""
-    if cell is None:
-        return ""
-    return str(cell).lower() if isinstance(cell, bool) else str(cell)
+    return "" if cell is None else written_as(cell)
 
 
 def _typed(text: str) -> Cell:
-    """Return what `shown` has made a text of."""
+    """Return the cell that `shown` wrote."""
     if text in ("", "true", "false"):
         return None if not text else text == "true"
     if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text):
         return int(text)
-    return float(text) if re.fullmatch(r"-?\d+\.\d+(e[+-]?\d+)?", text) else text
+    return float(text) if re.fullmatch(r"-?\d+(\.\d+(e[+-]?\d+)?|e-\d+)", text) else text
+
+
+def _fields(line: str, count: int) -> list[str]:
+    """Return the fields of a line; raises ValueError with the reason where it is not one of the table."""
+    try:
+        (fields,) = csv.reader([line], strict=True)
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    if len(fields) != count:
+        raise ValueError(f"{len(fields)} fields, not {count}")
+    return fields
 
 
 class SweepTable:
     """The rows of a sweep, on disk as they come in; ``-`` keeps them for standard output."""
 
     def __init__(self, path: str, columns: Sequence[str]) -> None:
-        self._path, self._columns = path, (POINT, *columns)
-        self._format = _FORMATS[".csv" if path == STANDARD_STREAM else PurePath(path).suffix]
+        self._path, self.columns = path, (POINT, *columns)
+        self._head = _csv_line(self.columns)
         self._lines: dict[int, str] = {}
         self._failed: set[int] = set()
         self._in_order = True
@@ -512,7 +414,7 @@ class SweepTable:
 
         ``known`` are the cells of each point of the grid that must agree. Raises InputError where the file holds
         something else, or another sweep writes it; it is then left as it is. A last line without its end is dropped:
-        it was being written when something ended the sweep.
+        it was being written when the sweep was killed.
         """
         if self._path == STANDARD_STREAM:
             yield
@@ -534,7 +436,7 @@ class SweepTable:
 
         Raises InputError where it cannot be written (a full disk): the file then ends with the row before.
         """
-        line = self._format.line(self._columns, {POINT: point, **row})
+        line = _csv_line([shown({POINT: point, **row}.get(name)) for name in self.columns])
         if self._file is not None:
             self._append(self._file, line.encode("utf-8"))
         self._in_order = self._in_order and point > max(self._lines, default=0)
@@ -561,7 +463,7 @@ class SweepTable:
             raise self._unwritten(error) from None
 
     def _unwritten(self, error: OSError) -> InputError:
-        hint = "the finished points are in it; the same command goes on from there"
+        hint = "the finished points are in it; the same command continues from there"
         return InputError(Fault(f"cannot be written: {error.strerror or error}", Place(self._path), hint))
 
     def print(self) -> None:
@@ -569,31 +471,30 @@ class SweepTable:
         if self._path == STANDARD_STREAM:
             write_stdout(self._text())
 
-    def rows(self) -> tuple[list[str], list[list[Cell]]]:
-        """Return the columns and the cells of every row, in the order of the points; numbers are numbers."""
-        lines = [line for _, line in sorted(self._lines.items())]
-        cells = [self._format.cells(self._columns, line.removesuffix("\n")) for line in lines]
-        return list(self._columns), [[_typed(row[name]) for name in self._columns] for row in cells]
+    @property
+    def rows(self) -> list[dict[str, Cell]]:
+        """The cells of every row by column, in the order of the points; numbers are numbers."""
+        lines = [line.removesuffix("\n") for _, line in sorted(self._lines.items())]
+        fields = (_fields(line, len(self.columns)) for line in lines)
+        return [dict(zip(self.columns, map(_typed, row), strict=True)) for row in fields]
 
     def _rewrite(self) -> None:
         with output_file(self._path) as stream:
             stream.write(self._text())
 
     def _text(self) -> str:
-        return self._format.head(self._columns) + "".join(line for _, line in sorted(self._lines.items()))
+        return self._head + "".join(line for _, line in sorted(self._lines.items()))
 
     def _take_over(self, known: Sequence[Row]) -> None:
         text = self._existing()
-        start = self._format.start(self._columns)
-        if not text.startswith(start) and not start.startswith(text):
-            raise self._refusal(1, "this is no table of the same columns: " + ", ".join(self._columns))
-        head = len(self._format.head(self._columns).splitlines())
+        if not text.startswith(self._head) and not self._head.startswith(text):
+            raise self._refusal(1, "this is no table of the same columns: " + ", ".join(self.columns))
         lines = text.splitlines(keepends=True)
         if lines and not lines[-1].endswith("\n"):
             lines.pop()
-        for number, line in enumerate(lines[head:], head + 1):
+        for number, line in enumerate(lines[1:], 2):
             try:
-                cells = self._format.cells(self._columns, line)
+                cells = dict(zip(self.columns, _fields(line, len(self.columns)), strict=True))
                 point = self._agreeing(cells, known)
             except ValueError as error:
                 raise self._refusal(number, str(error)) from None

@@ -27,13 +27,14 @@ from typing import cast
 from pixelflow.cli.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_drawing, check_writable, output_file
 from pixelflow.cli.watching import Watching, add_observer_options
-from pixelflow.cli.workers import WorkerPool, add_worker_options, workers_of
+from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import load_effective
 from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
 from pixelflow.evidence.verification import markdown, svg
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.report import Column, Report, Table, counted
+from pixelflow.simd.workers import WorkerPool
 
 EXAMPLES = (
     "pixelflow verify 6",

@@ -19,10 +19,10 @@ from pixelflow.cli.programs import add_parameter_option, example_files, read_pro
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.watching import known_of, reading
-from pixelflow.cli.workers import WorkerPool
 from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.dialogue import find_command, refuse, stop_parts
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, must_be, nearest
 from pixelflow.simd.files import MESH, read_bytes
@@ -33,7 +33,7 @@ from pixelflow.simd.report import Fact, as_text
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.perfetto import read_perfetto
-from pixelflow.simd.workers import Telling, usable_threads
+from pixelflow.simd.workers import WorkerPool, usable_threads
 from pixelflow.view import (
     Desks,
     DrawingRoom,

@@ -15,6 +15,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import MachineCommands
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
@@ -24,7 +25,6 @@ from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 from pixelflow.simd.units import Constant
-from pixelflow.simd.workers import Telling
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -13,11 +13,12 @@ from pixelflow.config import THESIS
 from pixelflow.node import Node, stages_of
 from pixelflow.node.kernels import MACRO
 from pixelflow.node.replay import Recorder, SavedRun
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError, SimulatorError
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Json
-from pixelflow.simd.workers import HERE, Telling, Workers
+from pixelflow.simd.workers import HERE, WorkerPool
 from pixelflow.view.server import LONGEST, Answer, Field, Given, PageRequest, RealField, TextField, WholeField
 from tessellation import (
     BUILT_IN,
@@ -124,7 +125,7 @@ class DrawnPatches:
 class FrameMaker:
     """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
 
-    def __init__(self, name: str, patches: Sequence[Patch], workers: Workers = HERE) -> None:
+    def __init__(self, name: str, patches: Sequence[Patch], workers: WorkerPool = HERE) -> None:
         """``workers`` simulate the regions of a picture, where PixelFlow draws."""
         self.name = name
         self.patches = tuple(patches)
@@ -199,7 +200,9 @@ class FrameMaker:
 _Drawing = tuple[Picture, StepAccount, Sequence[str]]
 
 
-def _by_pixelflow(frame: Frame, telling: Telling, watch: Callable[[Node], None] | None, workers: Workers) -> _Drawing:
+def _by_pixelflow(
+    frame: Frame, telling: Telling, watch: Callable[[Node], None] | None, workers: WorkerPool
+) -> _Drawing:
     """Draw on one node, region by region."""
     composed = draw_on_nodes(frame, progress=telling, watch=watch, workers=workers)
     (node,) = composed.nodes
@@ -249,7 +252,7 @@ class DrawingRoom:
         self,
         named: tuple[str, Sequence[Patch]] | None,
         explore: Callable[[SavedRun], None],
-        workers: Workers = HERE,
+        workers: WorkerPool = HERE,
     ) -> None:
         """``named`` patches are shown beside those that ship; ``explore`` takes a run that is to be looked into.
 

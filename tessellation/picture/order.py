@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.simd.workers import Telling
+from pixelflow.simd.attendance import Telling
 
 if TYPE_CHECKING:
     from pixelflow.node import Node

@@ -12,11 +12,12 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import THESIS, ArrayConfig, NodeConfig
 from pixelflow.node import Node, Run
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Table, Timeline, TimeSpan, counted, number, percent, share
-from pixelflow.simd.workers import HERE, Telling, Workers
+from pixelflow.simd.workers import HERE, WorkerPool
 from tessellation.rendering.instructions import (
     COPY_STAGE,
     REGION_HEIGHT,
@@ -282,7 +283,7 @@ def draw_on_nodes(
     engine: str = "auto",
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
-    workers: Workers = HERE,
+    workers: WorkerPool = HERE,
 ) -> Composed:
     """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw.
 

@@ -11,6 +11,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
 from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
@@ -19,7 +20,6 @@ from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.units import Constant, Standing
-from pixelflow.simd.workers import Telling
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import (
     PE_BITS,

@@ -17,7 +17,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.workers import HERE, Sealed, Workers
+from pixelflow.simd.workers import HERE, Sealed, WorkerPool
 from tessellation.rendering.instructions import (
     CHANNELS,
     REGION_HEIGHT,
@@ -103,7 +103,7 @@ def render(
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
     beside: Callable[[Region], Around | None] | None = None,
-    workers: Workers = HERE,
+    workers: WorkerPool = HERE,
 ) -> Rendering:
     """Draw triangles on a simulated node, or on a ``node`` that is there already.
 

@@ -378,41 +378,35 @@ def _sum_by(groups: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     return total
 
 
-# Mesh files: Wavefront OBJ, PLY (ASCII or binary) and NPZ. Writers return bytes; the caller puts them somewhere.
+# Mesh files: Wavefront OBJ, binary PLY and NPZ. Writers return bytes; the caller puts them somewhere.
 
 
-def obj(mesh: Mesh, comment: str = "") -> bytes:
+def obj(mesh: Mesh) -> bytes:
     """Return a Wavefront OBJ file: v, vn and f lines; decimals read back to the same binary32 numbers."""
-    lines = [f"# {line}" for line in comment.splitlines()]
-    lines += [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in mesh.points.tolist()]
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in mesh.points.tolist()]
     lines += [f"vn {x:.9g} {y:.9g} {z:.9g}" for x, y, z in mesh.normals.tolist()]
     lines += [f"f {a}//{a} {b}//{b} {c}//{c}" for a, b, c in (mesh.triangles + 1).tolist()]
     return ("\n".join(lines) + "\n").encode()
 
 
-def ply(mesh: Mesh, comment: str = "") -> bytes:
+def ply(mesh: Mesh) -> bytes:
     """Return a binary little-endian PLY file with x, y, z, nx, ny, nz per vertex."""
     vertices = np.concatenate([mesh.points, mesh.normals], axis=1).astype("<f4")
     faces = np.empty(len(mesh.triangles), dtype=[("count", "u1"), ("vertices", "<i4", 3)])
     faces["count"] = 3
     faces["vertices"] = mesh.triangles
-    return _ply_header(mesh, "binary_little_endian", comment) + vertices.tobytes() + faces.tobytes()
+    head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(mesh.points)}"]
+    head += [f"property float {name}" for name in ("x", "y", "z", "nx", "ny", "nz")]
+    head += [f"element face {len(mesh.triangles)}", "property list uchar int vertex_indices", "end_header"]
+    return ("\n".join(head) + "\n").encode() + vertices.tobytes() + faces.tobytes()
 
 
-def ply_ascii(mesh: Mesh, comment: str = "") -> bytes:
-    """Return an ASCII PLY file with x, y, z, nx, ny, nz per vertex."""
-    rows = np.concatenate([mesh.points, mesh.normals], axis=1).tolist()
-    lines = [" ".join(f"{value:.9g}" for value in row) for row in rows]
-    lines += [f"3 {a} {b} {c}" for a, b, c in mesh.triangles.tolist()]
-    return _ply_header(mesh, "ascii", comment) + ("\n".join(lines) + "\n").encode()
-
-
-def npz(mesh: Mesh, extra: Mapping[str, np.ndarray] | None = None) -> bytes:
-    """Return an NPZ archive: points, normals, triangles, patches (of each triangle), and what ``extra`` adds."""
+def npz(mesh: Mesh) -> bytes:
+    """Return an NPZ archive: points, normals, triangles, and the patch of each triangle."""
     buffer = io.BytesIO()
-    arrays = {name: getattr(mesh, name) for name in ("points", "normals", "triangles", "patches")}
-    arrays.update(extra or {})
-    np.savez_compressed(buffer, **arrays)
+    np.savez_compressed(
+        buffer, points=mesh.points, normals=mesh.normals, triangles=mesh.triangles, patches=mesh.patches
+    )
     return buffer.getvalue()
 
 
@@ -434,11 +428,3 @@ def suffix_of(name: str) -> str:
 def encode(mesh: Mesh, name: str) -> bytes:
     """Return the bytes of a mesh file in the format that the ending of ``name`` asks for."""
     return WRITERS[suffix_of(name)](mesh)
-
-
-def _ply_header(mesh: Mesh, kind: str, comment: str) -> bytes:
-    lines = ["ply", f"format {kind} 1.0", *(f"comment {line}" for line in comment.splitlines())]
-    lines.append(f"element vertex {len(mesh.points)}")
-    lines += [f"property float {name}" for name in ("x", "y", "z", "nx", "ny", "nz")]
-    lines += [f"element face {len(mesh.triangles)}", "property list uchar int vertex_indices", "end_header"]
-    return ("\n".join(lines) + "\n").encode()

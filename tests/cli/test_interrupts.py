@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.workers import WorkerPool
+from pixelflow.simd.workers import WorkerPool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -207,8 +207,9 @@ def test_an_interrupt_in_a_finaliser_is_repeated() -> None:
 
 BEGINNING = """
 import os, signal, sys
-from pixelflow.cli import workers as pool
-submit = pool.ProcessPoolExecutor.submit
+from pixelflow.simd import workers as pool
+from concurrent.futures import ProcessPoolExecutor
+submit = ProcessPoolExecutor.submit
 def interrupted(executor, work, *words):
     future = submit(executor, work, *words)
     if work is pool._nothing:
@@ -218,7 +219,7 @@ def interrupted(executor, work, *words):
         sets = int(masks["SigBlk:"], 16) | int(masks["SigIgn:"], 16)
         os.write(2, b"deaf\\n" if sets >> signal.SIGINT - 1 & 1 else b"hears\\n")
     return future
-pool.ProcessPoolExecutor.submit = interrupted
+ProcessPoolExecutor.submit = interrupted
 from pixelflow.cli import main
 if __name__ == "__main__":
     sys.argv[1:] = "sweep tessellate enneper --set samples=2:3 --jobs 2 --preset tiny -q".split()

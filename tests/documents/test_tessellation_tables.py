@@ -15,12 +15,12 @@ import pytest
 from pixelflow.config import THESIS
 from pixelflow.node import Node, Run
 from pixelflow.simd.report.html import json_text
-from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES, Method
+from tessellation.microprogram.method import CACHING_WAYS, Method
 from tessellation.microprogram.ports import store_program
 from tessellation.plan.memory_map import memory_map
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import ResultArea
-from tessellation.studies import INPUTS, caching_report, pass_of
+from tessellation.studies import CACHING, INPUTS, StudyBench, pass_of
 from tests.documents.marks import ROOT, table_after
 
 DOCUMENT = "tessellation/README.md"
@@ -95,7 +95,7 @@ def caching() -> list[list[str]]:
 
 def kept_beside() -> list[list[str]]:
     """Return three passes that keep nothing, after each, and beside; what a middle one takes more, and its waits."""
-    report = json.loads(json_text(caching_report(THESIS, SCHEDULES, lambda _: None)))
+    report = json.loads(json_text(CACHING.report(StudyBench(THESIS, lambda _: None), {})))
     return [[f"{row[key]:,}" for key in ("plain", "after", "beside", "more", "waits")] for row in report["cycles"]]
 
 

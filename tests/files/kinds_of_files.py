@@ -294,7 +294,6 @@ _KINDS = (
     FileKind("trace.pftrace", _TRACED, ("trace check {}",)),
     FileKind("trace.pftrace.gz", _TRACED, ("trace check {}",)),
     FileKind("sweep.csv", _SWEEP, (_SWEEP,)),
-    FileKind("sweep.jsonl", _SWEEP, (_SWEEP,)),
     *(FileKind(f"{each['do']}.message", _text(json.dumps(each)), (PAGE,)) for each in REQUESTS),
 )
 KINDS = {each.name: each for each in _KINDS}

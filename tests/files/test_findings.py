@@ -17,12 +17,11 @@ from microcode import assemble
 from pixelflow.cli import diff as diff_files
 from pixelflow.cli.main import main
 from pixelflow.cli.screen import output_file
-from pixelflow.cli.sweep_table import locked
 from pixelflow.config import load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint
 from pixelflow.simd.errors import InputError, format_error
-from pixelflow.simd.files import ARRAYS, CONFIGURATION, KINDS, read_bytes
+from pixelflow.simd.files import ARRAYS, CONFIGURATION, KINDS, locked, read_bytes
 from tests.files.damage import sealed
 from tests.files.kinds_of_files import SMALL, furnish, good
 from tests.streams import exchanges

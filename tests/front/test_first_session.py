@@ -213,6 +213,9 @@ def test_a_sweep_from_python_is_the_commands_table() -> None:
     assert not found.failed
     cells = found.table().to_dict()
     assert cells["extra.other_result"] == [0, 4] and cells["run.cycles"][0] == 13 <= cells["run.cycles"][1]
+    names = list(cells)
+    assert names[0] == "extra.other_result" and names[-3:] == ["version", "program_sha256", "config_sha256"]
+    assert {len(each) for name in names[-2:] for each in cells[name]} == {8}
     assert len(found._repr_html_()) < 2_000
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pixelflow.cli.arguments import Parser, add_common_options, count
 from pixelflow.cli.screen import Progress, Screen
-from pixelflow.cli.workers import WorkerPool
+from pixelflow.simd.attendance import unseen
 from pixelflow.simd.errors import ExpectationError, SimulatorError, format_error
-from pixelflow.simd.workers import unseen
+from pixelflow.simd.workers import WorkerPool
 from tests.recorded import attila, gen6
 
 _REPORTS = {"attila": attila.report, "gen6": gen6.report}

@@ -20,10 +20,11 @@ from attila_bridge.function.work import DrawWork
 from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene import AttilaScene, load_scene, shown
 from attila_bridge.time.config import PRESETS
+from pixelflow.simd.attendance import Counting, unseen
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import TEXTURE, read_bytes, read_text
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
-from pixelflow.simd.workers import HERE, Counting, Workers, unseen
+from pixelflow.simd.workers import HERE, WorkerPool
 from tests.recorded import RECORDS
 from tests.recorded.attila_names import overridden
 
@@ -197,7 +198,7 @@ class RunFigures:
 
 
 def measure(
-    records: Records, workers: Workers = HERE, progress: Counting = unseen
+    records: Records, workers: WorkerPool = HERE, progress: Counting = unseen
 ) -> Iterator[tuple[RecordedRun, RunFigures]]:
     """Yield every run of a folder with what it gives here; who makes them is ``workers``' affair."""
     found = workers.each(_measured, [(run, records) for run in records.runs], lambda work: f"the run {work[0].name}")
@@ -545,7 +546,7 @@ class FolderJudgement:
         return [row for row in self.rows if not row.held]
 
 
-def judge(records: Records, workers: Workers = HERE, progress: Counting = unseen) -> FolderJudgement:
+def judge(records: Records, workers: WorkerPool = HERE, progress: Counting = unseen) -> FolderJudgement:
     """Make every run of a folder and judge it; raises InputError where a scene is damaged."""
     found = list(measure(records, workers, progress))
     refused = {run.name: each.refused for run, each in found if each.refused}
@@ -554,7 +555,7 @@ def judge(records: Records, workers: Workers = HERE, progress: Counting = unseen
     return FolderJudgement(records, (*rows, *rows_of_families(made)), refused)
 
 
-def report(folder: Path, workers: Workers = HERE, progress: Counting = unseen) -> Report:
+def report(folder: Path, workers: WorkerPool = HERE, progress: Counting = unseen) -> Report:
     """Judge a folder and report: how many figures hold by class, and those that fall short."""
     found = judge(read_records(folder), workers, progress)
     parts: list[Part] = [_summary(found)]

@@ -40,12 +40,13 @@ from gen6_bridge.isa.operands import (
 from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from gen6_bridge.unit import BlockMemory, ExecutionUnit, Request, SharedFunctions
 from gen6_bridge.unit.messages import SAMPLER
+from pixelflow.simd.attendance import Counting, unseen
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import parse_json, read_bytes, unpacked
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.report import Column, Json, Part, Report, counted, number
 from pixelflow.simd.report import Table as ReportTable
-from pixelflow.simd.workers import HERE, Counting, Workers, unseen
+from pixelflow.simd.workers import HERE, WorkerPool
 from tests.recorded import RECORDS
 
 # Files of records: JSON objects with a list ``records``, and CSV tables, plain or gzipped.
@@ -1198,7 +1199,7 @@ def _named(path: Path) -> tuple[list[Entry], list[str]]:
     return entries, names
 
 
-def report(folder: Path, workers: Workers = HERE, progress: Counting = unseen) -> Report:
+def report(folder: Path, workers: WorkerPool = HERE, progress: Counting = unseen) -> Report:
     """Judge a folder and report: how many records are equal, and the first difference of those that are not.
 
     A folder is one piece of work: kernels and runs are judged with the programs of the other files.

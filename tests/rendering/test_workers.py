@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from pixelflow.cli.workers import WorkerPool
 from pixelflow.node import Node
 from pixelflow.simd.drawing import ScreenTriangles
-from pixelflow.simd.workers import Sealed
+from pixelflow.simd.workers import Sealed, WorkerPool
 from tessellation.rendering import Rendering, render
 from tests.rendering.test_node import HEIGHT, WIDTH, family
 

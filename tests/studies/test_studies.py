@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,14 +19,16 @@ from pixelflow.simd.units import Standing
 from tessellation.microprogram.method import LIBRARIES as FLOAT_LIBRARIES
 from tessellation.microprogram.method import SCHEDULES, TRANSFERS, Method
 from tessellation.studies import (
+    CACHING,
     INPUTS,
     LIBRARIES,
+    SCHEDULE_GAIN,
+    SUPPLY,
+    GridStudy,
     Measurement,
-    caching_report,
+    StudyBench,
     pass_of,
-    schedules_report,
     sensitivity_report,
-    supply_report,
 )
 
 GUESSED = (Standing.FITTED, Standing.INVENTED)
@@ -34,6 +36,12 @@ GUESSED = (Standing.FITTED, Standing.INVENTED)
 
 def nothing(text: str) -> None:
     """Tell nobody."""
+
+
+def grid(
+    study: GridStudy, drawn: str = "", size: tuple[int, int] | None = None, **chosen: Sequence[str | int]
+) -> Report:
+    return study.report(StudyBench(THESIS, nothing, picture(drawn, size) if drawn else None), chosen)
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -129,7 +137,7 @@ def test_what_a_report_says_of_its_own_run_is_counted_from_it() -> None:
 
 @pytest.mark.slow
 def test_schedules_are_compared_like_for_like() -> None:
-    found = as_json(schedules_report(THESIS, ["full"], nothing))
+    found = as_json(grid(SCHEDULE_GAIN, inputs=["full"]))
     assert len(found["schedules"]) == 15 == 3 * len(FLOAT_LIBRARIES)
     assert {each["library"] for each in found["schedules"]} == set(FLOAT_LIBRARIES)
     first = found["schedules"][0]
@@ -159,7 +167,7 @@ def test_transfers_apart_are_waited_for_whole(schedule: str, turns: bool, transf
 
 @pytest.mark.slow
 def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
-    causes = as_json(schedules_report(THESIS, [], nothing))["causes"]
+    causes = as_json(grid(SCHEDULE_GAIN, inputs=[]))["causes"]
     assert [each["apart_cycles"] - each["cycles"] for each in causes] == [each["hidden_cycles"] for each in causes]
     assert causes[0]["hidden_cycles"] == 50_630
 
@@ -168,16 +176,14 @@ def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
     ("report", "libraries"),
     [
         pytest.param(
-            lambda: schedules_report(THESIS, [], nothing), f"libraries {', '.join(LIBRARIES)}", marks=pytest.mark.slow
+            lambda: grid(SCHEDULE_GAIN, inputs=[]), f"libraries {', '.join(LIBRARIES)}", marks=pytest.mark.slow
         ),
         pytest.param(
-            lambda: supply_report(THESIS, (), picture("a picture", (128, 64)), nothing),
+            lambda: grid(SUPPLY, "a picture", (128, 64), rates=()),
             "libraries plain, tuned-finite",
             marks=pytest.mark.slow,
         ),
-        pytest.param(
-            lambda: caching_report(THESIS, ["fixed-sums"], nothing), "library tuned-finite", marks=pytest.mark.slow
-        ),
+        pytest.param(lambda: grid(CACHING, schedules=["fixed-sums"]), "library tuned-finite", marks=pytest.mark.slow),
         pytest.param(sensitivity_shown, "libraries plain, tuned, tuned-finite", marks=pytest.mark.slow),
     ],
     ids=["schedules", "supply", "caching", "sensitivity"],
@@ -206,7 +212,7 @@ def test_scattered_patches_cost_the_addresses_alone(schedule: str) -> None:
 
 @pytest.mark.slow
 def test_a_faster_path_never_takes_longer_and_a_fast_one_costs_the_first_words() -> None:
-    report = as_json(supply_report(THESIS, (100, 800, 3200), picture("a picture"), nothing))
+    report = as_json(grid(SUPPLY, "a picture", rates=(100, 800, 3200)))
     found = report["supply"]
     # /1 had the key needed_mb_per_second, and longer names of workloads.
     assert report["schema"] == "pixelflow.study.supply/2" and "average_mb_per_second" in found[0]

@@ -46,7 +46,7 @@ def test_it_goes_on_with_a_table(sweep, address: str) -> None:
 
 
 def test_workers_of_another_version_are_refused(sweep, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pixelflow.cli.workers.__version__", "0.0.0")
+    monkeypatch.setattr("pixelflow.cli.worker_options.__version__", "0.0.0")
     result = sweep(*GRID, "--scheduler", address)
     assert (result.code, result.out) == (2, "")
     assert "not 0.0.0" in result.err and address in result.err
@@ -61,7 +61,7 @@ def test_a_cluster_without_workers_is_refused(sweep) -> None:
 
 @pytest.mark.parametrize("wrong", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])
 def test_where_no_scheduler_answers(sweep, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli import workers as pool
+    from pixelflow.simd import workers as pool
 
     monkeypatch.setattr(pool, "_PATIENCE_SECONDS", 1)
     result = sweep(*GRID, "--scheduler", wrong)

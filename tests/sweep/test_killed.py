@@ -100,7 +100,7 @@ def test_a_killed_worker_is_one_line_and_the_table_is_kept(sweep, monkeypatch: p
     monkeypatch.setattr("pixelflow.cli.sweep.Subject.point", lambda self, words: Deadly())
     result = sweep("--set", "param.N=1:5", "--jobs", "2", "--out", "p.csv")
     assert (result.code, result.out) == (130, "")
-    assert "the finished points are in p.csv; the same command goes on from there" in result.err
+    assert "the finished points are in p.csv; the same command continues from there" in result.err
     assert re.search(
         r"error: a process of --jobs was killed while it worked on point [2-5]; where memory was short, fewer --jobs",
         result.err,

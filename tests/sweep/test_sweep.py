@@ -55,9 +55,8 @@ def test_a_row_is_what_the_command_itself_says(folder: Path, capsys: pytest.Capt
 @pytest.mark.slow
 def test_tessellations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--set", "samples=2", "--set", "schedule=thesis,shared-columns", "--set", "engine=rows"]
-    arguments += ["--out", "t.jsonl"]
-    assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
-    found = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+    assert main(["sweep", "tessellate", "enneper", *arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["rows"]
     for row in found:
         options = ["--samples", "2", "--schedule", row["schedule"], "--engine", "rows"]
         assert main(["tessellate", "enneper", *options, "--json"]) == 0
@@ -125,9 +124,8 @@ def test_an_object_file_in_other_processes(folder: Path, capsys: pytest.CaptureF
     assert [row["run.cycles"] for row in rows(capsys.readouterr().out)] == ["2", "2"]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
-def test_a_table_cut_anywhere_is_gone_on_with(sweep, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path("points" + suffix)
+def test_a_table_cut_anywhere_is_continued(sweep) -> None:
+    path = Path("points.csv")
     assert sweep(*GRID, "--out", str(path)).code == 0
     whole = path.read_bytes()
     for cut in range(0, len(whole), 97):
@@ -197,7 +195,7 @@ def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from microcode import reader as files
-    from pixelflow.cli.workers import library_sha256
+    from pixelflow.cli.worker_options import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
     assert main(words) == 0
@@ -228,7 +226,7 @@ USAGE = [
     (("--set", "sdram.rows=1:1000000"), "the grid has 1,000,000 points, more than 10,000"),
     (("--set", "engine=row"), "did you mean rows?"),
     (("--set", "max-cycles=0"), "expected a whole number above 0"),
-    ((*GRID, "--out", "p.txt"), "'p.txt' is neither .csv nor .jsonl"),
+    ((*GRID, "--out", "p.txt"), "'p.txt' is not .csv"),
     ((*GRID, "--shard", "3/2"), "expected I/N with 1 <= I <= N"),
     ((*GRID, "--shard", "0/2"), "argument --shard"),
     ((*GRID, "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "leave out one of the two"),
@@ -289,7 +287,7 @@ def test_a_full_disk_keeps_the_finished_points_and_the_sweep_goes_on_from_there(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert full.code == 3 and "part.csv: error: cannot be written: File too large" in full.err
-    assert "the same command goes on from there" in full.err
+    assert "the same command continues from there" in full.err
     assert Path("part.csv").read_text().splitlines() == whole.splitlines()[:-1]
     assert sweep(*GRID, "--out", "part.csv").code == 0
     assert Path("part.csv").read_text() == whole

@@ -9,7 +9,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation import build_mesh
-from tessellation.surface.mesh import encode, npz, obj, ply, ply_ascii, suffix_of
+from tessellation.surface.mesh import encode, npz, obj, ply, suffix_of
 from tests.tessellation.models import ideal_samples
 
 
@@ -19,14 +19,13 @@ def mesh(teapot):
 
 
 def test_obj(mesh):
-    lines = [line.split() for line in obj(mesh, "made by a test").decode().splitlines()]
+    lines = [line.split() for line in obj(mesh).decode().splitlines()]
     points = np.array([line[1:] for line in lines if line[0] == "v"], dtype=np.float32)
     normals = np.array([line[1:] for line in lines if line[0] == "vn"], dtype=np.float32)
     faces = [[corner.split("//") for corner in line[1:]] for line in lines if line[0] == "f"]
     assert (points == mesh.points).all() and (normals == mesh.normals).all()
     assert all(vertex == normal for face in faces for vertex, normal in face)
     assert (np.array(faces, dtype=int)[..., 0] - 1 == mesh.triangles).all()
-    assert lines[0] == ["#", "made", "by", "a", "test"]
 
 
 def header_of(data: bytes) -> tuple[list[str], bytes]:
@@ -45,21 +44,10 @@ def test_binary_ply(mesh):
     assert (faces["n"] == 3).all() and (faces["v"] == mesh.triangles).all()
 
 
-def test_ascii_ply(mesh):
-    head, body = header_of(ply_ascii(mesh))
-    lines = body.decode().splitlines()
-    vertices = np.array([line.split() for line in lines[: len(mesh.points)]], dtype=np.float32)
-    faces = np.array([line.split() for line in lines[len(mesh.points) :]], dtype=int)
-    assert head[1] == "format ascii 1.0"
-    assert (vertices == np.concatenate([mesh.points, mesh.normals], axis=1)).all()
-    assert (faces[:, 0] == 3).all() and (faces[:, 1:] == mesh.triangles).all()
-
-
 def test_npz(mesh):
-    data = np.load(io.BytesIO(npz(mesh, {"samples": np.array([4] * 32)})))
+    data = np.load(io.BytesIO(npz(mesh)))
     for name in ("points", "normals", "triangles", "patches"):
         assert (data[name] == getattr(mesh, name)).all() and data[name].dtype == getattr(mesh, name).dtype
-    assert data["samples"].shape == (32,)
 
 
 def test_the_same_mesh_gives_the_same_bytes(mesh):

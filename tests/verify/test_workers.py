@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.workers import WorkerLost, WorkerPool
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, SimulatorError, UsageError
-from pixelflow.simd.workers import usable_threads
+from pixelflow.simd.workers import WorkerLost, WorkerPool, usable_threads
 
 ERRORS = (
     UsageError("--jobs", "no number", "give one"),
@@ -112,7 +111,7 @@ def test_a_call_after_the_processes_have_ended_is_an_error_of_its_own(tmp_path: 
 def test_a_script_without_a_guard_does_not_begin_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from pixelflow.cli.workers import WorkerPool\nprint(list(WorkerPool(2).each(abs, [-1, -2, -3])))\n"
+        "from pixelflow.simd.workers import WorkerPool\nprint(list(WorkerPool(2).each(abs, [-1, -2, -3])))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)

@@ -33,6 +33,11 @@ thead th { border-bottom: 1px solid light-dark(#b8bdc6, #4a4f58); font-weight: 6
 tbody tr:hover { background: light-dark(#f0f3f7, #20242a); }
 th { font-weight: 500; }
 td[style*="right"] { white-space: nowrap; }
+.wide { --page: light-dark(#ffffff, #16181c); --edge: light-dark(#6b7280, #c0c6d0);
+  background: linear-gradient(to right, var(--page) 1rem, transparent) left / 2rem 100% no-repeat local,
+    linear-gradient(to left, var(--page) 1rem, transparent) right / 2rem 100% no-repeat local,
+    linear-gradient(to right, var(--edge), transparent) left / 0.6rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--edge), transparent) right / 0.6rem 100% no-repeat scroll; }
 pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
 .failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
@@ -127,7 +132,7 @@ def _html_part(part: Part, outline: _Outline | None) -> str:
         if part.title and outline is not None:
             title = outline.heading(part.title, table=True)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f'{title}<div style="overflow-x: auto">{table}</div>'
+        return f'{title}<div class="wide" style="overflow-x: auto">{table}</div>'
     text = part if isinstance(part, str) else part.text or ""
     if "\n" in text:
         return f'<pre style="line-height: 1">{_html(text)}</pre>'

@@ -50,7 +50,7 @@ SCHEME = {
 """Names that may be said more than once, with the meaning that each has everywhere."""
 MOST = 30
 """The scheme has fewer words."""
-TWICE = {"integers", "kernel", "kernels", "rows", "server", "session", "text", "words", "workers"}
+TWICE = {"integers", "kernel", "kernels", "rows", "server", "session", "text", "words"}
 """Names that still mean two things: to become one each."""
 CIRCLES = {
     "pixelflow/simd/lanes": (
