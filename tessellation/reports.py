@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Texture memory in reports: what keeping results took, who has how much, and a map of logical texture space (4.3).
 
 
-_MOST_STAGES = 8
+_MOST_STAGES = 7
 """Stages that a brief names."""
 _ROWS, _COLUMNS = 32, 64
 """Letters of a map: twice as many a row, as a letter is twice as high as it is wide."""

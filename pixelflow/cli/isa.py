@@ -22,8 +22,8 @@ EXAMPLES = (
 )
 
 _SCHEMA = "pixelflow.isa/1"
-_SYNOPSIS, _MEANING = 24, 30
-"""Columns of a screen that the table needs at least."""
+_MEANING = 20
+"""Columns of a screen that the meaning needs at least."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +85,7 @@ def _report(declarations: Sequence[Declaration], command: str | None) -> Report:
 
 def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
     yield f"{counted(len(declarations), 'instruction')}; one of them: {command}"
-    columns = (Column("instruction", least=_SYNOPSIS), Column("cycles", verbatim), Column("meaning", least=_MEANING))
+    columns = (Column("instruction", fixed=True), Column("cycles", verbatim), Column("meaning", least=_MEANING))
     for family in dict.fromkeys(each.family for each in declarations):
         of_family = [each for each in declarations if each.family is family]
         rows = [(each.synopsis, each.cost_text, meaning_of(each)) for each in of_family]

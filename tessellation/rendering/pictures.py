@@ -160,7 +160,15 @@ def picture_report(
         ],
         schema="pixelflow.render/1",
         figures=[network_figure(drawn.composition)] if drawn.composition else (),
-        data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
+        data={
+            "scene": scene,
+            "engine": engine,
+            "equals_reference": same,
+            "stage_cycles": total,
+            "facts": [list(row) for row in rows if row[1]],
+            "guesses": used.as_object(),
+            **_object(effective, drawn),
+        },
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
     )

@@ -103,6 +103,8 @@ def draw_picture(
         schema=f"pixelflow.render-{machine.name}/1",
         data={
             "scene": order.scene,
+            "facts": [list(row) for row in rows],
+            "stage_cycles": sum(side.stages.values()),
             "size": [frame.width, frame.height],
             "samples": frame.samples,
             **{option.key: told[option.keyword] for option in drawing.options if option.key},

@@ -54,9 +54,9 @@ def test_the_state_is_that_of_a_full_run(pixelflow, exchange: Path, program: str
 
 
 def test_the_report_says_that_no_time_was_simulated(pixelflow, exchange: Path) -> None:
-    out = pixelflow("run", "both.mc", "--preset", "tiny", "--function-only", "--range", "got", "--pe", "3").out
+    out = pixelflow("run", "both.mc", "--preset", "tiny", "--function-only", "--range", "got", "--pe", "3", "-v").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "16 instructions in 2 streams; no time was simulated" in lines
+    assert "16 instructions in 2 streams; no time was simulated (PF103)" in lines
     assert "1 ask" in lines and "1 take" in lines and "8,192 TASICs to PEs" in lines and "3 0.0.0.3 7" in lines
     assert "cycle" not in out and "MHz" not in out
 

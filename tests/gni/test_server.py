@@ -99,7 +99,7 @@ def test_a_database_that_is_there_before_is_not_counted(load: str | None, source
     options += ["--load", load] if load else []
     assert main(["serve", "teapot", *options]) == 0
     printed = capsys.readouterr().out
-    assert ("database loaded outside the counted run" in printed) == outside
+    assert ("load of the database (PF201)" in printed) == outside
     assert ("cycles before, from the server's GP" in printed) == (load == "gp")
 
 

@@ -284,7 +284,7 @@ def test_what_is_tessellated_once_is_in_no_frame_and_said_whichever_frames_are_c
     file = AnimationFile("scene", (32, 24), "x.png", load_effective(), "auto")
     shown = " ".join(as_text(animation_report(made, file).parts, 80).split())
     assert f"tessellation {alone.cycles:,} cycles before, once for all frames, in none of the above" in shown
-    assert "schedule thesis not counted: database loaded outside the counted run" in shown
+    assert "schedule thesis not counted: load of the database (PF201)" in shown
 
 
 def test_a_picture_of_a_later_frame_alone_says_what_is_tessellated_once(tmp_path: Path) -> None:

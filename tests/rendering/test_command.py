@@ -226,7 +226,10 @@ def test_what_gps_do_for_textures_is_said(scene: str, *, textured: bool, tmp_pat
 
 @pytest.mark.parametrize(
     ("nodes", "pixels"),
-    [(1, "pixels to the frame buffer: 63 of 3 bytes each"), (2, "what the frame buffer does with 63 pixels, 3 bytes")],
+    [
+        (1, "pixels to the frame buffer (PF302): 63 of 3 bytes each"),
+        (2, "what the frame buffer does with 63 pixels, 3 bytes"),
+    ],
 )
 def test_what_becomes_of_pixels_is_said_alike(nodes: int, pixels: str, tmp_path: Path, capsys) -> None:
     """By a picture, by a comparison and, of one node, by an animation."""
@@ -239,7 +242,7 @@ def test_what_becomes_of_pixels_is_said_alike(nodes: int, pixels: str, tmp_path:
         assert main(command) == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert pixels in shown, command
-        assert "work of the GPs: camera, " in shown
+        assert "work of the GPs (PF301): camera, " in shown
 
 
 def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
@@ -248,5 +251,5 @@ def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
     trims = json.loads(capsys.readouterr().out)["trims"]
     assert main(["render", "rosette", "--samples", "3", "--size", "9x7", "-o", str(tmp_path / "o.png")]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert f"trims on the GPs: {trims['curves']} curves into {trims['segments']} segments" in shown
+    assert f"trims on the GPs (PF203): {trims['curves']} curves into {trims['segments']} segments" in shown
     assert f"{trims['points_on_gps']} points of these evaluated, {trims['gp_cycles_by_formula']:,} cycles" in shown
