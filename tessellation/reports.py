@@ -87,8 +87,13 @@ def _its(count: int) -> str:
 
 
 def _alone(runs: Sequence[Run]) -> str:
-    total, busy = sum(run.total_cycles for run in runs), sum(max(run.tasic_cycles) for run in runs)
-    return f"{number(total)} cycles besides the count above; TASICs busy {number(busy)}"
+    total = sum(run.total_cycles for run in runs)
+    return f"{number(total)} cycles besides the count above; TASICs busy {number(_tasic_cycles(runs))}"
+
+
+def _tasic_cycles(runs: Sequence[Run]) -> int:
+    """Return the cycles of the busiest TASIC, over runs that follow each other."""
+    return sum(max(run.tasic_cycles) for run in runs)
 
 
 def memory_parts(result: Tessellation) -> list[str | Table]:
@@ -260,6 +265,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "refused": {str(index + 1): why for index, why in result.refused.items()},
         "sends": result.method.sends,
         "replication": result.method.replication,
+        "lanes": result.config.lanes,
         "mantissa_bytes": result.method.mantissa_bytes,
         "hybrid": result.method.hybrid,
         "load": result.method.load,
@@ -293,6 +299,8 @@ def _object(outcome: Outcome) -> dict[str, Json]:
             "cache_cycles": sum(run.total_cycles for run in result.kept.stores) if result.kept else None,
             "recall_cycles": sum(run.total_cycles for run in result.recalls) if result.recalls else None,
             "return_cycles": result.return_cycles,
+            "cache_tasic_cycles": _tasic_cycles(result.kept.stores) if result.kept else None,
+            "recall_tasic_cycles": _tasic_cycles(result.recalls),
             "by_stage": result.cycles_by_stage,
             "seconds_at_clock": result.seconds_at_clock,
             "error_limit": LIMIT,

@@ -103,7 +103,8 @@ def draw_picture(
         schema=f"pixelflow.render-{machine.name}/1",
         data={
             "scene": order.scene,
-            "facts": [list(row) for row in rows],
+            "all_instructions": sum(side.mix.values()),
+            "all_bytes": sum(side.traffic.values()),
             "stage_cycles": sum(side.stages.values()),
             "size": [frame.width, frame.height],
             "samples": frame.samples,
