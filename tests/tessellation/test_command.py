@@ -80,7 +80,7 @@ def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
 
 
 def test_longer_mantissas(capsys):
-    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid")
+    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid", "-v")
     assert code == 0 and "mantissas of 4 bytes (hybrid)" in out and "rounding to binary32" in out
 
 
@@ -93,7 +93,7 @@ def test_preview(capsys, tmp_path):
 
 def test_a_file_with_mixed_samples(capsys, tmp_path):
     source = tmp_path / "net.bpt"
-    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--samples", "4,8,3", "-o", tmp_path / "a.ply")
+    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--samples", "4,8,3", "-o", tmp_path / "a.ply", "-v")
     out = " ".join(out.split())
     assert code == 0 and "11 at 4x4 + 11 at 8x8 + 10 at 3x3 samples" in out and "between different samples" in out
     points = "".join(f"{i} {j} {i * j}e-41\n" for i in range(3) for j in range(3))
