@@ -26,6 +26,7 @@ from attila_bridge.scene import (
 )
 from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
+from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import constants_of, named
 from pixelflow.simd.drawing import (
@@ -330,8 +331,8 @@ def draw_on_attila(
         picture=_picture(run),
         whose_stages="of the command processor",
         facts=(
-            ("rates", "of the paper's tables, and of the early preset of its authors' simulator"),
-            ("not counted", "what the host does before the command processor reads; bytes of uploads"),
+            ("rates", coded("of the paper's tables, and of the early preset of its authors' simulator", "PF602")),
+            ("not counted", coded("what the host does before the command processor reads; bytes of uploads", "PF601")),
         ),
         own_arithmetic=DIFFERS,
         free=tuple(left_out(frame, sum(each.size for each in run.work.uploads))),

@@ -18,9 +18,12 @@ from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.prepare import Step
 from attila_bridge.time.simulation import AttilaRun, Simulation, run
+from pixelflow.caveats import resting_on
 from pixelflow.simd.attendance import Telling
+from pixelflow.simd.configuration import leaves
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
-from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, largest, number, verbatim
+from pixelflow.simd.units import GUESSED
 
 # Busy shares: what went through a unit, by a statistic that counts it, of what could have at its best rate.
 
@@ -225,6 +228,8 @@ def _words(kind: str, argument: int) -> str:
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
 _OCCUPATION = "Occupation"
+_MOST_PHASES, _MOST_UNITS = 7, 5
+"""Rows of the tables of a brief."""
 """In the name of statistics that add up over cycles what lies in a queue."""
 PHASES = {
     "cp_Ready": "registers and commands (formula)", "cp_MemoryWrite": "uploads (formula)",
@@ -275,15 +280,13 @@ class SceneRun:
         phases = [(text, columns[key], f"{columns[key] / max(1, self.cycles):.1%}") for key, text in PHASES.items()]
         counts = [(name, value) for name, value in columns.items() if not name.startswith(("cp_", "cycles"))]
         frames = CLOCK_MHZ * 1e6 / max(1, self.cycles)
+        spending = (Column("cycles of", fixed=True), Column("cycles", number, bars=True), Column("share", verbatim))
         parts: list[Part] = [
             f"{self.scene.name}: {width}x{height}, {counted(len(self.scene.draws), 'draw')}; "
             f"{self.cycles:,} cycles, of them {drawing:,} drawing",
             f"{frames:,.1f} frames a second at {CLOCK_MHZ} MHz (formula: clock / cycles)",
             "",
-            Table(
-                (Column("cycles of", fixed=True), Column("cycles", number, bars=True), Column("share", verbatim)),
-                phases,
-            ),
+            Table(spending, phases),
             "",
             Table((Column("counts", fixed=True), Column("", number)), counts),
             "",
@@ -298,10 +301,23 @@ class SceneRun:
             Table((Column("waiting, on average while drawing", fixed=True), Column("", verbatim)), self._waiting()),
         ]
         before = self.work.before
+        spent = largest({text: columns[key] for key, text in PHASES.items()}, _MOST_PHASES)
+        busiest = sorted(self._busy(), key=lambda row: -float(row[1].rstrip("%")))[:_MOST_UNITS]
+        brief: list[Part] = [
+            *parts[:2],
+            "",
+            Table(spending, [(text, cycles, f"{cycles / max(1, self.cycles):.1%}") for text, cycles in spent]),
+            "",
+            Table((Column("busiest in the cycles of drawing", fixed=True), Column("share", verbatim)), busiest),
+            "",
+            resting_on(sum(known.standing in GUESSED for _, known, _, _ in leaves(self.config)), "attila"),
+        ]
         if before is not None:
             drawn = f"the first {counted(before.draws, 'draw')} by function alone, in no time; then caches are cold, "
-            parts.insert(1, drawn + "and lines count as stored in the size that their words compress to")
-        return Report(results=parts, schema="pixelflow.attila-run/1", data=self._object())
+            drawn += "and lines count as stored in the size that their words compress to"
+            parts.insert(1, drawn)
+            brief.insert(1, drawn)
+        return Report(parts=parts, brief=brief, schema="pixelflow.attila-run/1", data=self._object())
 
     def _busy(self) -> list[tuple[str, str]]:
         """Return what share of the cycles of drawing units worked, by statistics that count it."""

@@ -214,3 +214,9 @@ def find(library: Library, operation: Operation, size: int = 3, kind: Kind = Kin
         if (entry.library, entry.operation, entry.size, entry.kind) == (library, operation, size, kind):
             return entry
     raise KeyError((library, operation, size, kind))
+
+
+def routine_named(name: str) -> Entry | None:
+    """Return the routine of a name, of float libraries the tuned one; None where the library has none."""
+    known = {entry.name: entry for entry in FLOATS + ORDERS + INTEGERS if entry.library is not Library.GENERIC}
+    return known.get(name)

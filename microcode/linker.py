@@ -185,11 +185,20 @@ def _place(index: int, section: Section, draft: Draft) -> Place | None:
     return list(draft.lines)[number].place() if number >= 0 else None
 
 
+def _library_hint(name: str) -> str | None:
+    """Return the line that includes a routine of the library, by its name."""
+    # Imported for a fault alone: the table of routines takes longer than most programs.
+    from microcode.catalogue import routine_named
+
+    found = routine_named(name)
+    return None if found is None else f"the library has it: {found.include}"
+
+
 def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
     place = pending.place or _place(pending.index, section, draft)
     name = pending.reference.name
     near = nearest(name, pending.scope.visible())
-    hint = f"did you mean {near}?" if near else None
+    hint = f"did you mean {near}?" if near else _library_hint(name)
     if hint is None and draft.routines:
         hint = "routines: " + ", ".join(section.name for section in draft.routines[:12])
     return Fault(f"{name} is not a label or routine of this program", place, hint)

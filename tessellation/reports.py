@@ -11,11 +11,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pixelflow.caveats import coded
 from pixelflow.node import Run, guesses, set_in_vain, stage_figures
-from pixelflow.simd.report import Column, Json, Made, Report, Table, counted, facts, number, plural, share, verbatim
+from pixelflow.simd.report import (
+    Column,
+    Json,
+    Made,
+    Report,
+    Table,
+    counted,
+    facts,
+    largest,
+    machine_time,
+    number,
+    plural,
+    share,
+    verbatim,
+)
 from tessellation.host.ledger import PatchLedger
 from tessellation.host.session import KeptResults
 from tessellation.host.tessellator import Tessellation, trim_account
+from tessellation.microprogram.method import LOADING
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Owner, TextureSpace
 from tessellation.sampling import SampleChoice, choice_facts
@@ -30,6 +46,8 @@ if TYPE_CHECKING:
 # Texture memory in reports: what keeping results took, who has how much, and a map of logical texture space (4.3).
 
 
+_MOST_STAGES = 7
+"""Stages that a brief names."""
 _ROWS, _COLUMNS = 32, 64
 """Letters of a map: twice as many a row, as a letter is twice as high as it is wide."""
 
@@ -69,8 +87,13 @@ def _its(count: int) -> str:
 
 
 def _alone(runs: Sequence[Run]) -> str:
-    total, busy = sum(run.total_cycles for run in runs), sum(max(run.tasic_cycles) for run in runs)
-    return f"{number(total)} cycles besides the count above; TASICs busy {number(busy)}"
+    total = sum(run.total_cycles for run in runs)
+    return f"{number(total)} cycles besides the count above; TASICs busy {number(_tasic_cycles(runs))}"
+
+
+def _tasic_cycles(runs: Sequence[Run]) -> int:
+    """Return the cycles of the busiest TASIC, over runs that follow each other."""
+    return sum(max(run.tasic_cycles) for run in runs)
 
 
 def memory_parts(result: Tessellation) -> list[str | Table]:
@@ -179,12 +202,30 @@ def outcome_report(outcome: Outcome) -> Report:
     ]
     found = guesses(result.runs, config)
     checked = outcome.checked
-    open_edges = "note: the surface is not closed or not orientable along shared edges"
+    subject = (
+        outcome.effective.label,
+        f"library {result.library}",
+        _method_text(result),
+        f"engine {result.engine}",
+    )
+    left_out = "; ".join((*result.not_counted, *(trims.not_counted if trims else ())))
+    point, normal = result.worst_point_error, result.worst_normal_error
+    brief = [
+        ("worst error", f"point {point:.3f}, normal {normal:.3f} of {LIMIT:g} units of 2^-24 allowed"),
+        ("mesh", _mesh_text(mesh)),
+        ("", _gap_text(mesh, checked) if checked is not None else ""),
+        ("not counted", left_out),
+        ("wrote", ", ".join(outcome.written)),
+    ]
+    open_edges = coded("note: the surface is not closed or not orientable along shared edges", "PF204")
     return Report(
         "pixelflow tessellate",
-        (outcome.file.name, outcome.effective.label, f"library {result.library}", _method_text(result),
-         f"engine {result.engine}"),
+        (outcome.file.name, *subject),
         [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *memory_parts(result), *found.parts],
+        brief=[
+            _answer(outcome), "; ".join(_work_lines(result)).rpartition(", ")[0], " · ".join(subject), "",
+            _brief_stages(result), "", *facts(brief), found.line,
+        ],
         schema="pixelflow.tessellate/1",
         data={**_object(outcome), "trims": trims.as_object() if trims else None, "guesses": found.as_object()},
         notes=[
@@ -224,6 +265,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "refused": {str(index + 1): why for index, why in result.refused.items()},
         "sends": result.method.sends,
         "replication": result.method.replication,
+        "lanes": result.config.lanes,
         "mantissa_bytes": result.method.mantissa_bytes,
         "hybrid": result.method.hybrid,
         "load": result.method.load,
@@ -257,6 +299,8 @@ def _object(outcome: Outcome) -> dict[str, Json]:
             "cache_cycles": sum(run.total_cycles for run in result.kept.stores) if result.kept else None,
             "recall_cycles": sum(run.total_cycles for run in result.recalls) if result.recalls else None,
             "return_cycles": result.return_cycles,
+            "cache_tasic_cycles": _tasic_cycles(result.kept.stores) if result.kept else None,
+            "recall_tasic_cycles": _tasic_cycles(result.recalls),
             "by_stage": result.cycles_by_stage,
             "seconds_at_clock": result.seconds_at_clock,
             "error_limit": LIMIT,
@@ -378,6 +422,24 @@ def _stage_table(result: Tessellation) -> Table:
     )
 
 
+def _brief_stages(result: Tessellation) -> Table:
+    """Return the cycles of the stages that took most, and where the thesis has them."""
+    sources = {
+        stage.value: text.removesuffix("; path busy ") for stage, text in (_THESIS_STAGES | _OTHER_STAGES).items()
+    }
+    cycles = {stage.value: result.cycles_by_stage.get(stage, 0) for stage in (*_THESIS_STAGES, *_OTHER_STAGES)}
+    rows = [(n, share(n, result.cycles), name, sources.get(name, "")) for name, n in largest(cycles, _MOST_STAGES)]
+    columns = (Column("cycles", number), Column("share", verbatim), Column("stage"), Column("thesis"))
+    return Table(columns, rows, foot=[(result.cycles, share(result.cycles, result.cycles), "= all", "")])
+
+
+def _answer(outcome: Outcome) -> str:
+    result = outcome.result
+    time = f"{machine_time(result.seconds_at_clock)} at {outcome.effective.config.clock_mhz} MHz"
+    inside = f"the thesis counts {number(result.cycles_in_thesis)} of them"
+    return f"{outcome.file.name}: {counted(result.cycles, 'cycle')}, {time}; {inside}"
+
+
 def _degenerate_text(result: Tessellation) -> str:
     text = number(result.degenerate)
     if result.lost_normals:
@@ -490,7 +552,7 @@ def served_report(served: Served) -> Report:
         ("patches", f"{shares}, client by client"),
         ("worst point error", f"{point:.3f} {allowed} magnitude)"),
         ("worst normal error", f"{normal:.3f} {allowed} condition)"),
-        ("not counted", "database loaded outside the counted run" if outside else ""),
+        ("not counted", LOADING if outside else ""),
         *(("wrote", path) for path in served.written),
     ]
     columns = (

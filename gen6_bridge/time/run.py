@@ -19,6 +19,7 @@ from gen6_bridge.time.dependences import dependences
 from gen6_bridge.time.schedule import Account, CarriedStep, Carrier, ThreadAccount, ThreadTraces, Watcher, schedule
 from gen6_bridge.unit import GATES, LONGEST, ChannelCounts, ExecutionUnit, RunFunctions, SharedFunctions, dispatched
 from gen6_bridge.unit.messages import TARGET_NAMES
+from pixelflow.caveats import coded, resting_on
 from pixelflow.simd.attendance import Attendance
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import (
@@ -31,7 +32,9 @@ from pixelflow.simd.report import (
     Timeline,
     TimeSpan,
     counted,
+    largest,
     number,
+    shares,
     verbatim,
 )
 
@@ -91,6 +94,8 @@ def usage_of(instructions: Sequence[EuInstruction], traces: Sequence[Sequence[Ca
     return found
 
 
+_MOST_ROWS = 5
+"""Rows of a table in a brief."""
 _MOST_DRAWN = 24
 """Threads that the figure of a run has room for."""
 
@@ -207,10 +212,27 @@ class EuRun(Shown):
             f"registers read: {_counts(self.usage.read)}; written: {_counts(self.usage.written)}",
             f"rules of legality that are broken: {', '.join(broken) or 'none'}",
             "",
-            f"no source on the machine gives: {', '.join(unsupported(self.config))}",
+            f"{coded('no source on the machine gives', 'PF101')}: {', '.join(unsupported(self.config))}",
         ]
-        figures = _timeline(account.threads)
-        return Report(results=lines, schema="pixelflow.gen6-run/1", data=self._object(), figures=figures)
+        work = f"{counted(account.issued, 'instruction')} of {counted(self.unit.threads, 'thread')}"
+        most_waits, most_mix = largest(waits, _MOST_ROWS), {family.value: count for family, count in self.mix.items()}
+        brief: list[Part] = [
+            f"{self.program.name}: {counted(self.cycles, 'cycle')}, {work} on {counted(self.config.units, 'unit')}",
+            f"vector pipe held {account.utilisation():.1%} of the cycles; channels enabled {channels.efficiency:.1%}",
+            *(("", shares(most_waits, "cycles of threads", "waiting for")) if most_waits else ()),
+            "",
+            shares(largest(most_mix, _MOST_ROWS), "count", "instructions"),
+            *([f"rules of legality that are broken: {', '.join(broken)}"] if broken else []),
+            "",
+            resting_on(len(unsupported(self.config)), "gen6"),
+        ]
+        return Report(
+            parts=lines,
+            brief=brief,
+            schema="pixelflow.gen6-run/1",
+            data=self._object(),
+            figures=_timeline(account.threads),
+        )
 
     def _broken(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}

@@ -25,6 +25,7 @@ from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.core_image import SharedCore
 from larrabee_bridge.vpu.isa import LANES
+from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import SUBPIXELS, DrawnFrame, Frame, ScreenTriangles
 from pixelflow.simd.lanes.engine import AUTO
@@ -228,10 +229,13 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
         ),
         ("cores", f"{100 * plan.utilisation:.0f} % busy, {counted(plan.locks, 'lock')} of {plan.lock_cycles} cycles"),
         *_turn_facts(run, fronts),
-        ("not counted", rest),
-        ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
+        ("not counted", coded(rest, "PF401")),
+        (
+            "bytes",
+            coded("by formula from what was drawn; sizes of bin entries, masks and vertices are invented", "PF402"),
+        ),
         *([("values set", ", ".join(set_here))] if set_here else []),
-        ("no source gives", ", ".join(invented(run.back_end.accounts.config))),
+        ("no source gives", coded(", ".join(invented(run.back_end.accounts.config)), "PF101")),
     )
 
 

@@ -16,10 +16,13 @@ from larrabee_bridge.vpu.isa import NAMES, VectorFamily
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.program import MEMORY_BYTES, TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.caveats import coded, resting_on
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import Fault, InputError, UsageError
-from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
+from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, largest, number, shares, verbatim
 
+_MOST_FAMILIES = 5
+"""Families of instructions that a brief names."""
 _LARGEST = 4096
 """Most bytes of memory that are shown."""
 
@@ -137,18 +140,32 @@ class VectorRun(Shown):
         for label, values in (registers | memory).items():
             mask = label[0] == "k" and len(values) == 1
             words += ["", f"{label}: {' '.join(_formed(values, 'hex' if mask else self.shown.form))}"]
+        rows = [*figures, *self._shared()]
+        alike = all(row[1] == row[-1] for row in rows)
+        shown = [columns[0], Column("each", number)] if alike else columns
         return Report(
-            results=[
+            parts=[
                 f"{program.name}: {threads}; sha256 {program.sha256[:12]}",
                 "",
-                Table(columns, [*figures, *self._shared()]),
+                Table(columns, rows),
                 "",
                 Table((Column("instructions"), Column("count", number, bars=True), Column("share", verbatim)), mix),
                 f"share of the vector unit: {self.core.vector_share:.2f}",
-                *words,
                 "",
-                f"no source on Larrabee gives: {', '.join(self.invented)}{hits}",
+                f"{coded('no source on Larrabee gives', 'PF101')}: {', '.join(self.invented)}{hits}",
             ],
+            brief=[
+                f"{program.name}: {counted(self.cycles, 'cycle')}, {counted(total, 'instruction')} of {threads}",
+                "",
+                Table(shown, [row[: len(shown)] for row in rows]),
+                "",
+                shares(
+                    largest({each.value: n for each, n in self.mix.items()}, _MOST_FAMILIES), "count", "instructions"
+                ),
+                "",
+                resting_on(len(self.invented), "larrabee"),
+            ],
+            results=words,
             schema="pixelflow.larrabee-run/1",
             data=self._object() | ({"registers": registers, "memory": memory} if words else {}),
         )

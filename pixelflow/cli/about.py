@@ -1,25 +1,33 @@
-"""What this simulator models, and how well founded each of its rules is."""
+"""The model and how well founded it is: its rules, its assumptions, and the caveats of results by their codes."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from microcode.reader import LANGUAGE
 from pixelflow import __version__
+from pixelflow.caveats import CAVEATS, Caveat, caveat
 from pixelflow.cli.arguments import add_config_options
 from pixelflow.cli.machine_config import unread_keys
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.isa import INSTRUCTIONS, PARAMETERS, SEMAPHORES
+from pixelflow.isa import INSTRUCTIONS, PARAMETERS, SEMAPHORES, Declaration
 from pixelflow.isa.declarations import COMPOSITION_START, ENABLE_STACK, INPUT_PORT, LATCH_STACK, MAIN_BYTES, OUTPUT_PORT
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.node.machine_drawing import machine_drawing
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.report import Column, Fact, Heading, Part, Report, Table, number, table_object
-from pixelflow.simd.units import Standing
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Column, Fact, Heading, Json, Part, Report, Table, counted, number, table_object
+from pixelflow.simd.units import GUESSED, Standing
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # Rules of the model that are neither an instruction nor a configuration value, and what is not modelled.
 #
@@ -169,70 +177,140 @@ _MEANINGS = {
 EXAMPLES = (
     "pixelflow about",
     "pixelflow about --model",
+    "pixelflow about --assumptions",
+    "pixelflow about PF101 PF102",
     "pixelflow about --drawing",
     "pixelflow about --language",
 )
 
 _SCHEMA = "pixelflow.about/1"
+_SUBJECTS = ("model", "assumptions", "caveats", "drawing", "language")
+"""Options of which one is shown."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--model`` and the configuration whose values are listed."""
-    parser.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")
-    parser.add_argument("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
-    parser.add_argument("--language", action="store_true", help="print the description of the .mc language")
+    """Add the subjects and the configuration whose values are listed."""
+    add = parser.add_argument
+    add("codes", nargs="*", metavar="CODE", help="explain caveats by the codes that reports print, such as PF101")
+    add("--model", action="store_true", help="list every derived, fitted and invented rule")
+    add("--assumptions", action="store_true", help="list values and instruction costs that are fitted or invented")
+    add("--caveats", action="store_true", help="list the codes of caveats")
+    add("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
+    add("--language", action="store_true", help="print the description of the .mc language")
+    add_machine_option(parser)
     add_config_options(parser)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
-    """Return the version, the list of rules, the drawing or the description of the language."""
-    if args.language and (args.model or args.drawing):
-        raise UsageError("--language", "the language has neither rules nor a drawing", "leave out the other option")
+    """Return the version, or the subject that was asked for."""
+    subjects = [f"--{name}" for name in _SUBJECTS if getattr(args, name)] + args.codes[:1]
+    if len(subjects) > 1:
+        raise UsageError(subjects[-1], f"{subjects[0]} is another subject", "ask for one of the two")
+    if args.machine != PIXELFLOW and not args.assumptions:
+        raise UsageError("--machine", "only assumptions are listed of other machines", "add --assumptions")
     if args.language:
         text = LANGUAGE.read_text(encoding="utf-8")
         return Report(results=[Fact(text.rstrip("\n"), key="language", value=text, wrap=False)], schema=_SCHEMA)
-    if args.model and args.drawing:
-        raise UsageError("--drawing", "the drawing has no list of rules", "leave out --model")
+    if args.codes or args.caveats:
+        return _caveats([caveat(code) for code in args.codes], whole=not args.caveats)
+    if args.machine != PIXELFLOW:
+        machine = machine_named(args.machine)
+        return _assumption_report(machine.configuration(), machine.instructions, {})
     config = load_config(args.config, args.overrides, args.preset)
-    found = list(rules(config))
     columns = (Column("standing", key="standing"), Column("rule", key="rule"), Column("source", key="source"))
-    data = {
-        "rules": table_object(Table(columns, [(standing.value, *texts) for standing, *texts in found])),
+    data: dict[str, Json] = {
+        "rules": table_object(Table(columns, [(standing.value, *texts) for standing, *texts in rules(config)])),
         "not_modelled": NOT_MODELLED,
         "not_read": unread_keys(config),
         "config": {"sha256": config.sha256},
     }
+    if args.assumptions:
+        return _assumption_report(config, INSTRUCTIONS, data)
     if args.drawing:
         drawn = machine_drawing(config)
         parts: Iterable[Part] = [Fact(drawn, key="drawing", value=drawn, wrap=False)]
     else:
-        parts = _model(found, config) if args.model else _version(config)
+        parts = _model(config) if args.model else _version(config)
     return Report(results=list(parts), schema=_SCHEMA, data=data)
 
 
 def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
-    """Yield (standing, what, source) of everything that the thesis does not print."""
+    """Yield (standing, text, source) of everything that the thesis does not print."""
+    yield from _model_rules(config)
+    yield from _assumptions(config, INSTRUCTIONS)
+
+
+def _model_rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
+    """Yield the rules that are neither an instruction nor an assumed value."""
     for rule in RULES:
         yield rule.standing, rule.text, rule.source
-    for key, known, value, _ in leaves(config):
-        if known.read_by is not None and known.standing is not Standing.THESIS:
-            unit = f" {known.unit}" if known.unit else ""
-            yield known.standing, f"{key} = {value}{unit}: {known.text}", known.source
+    yield from _values(config, (Standing.DERIVED,))
+
+
+def _assumptions(config: DataclassInstance, known: InstructionSet[Declaration]) -> Iterator[tuple[Standing, str, str]]:
+    """Yield the values and the instructions that are fitted or invented."""
+    yield from _values(config, GUESSED)
     grouped: dict[tuple[Standing, str], list[str]] = {}
-    for declaration in INSTRUCTIONS.values():
-        if declaration.standing is not Standing.THESIS:
+    for declaration in known.values():
+        if declaration.standing in GUESSED:
             grouped.setdefault((declaration.standing, declaration.source), []).append(declaration.mnemonic)
     for (standing, source), mnemonics in grouped.items():
         yield standing, f"instructions {', '.join(mnemonics)}", source
 
 
-def _model(found: Sequence[tuple[Standing, str, str]], config: NodeConfig) -> Iterator[Part]:
-    yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
+def _values(config: DataclassInstance, standings: Sequence[Standing]) -> Iterator[tuple[Standing, str, str]]:
+    """Yield the values of these standings that the model reads."""
+    for key, known, value, _ in leaves(config):
+        if known.standing in standings:
+            unit = f" {known.unit}" if known.unit else ""
+            yield known.standing, f"{key} = {value}{unit}: {known.text}", known.source
+
+
+def _assumption_report(
+    config: DataclassInstance, known: InstructionSet[Declaration], data: Mapping[str, Json]
+) -> Report:
+    """Return the values and the instruction costs that are fitted or invented, with their sources."""
+    found = list(_assumptions(config, known))
+    values = sum(1 for _ in _values(config, GUESSED))
+    costs = sum(each.standing in GUESSED for each in known.values())
+    heads = ("standing", "assumption", "source")
+    objects: list[Json] = [dict(zip(heads, (each[0].value, *each[1:]), strict=True)) for each in found]
+    parts = [
+        f"{counted(values, 'value')} and the costs of {counted(costs, 'instruction')} are assumptions; a result rests "
+        "on those that took part in it.",
+        *_by_standing(found),
+    ]
+    return Report(results=parts, schema=_SCHEMA, data={**data, "assumptions": objects})
+
+
+def _by_standing(found: Sequence[tuple[Standing, str, str]]) -> Iterator[Part]:
     for standing, meaning in _MEANINGS.items():
-        yield from ("", Heading(f"{standing}: {meaning}"), "each rule, and below it on what grounds")
-        for each, text, source in found:
-            if each is standing:
-                yield from (f"  - {text}", f"      {source}")
+        texts = [(text, source) for each, text, source in found if each is standing]
+        if texts:
+            yield from ("", Heading(f"{standing}: {meaning}"), "each, and below it on what grounds")
+        for text, source in texts:
+            yield from (f"  - {text}", f"      {source}")
+
+
+def _caveats(chosen: Sequence[Caveat], *, whole: bool) -> Report:
+    """Return the entries of the chosen caveats, or the list of all."""
+    data: dict[str, Json] = {"caveats": [asdict(each) for each in chosen or CAVEATS.values()]}
+    if not whole:
+        table = Table(
+            [Column("code", fixed=True), Column("caveat")], [(each.code, each.title) for each in CAVEATS.values()]
+        )
+        return Report(results=[table, "", "an entry: pixelflow about CODE"], schema=_SCHEMA, data=data)
+    parts: list[Part] = []
+    for each in chosen:
+        parts += [*([""] if parts else []), f"{each.code}: {each.title}", f"    {each.meaning}"]
+        parts += [f"    What to do: {each.remedy}"]
+    return Report(results=parts, schema=_SCHEMA, data=data)
+
+
+def _model(config: NodeConfig) -> Iterator[Part]:
+    yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
+    yield "Assumed values and instruction costs are a list of their own: pixelflow about --assumptions"
+    yield from _by_standing(list(_model_rules(config)))
     yield from ("", Heading("not modelled"))
     yield from (f"  - {text}" for text in NOT_MODELLED)
     if unread := unread_keys(config):
@@ -245,4 +323,4 @@ def _version(config: NodeConfig) -> Iterator[str]:
         "A simulator of one PixelFlow node: microcode executed on every processing element, cycles counted as executed."
     )
     yield f"machine: {number(config.lanes)} PEs at {config.clock_mhz} MHz, config {config.sha256[:6]}"
-    yield "see: pixelflow about --model, pixelflow isa, pixelflow config show"
+    yield "see: pixelflow about --model, about --assumptions, about --caveats, pixelflow isa, pixelflow config show"

@@ -134,7 +134,13 @@ def add_common_options(parser: argparse.ArgumentParser, *, report: bool = True) 
     add("--html", metavar="FILE", default=absent,
         help=form or "write the report as one page too, what --format html prints (.html)")  # fmt: skip
     add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
-    add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
+    add(
+        "-v",
+        "--verbose",
+        action="store_true",
+        default=absent,
+        help="the whole report; a traceback for an internal error",
+    )
     add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")
     add("--no-progress", dest="progress", action="store_false", default=absent, help="no signs of progress")
     add("--width", type=screen_width, metavar="N", default=absent, help="columns of the report (default: the terminal)")

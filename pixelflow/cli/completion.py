@@ -70,7 +70,7 @@ def _say_what_completes(parser: Parser, files: Mapping[str, _Completion]) -> Non
     settings = tuple(_settings())
     shipped = _shipped()
     words = {
-        "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS),
+        "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operations": tuple(INSTRUCTIONS),
         "shipped": tuple(shipped_files()),
     }  # fmt: skip
     for below in parser.below.values():

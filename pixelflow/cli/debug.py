@@ -101,8 +101,20 @@ def subject_of(session: DebugSession, words: list[str], *, anywhere: bool) -> Su
         case ["stage", *name]:
             return StageBegin(_stage(session, " ".join(name).strip('"')))
         case ["routine", place] | [place]:
+            _refuse_stages_and_ranges(session, place)
             return find_code(session.program, place)
     refuse(f"{' '.join(words)!r} is no place", "see: help")
+
+
+def _refuse_stages_and_ranges(session: DebugSession, place: str) -> None:
+    """Raise InputError for a stage or a range that is named like code, with the command that stops there."""
+    program = session.program
+    if place in {*(routine.name for routine in program.routines), *dict(program.labels)}:
+        return
+    if place in program.names:
+        refuse(f"{place} is a stage, not a label or routine", f"write: break stage {place}")
+    if any(each.name == place for each in program.ranges):
+        refuse(f"{place} is a range of memory, not code", f"write: watch {place}; or: break if {place} == 1")
 
 
 def _stage(session: DebugSession, name: str) -> str:

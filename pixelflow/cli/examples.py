@@ -1,4 +1,4 @@
-"""Examples and exercises that are shipped: list them, show one, copy one here, run one.
+"""Examples and exercises that are shipped: list them, show one, copy one here.
 
 Without a word: the list. Examples are whole programs; exercises are the course, stubs with the text of a task, which
 `pixelflow grade` looks at. Both are found by name wherever the package is installed.
@@ -12,8 +12,6 @@ from pathlib import Path
 
 from pixelflow.cli.arguments import add_common_options
 from pixelflow.cli.programs import example_files, shipped_files
-from pixelflow.cli.run import add_arguments as add_run_arguments
-from pixelflow.cli.run import run as run_program
 from pixelflow.cli.screen import Screen, check_writable, output_file
 from pixelflow.course import EXERCISES
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
@@ -23,30 +21,25 @@ EXAMPLES = (
     "pixelflow examples",
     "pixelflow examples show carries",
     "pixelflow examples copy carries",
-    "pixelflow examples run automata --show-map cell",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what to do, and with which."""
-    words = parser.add_subparsers(dest="action", metavar="list|show|copy|run")
+    words = parser.add_subparsers(dest="action", metavar="list|show|copy")
     listed = words.add_parser("list", help="list all (default)", description="List examples and exercises.")
     show = words.add_parser("show", help="print the source", description="Print the source of an example or exercise.")
     copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
     for below in (show, copy):
         below.add_argument("shipped", metavar="NAME", help="an example or an exercise, with or without .mc")
     copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
-    again = words.add_parser("run", help="as pixelflow run NAME", description="Run an example: as pixelflow run NAME.")
-    add_run_arguments(again)
-    for below in (listed, show, copy, again):
+    for below in (listed, show, copy):
         add_common_options(below)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
-    """Do it."""
+    """Return the list, a source, or the name of the copy."""
     match args.action:
-        case "run":
-            return run_program(args, screen)
         case "show":
             text = _path(args.shipped).read_text(encoding="utf-8")
             parts = [Fact(text.rstrip("\n"), key="source", value=text, wrap=False)]

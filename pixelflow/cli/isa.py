@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, output_file
 from pixelflow.isa import INSTRUCTIONS, Declaration
-from pixelflow.simd.errors import InputError, UsageError
+from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, counted, number, verbatim
+from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, counted, verbatim
 
 EXAMPLES = (
     "pixelflow isa",
-    "pixelflow isa EMC_TreeIntoMem_Li",
+    "pixelflow isa EMC_TreeIntoMem_Li ADD",
+    "pixelflow isa --find carry",
     "pixelflow isa --md",
 )
 
 _SCHEMA = "pixelflow.isa/1"
+_MEANING = 20
+"""Columns of a screen that the meaning needs at least."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the operation and the output form."""
-    parser.add_argument("operation", nargs="?", metavar="OP", help="one instruction (default: all)")
+    """Add the instructions and the output form."""
+    parser.add_argument("operations", nargs="*", metavar="OP", help="instructions to describe (default: list all)")
+    parser.add_argument("--find", metavar="WORD", help="list the instructions whose entry has this word")
     add_machine_option(parser)
     parser.add_argument("--md", action="store_true", help="print the whole manual as Markdown")
     parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="where --md writes")
@@ -36,16 +41,27 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         raise UsageError("-o", "only the manual is written to a file", "add --md")
     if screen.json and args.md:
         raise UsageError("--md", "--json prints an object, not Markdown", "leave out one of the two")
+    if args.find is not None and args.operations:
+        raise UsageError("--find", "lists the instructions that have a word", "leave out the names, or --find")
     known = INSTRUCTIONS if args.machine == PIXELFLOW else machine_named(args.machine).instructions
-    chosen = known.values() if args.operation is None else (_find(known, args.operation),)
-    if args.md:
-        with output_file(args.output) as stream:
-            stream.write(_markdown(chosen))
-        screen.write_page(instructions_report(chosen, _SCHEMA, None if args.operation else "pixelflow isa OP"))
-        return 0
     own = "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
-    command = f"pixelflow isa{own} OP" if args.operation is None else None
-    return instructions_report(chosen, _SCHEMA, command)
+    chosen = [_find(known, word) for word in args.operations] or _having(known, args.find, own)
+    report = _report(chosen, None if args.operations else f"pixelflow isa{own} OP")
+    if not args.md:
+        return report
+    with output_file(args.output) as stream:
+        stream.write(_markdown(chosen))
+    screen.write_page(report)
+    return 0
+
+
+def _having(known: InstructionSet[Declaration], word: str | None, own: str) -> list[Declaration]:
+    """Return the instructions whose entry has a word, all for None; raises InputError where there are none."""
+    wanted = (word or "").lower()
+    found = [each for each in known.values() if wanted in f"{each.synopsis} {each.family.value} {each.manual}".lower()]
+    if not found:
+        raise InputError(Fault(f"no instruction has {word!r} in its entry", hint=f"all of them: pixelflow isa{own}"))
+    return found
 
 
 def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
@@ -59,26 +75,33 @@ def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
     return known.find(word)
 
 
-def instructions_report(declarations: Sequence[Declaration], schema: str, command: str | None) -> Report:
-    """Return a table of instructions, which ``command`` shows one of; without it, the manual entry of the first."""
-    parts = _entry(declarations[0]) if command is None else _all(declarations, command)
+def _report(declarations: Sequence[Declaration], command: str | None) -> Report:
+    """Return a table of instructions, which ``command`` describes one of; without it, the manual entry of each."""
+    parts = _entries(declarations) if command is None else _all(declarations, command)
     return Report(
-        results=list(parts), schema=schema, data={"instructions": [_entry_object(each) for each in declarations]}
+        results=list(parts), schema=_SCHEMA, data={"instructions": [_entry_object(each) for each in declarations]}
     )
 
 
 def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
-    yield f"{len(declarations)} instructions; one of them: {command}"
-    columns = (
-        Column("instruction"),
-        Column("cycles", verbatim),
-        Column("words", number),
-        Column("standing", fixed=True),
-    )
+    yield f"{counted(len(declarations), 'instruction')}; one of them: {command}"
+    columns = (Column("instruction", fixed=True), Column("cycles", verbatim), Column("meaning", least=_MEANING))
     for family in dict.fromkeys(each.family for each in declarations):
         of_family = [each for each in declarations if each.family is family]
-        rows = [(each.synopsis, each.cost_text, each.words, each.standing.value) for each in of_family]
+        rows = [(each.synopsis, each.cost_text, meaning_of(each)) for each in of_family]
         yield from ("", Table(columns, rows, family.value))
+
+
+def meaning_of(declaration: Declaration) -> str:
+    """Return the first clause of an instruction's manual entry."""
+    text = " ".join(declaration.manual.split("\n\n")[0].replace("``", "").split())
+    return re.split(r"(?<=[^.])[.;] ", text)[0].rstrip(".")
+
+
+def _entries(declarations: Sequence[Declaration]) -> Iterator[Part]:
+    for at, each in enumerate(declarations):
+        yield from ("",) if at else ()
+        yield from _entry(each)
 
 
 def _entry(declaration: Declaration) -> Iterator[Part]:

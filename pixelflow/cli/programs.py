@@ -105,38 +105,46 @@ def assemble_file(
         raise
 
 
-def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path:
-    """Return a file, or the one of that bare name that a machine brings where there is none here."""
-    here = Path(path)
-    places = [] if here.exists() or here.name != path else [folder / path for folder in target.folders]
-    return next((each for each in places if each.is_file()), here)
-
-
 def _assembled(
     path: str, values: dict[str, int | float], target: ProgramTarget[AssembledProgram] | None
 ) -> AssembledProgram:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        source = _file_or_example(path) if target.program is Program else _file_or_shipped(path, target)
-        return assemble(source, target, **values)
+        return assemble(_file_or_shipped(path, target), target, **values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
     return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
-def _file_or_example(path: str) -> Path | Source:
-    """Return a file, or the example that a bare name means where there is no such file here."""
+def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path | Source:
+    """Return a file, or the program of a machine that a bare name means where there is no such file here."""
+    name = path.removesuffix(".mc")
+    own = target.program is Program
+    shipped = example_files() if own else {each.stem: each for folder in target.folders for each in folder.glob("*.mc")}
     if os.path.basename(path) != path or os.path.exists(path):
         return Path(path)
-    found = example(path)
-    if found is None:
-        names = [each.stem for each in sorted(EXAMPLES.glob("*.mc"))]
-        near = nearest(path.removesuffix(".mc"), names)
-        hint = f"did you mean the example {near}?" if near else f"examples by name: {', '.join(names)}"
+    if name not in shipped:
+        require_there(path, shipped, own=own)
+    return (example(path) if own else None) or shipped[name]
 
-        if path.removesuffix(".mc") in shipped_files():
-            hint = f"an exercise is copied first: pixelflow examples copy {path.removesuffix('.mc')}"
-        raise InputError(Fault("there is no such file", Place(path), hint))
-    return found
+
+def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) -> None:
+    """Raise InputError where a program is not here and not shipped, with the machine that has it or what ships.
+
+    ``shipped`` are the names of the programs of a machine, which is PixelFlow for ``own``.
+    """
+    name = path.removesuffix(".mc")
+    if os.path.basename(path) != path or os.path.exists(path):
+        return
+    names = sorted(shipped)
+    if own and name in shipped_files():
+        hint = f"an exercise is copied first: pixelflow examples copy {name}"
+    elif near := nearest(name, names):
+        hint = f"did you mean the example {near}?"
+    elif name in example_files():
+        hint = f"{name} is an example of PixelFlow: pixelflow run {name}"
+    else:
+        hint = f"examples by name: {', '.join(names)}" if names else "nothing ships with this machine; name a file"
+    raise InputError(Fault("there is no such file", Place(path), hint))
 
 
 def refuse_object(path: str) -> None:

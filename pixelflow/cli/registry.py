@@ -43,7 +43,7 @@ _ALL = (
     CommandEntry("diff", "what differs between two runs"),
     CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks"),
     CommandEntry("dis", "disassemble an object file"),
-    CommandEntry("examples", "examples and exercises: list, show, copy, run by name"),
+    CommandEntry("examples", "examples and exercises: list, show, copy"),
     CommandEntry("grade", "grade solutions of the course's exercises"),
     CommandEntry("isa", "instruction reference"),
     CommandEntry("trace", "check a trace, the opcodes for viewers"),

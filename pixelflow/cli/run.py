@@ -27,7 +27,15 @@ from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
-from pixelflow.cli.programs import add_parameter_option, map_view, range_view, read_program, select_lanes, target_on
+from pixelflow.cli.programs import (
+    add_parameter_option,
+    map_view,
+    range_view,
+    read_program,
+    require_there,
+    select_lanes,
+    target_on,
+)
 from pixelflow.cli.screen import (
     QUIET_SECONDS,
     STANDARD_STREAM,
@@ -45,7 +53,15 @@ from pixelflow.node import Checkpoint, Node, Run, UntimedRun, stage_figures
 from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
 from pixelflow.node.pe_map import REGISTERS, MapView
 from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, map_parts, no_map, ranges_table
-from pixelflow.node.run_report import run_object, run_parts, untimed_object, untimed_parts
+from pixelflow.node.run_report import (
+    profile_parts,
+    run_answer,
+    run_brief,
+    run_object,
+    run_parts,
+    untimed_object,
+    untimed_parts,
+)
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.attendance import Attendance, Going
 from pixelflow.simd.configuration import Effective
@@ -289,6 +305,7 @@ def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters:
         raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
     if path == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
+    require_there(path)
     return machine.read(Path(path))
 
 
@@ -535,23 +552,31 @@ def _run_of_command(
 def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account: Run | UntimedRun) -> Report:
     """Return what a run took, or what it did where no time was simulated."""
     config = effective.config
-    program = f"{args.program} ({account.program.sha256[:6]})"
-    subject = (program, effective.label, f"engine {account.engine}")
+    digest, machine = account.program.sha256[:6], (effective.label, f"engine {account.engine}")
+    subject = (f"{args.program} ({digest})", *machine)
+    answer: list[Part] = [
+        f"{args.program}: {run_answer(account, config)}", " · ".join((f"program {digest}", *machine)),
+    ]  # fmt: skip
     if isinstance(account, UntimedRun):
+        used = guesses_without_time([account])
         return Report(
             "pixelflow run",
             subject,
-            [*untimed_parts(account), *guesses_without_time([account]).parts],
+            [run_answer(account, config), *untimed_parts(account), *used.parts],
+            brief=[*answer, used.line],
             schema="pixelflow.untimed_run/1",
             data=untimed_object(account),
             notes=times_set_in_vain(effective),
         )
     total, expected = account.total_cycles, args.expect_cycles
     missed = expected is not None and expected != total
+    used = guesses([account], config)
+    profile = [part for each in account.streams for part in profile_parts(each, f" of {each.stream.upper()}")]
     return Report(
         "pixelflow run",
         subject,
-        [*run_parts(account, config, profile=args.profile), *guesses([account], config).parts],
+        [*run_parts(account, config, profile=args.profile), *used.parts],
+        brief=[*answer, *run_brief(account), *(profile if args.profile else ()), "", used.line],
         schema="pixelflow.run/1",
         data=run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),

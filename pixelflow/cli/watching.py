@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
@@ -411,8 +411,7 @@ class Watching:
         if self.energy is None or not self.energy.runs:
             return report
         energy = self.energy.together()
-        data = {**report.data, "energy": energy.as_object()}
-        return replace(report, parts=[*report.parts, "", *energy.parts()], data=data)
+        return report.with_parts(["", *energy.parts()], energy=energy.as_object())
 
     def part(self, number: int, total: int) -> None:
         """Say which of several passes begins."""

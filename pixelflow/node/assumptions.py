@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
 
+from pixelflow.caveats import coded, resting_on
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Declaration, Transfers
 from pixelflow.isa.control import HALT, takes_control
@@ -18,9 +19,8 @@ from pixelflow.node.account import Run, UntimedRun
 from pixelflow.node.run.supply import WORD_BYTES, uses_of
 from pixelflow.simd.configuration import Effective, Param, Value, leaves
 from pixelflow.simd.report import Json, Part, counted, number
-from pixelflow.simd.units import Standing
+from pixelflow.simd.units import GUESSED, Standing
 
-_GUESSED = (Standing.FITTED, Standing.INVENTED)
 _NAMED = 3
 """Guesses that the text of a report names."""
 _CONTROL = "control"
@@ -150,18 +150,31 @@ class Guesses:
     @property
     def parts(self) -> list[Part]:
         """A paragraph each of what delivery needs and of the guesses; nothing where there are none."""
-        found: list[Part] = [] if self.delivery is None else ["", self.delivery.text]
-        counts = [f"{len(mnemonics)} {standing}" for standing, mnemonics in self.instructions.items()]
-        total = sum(len(mnemonics) for mnemonics in self.instructions.values())
-        used = [counted(len(self.values), "value")] if self.values else []
-        used += [f"{counted(total, 'instruction')} ({', '.join(counts)})"] if counts else []
-        if not used:
+        found: list[Part] = [] if self.delivery is None else ["", coded(self.delivery.text, "PF102")]
+        if not self.count:
             return found
+        counts = [f"{len(mnemonics)} {standing}" for standing, mnemonics in self.instructions.items()]
+        used = [counted(len(self.values), "value")] if self.values else []
+        used += [f"{counted(self._mnemonics, 'instruction')} ({', '.join(counts)})"] if counts else []
         most = "; ".join(
             f"{each.text} ({each.key} = {each.value}: {100 * each.share:+.1f} %)" for each in self.weights[:_NAMED]
         )
         weigh = f"; of busy cycles these decide most: {most}" if most else ""
-        return [*found, "", f"guesses used: {', '.join(used)}{weigh}; see: pixelflow study sensitivity, about --model"]
+        return [*found, "", f"{self.line}: {', '.join(used)}{weigh}; see also: pixelflow study sensitivity"]
+
+    @property
+    def _mnemonics(self) -> int:
+        return sum(len(mnemonics) for mnemonics in self.instructions.values())
+
+    @property
+    def count(self) -> int:
+        """Values and instructions together."""
+        return len(self.values) + self._mnemonics
+
+    @property
+    def line(self) -> str:
+        """The number of guesses in a line, and what lists them; empty where there are none."""
+        return resting_on(self.count) if self.count else ""
 
 
 def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
@@ -171,7 +184,7 @@ def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
     values = {
         key: (value, about.standing)
         for key, about, value, default in leaves(config)
-        if about.read_by is not None and about.standing in _GUESSED and part.of(about, value, default)
+        if about.read_by is not None and about.standing in GUESSED and part.of(about, value, default)
     }
     moved = tuple(
         key
@@ -189,7 +202,7 @@ def guesses_without_time(runs: Iterable[UntimedRun]) -> Guesses:
 
 
 def _guessed(executed: Iterable[Declaration]) -> dict[Standing, list[str]]:
-    found = {standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED}
+    found = {standing: [each.mnemonic for each in executed if each.standing is standing] for standing in GUESSED}
     return {standing: mnemonics for standing, mnemonics in found.items() if mnemonics}
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 
+from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Family
 from pixelflow.isa.declarations import LaneWork, work_of
@@ -109,7 +110,8 @@ class RunEnergy(Shown):
 
     def parts(self) -> Iterator[Part]:
         """Yield the total, a table by kind of work and one by family, with the prices and their standing."""
-        yield Fact(energy_text(self.total), "energy of the work done; prices invented", "energy.total_fj", self.total)
+        label = coded("energy of the work done; prices invented", "PF104")
+        yield Fact(energy_text(self.total), label, "energy.total_fj", self.total)
         yield f"prices are those of the table (fJ each), invented{self.prices.changes}"
         known, changed = {key: about for key, about, _, _ in leaves(self.prices)}, self.prices.changed
 

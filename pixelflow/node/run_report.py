@@ -4,34 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.node.account import RoutineUse, Run, UntimedRun
 from pixelflow.node.assumptions import guesses, guesses_without_time
-from pixelflow.simd.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
+from pixelflow.simd.report import Column, Json, Part, Table, counted, largest, machine_time, number, share, shares
 
 _MOST_LINES = 20
+_MOST_STAGES = 8
+"""Stages that a brief names."""
 
 
 # --- a run with its time ---------------------------------------------------------------------------------------------
 
 
+def run_answer(account: Run | UntimedRun, config: NodeConfig) -> str:
+    """Return what a run took, in a line."""
+    instructions = counted(sum(each.instructions for each in account.streams), "instruction")
+    work = f"{instructions} in 2 streams" if len(account.streams) > 1 else instructions
+    if isinstance(account, UntimedRun):
+        return f"{_ended(account)}{work}; {coded('no time was simulated', 'PF103')}"
+    total = account.total_cycles
+    time = f"{counted(total, 'cycle')}, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz"
+    return f"{_ended(account)}{time}, {work}"
+
+
+def run_brief(account: Run) -> Iterator[Part]:
+    """Yield where the cycles of a run went: the streams, and the stages that took most."""
+    streams = account.streams
+    if len(streams) > 1:
+        yield from ("", _stream_table(account))
+    stages = [
+        (f"{each.stream.upper()}: {name}" if len(streams) > 1 else name, cycles)
+        for each in streams
+        if each.stages
+        for name, cycles in _stage_rows(each)
+    ]
+    if stages:
+        most = _MOST_STAGES // len(streams) + 1
+        yield from ("", shares(largest(stages, most), "cycles", "stage"))
+
+
 def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Part]:
     """Yield what a run took: of one stream, or of both side by side; with ``profile`` also where the cycles went."""
-    total, streams = account.total_cycles, account.streams
-    instructions = sum(each.instructions for each in streams)
-    time = f"{counted(total, 'cycle')}, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz"
-    time = f"{_ended(account)}{time}"
-    if len(streams) == 1:
-        yield f"{time}, {counted(instructions, 'instruction')}"
-    else:
-        yield f"{time}, {counted(instructions, 'instruction')} in 2 streams"
+    streams = account.streams
+    yield run_answer(account, config)
+    if len(streams) > 1:
         yield from ("", *_streams(account))
     for each in streams:
         name = f" of {each.stream.upper()}" if len(streams) > 1 else ""
         if each.stages:
             yield from ("", shares(_stage_rows(each), "cycles", f"stage{name}", total=each.cycles))
         if profile:
-            yield from _profile(each, name)
+            yield from profile_parts(each, name)
 
 
 def _ended(account: Run | UntimedRun) -> str:
@@ -41,15 +66,20 @@ def _ended(account: Run | UntimedRun) -> str:
     return "interrupted after " if account.reason == "interrupted" else f"stopped by {account.reason} after "
 
 
-def _streams(account: Run) -> Iterator[Part]:
-    """Yield the two streams beside each other, what the TASICs were busy, and what was moved."""
+def _stream_table(account: Run) -> Table:
+    """Return the two streams side by side."""
     streams = account.streams
     reasons = dict.fromkeys(reason for each in streams for reason in each.waits)
     rows: list[Sequence[Json]] = [("busy", *(each.busy for each in streams))]
     for reason in reasons:
         rows.append((f"wait {reason}", *(each.waits.get(reason, 0) for each in streams)))
     rows.append(("total", *(each.cycles for each in streams)))
-    yield Table([Column("cycles", fixed=True), *(Column(each.stream.upper(), number) for each in streams)], rows)
+    return Table([Column("cycles", fixed=True), *(Column(each.stream.upper(), number) for each in streams)], rows)
+
+
+def _streams(account: Run) -> Iterator[Part]:
+    """Yield the two streams side by side, how long the TASICs were busy, and what was moved."""
+    yield _stream_table(account)
     yield f"TASICs busy: {', '.join(number(cycles) for cycles in account.tasic_cycles)} cycles (each module)"
     moved = account.ledger
     if moved is not None and moved.commands:
@@ -66,7 +96,8 @@ def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:
         yield from ((f"{name}: wait {reason}", waited) for reason, waited in waits.items())
 
 
-def _profile(account: Run, whose: str) -> Iterator[Part]:
+def profile_parts(account: Run, whose: str) -> Iterator[Part]:
+    """Yield where the cycles of a stream went, by family, routine and source line."""
     families = [(family.value, cycles) for family, cycles in account.by_family.items()]
     families += [(f"(wait {reason})", cycles) for reason, cycles in account.waits.items()]
     yield from ("", shares(families, "cycles", f"family{whose}", total=account.cycles))
@@ -151,11 +182,8 @@ def _profile_object(account: Run, *, lines: bool) -> dict[str, Json]:
 
 
 def untimed_parts(account: UntimedRun) -> Iterator[Part]:
-    """Yield what a run did, and that its time is unknown."""
+    """Yield what a run without time did, by stage and routine, and what it moved."""
     streams = account.streams
-    total = sum(each.instructions for each in streams)
-    where = f" in {len(streams)} streams" if len(streams) > 1 else ""
-    yield f"{_ended(account)}{counted(total, 'instruction')}{where}; no time was simulated"
     tables = []
     for each in streams:
         whose = f" of {each.stream.upper()}" if len(streams) > 1 else ""

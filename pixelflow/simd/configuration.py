@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -212,16 +213,21 @@ _ASSIGNMENT = re.compile(r"^(\s*)([A-Za-z0-9_\-.\"' ]+?)\s*=")
 
 
 class KeyIndex:
-    """The places of the keys of one TOML text."""
+    """The places of the keys of one TOML text; below ``[[name]]`` they have its number: ``name.1.key``."""
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
         self._places: dict[str, Place] = {}
         prefix = ""
+        times: Counter[str] = Counter()
         for number, line in enumerate(text.splitlines(), start=1):
             header = _HEADER.match(line)
             if header:
                 name = _plain(header[1])
+                if line.lstrip().startswith("[["):
+                    self._remember(name, number, line.index("[") + 1, line, len(line.strip()))
+                    times[name] += 1
+                    name = f"{name}.{times[name]}"
                 self._remember(name, number, line.index("[") + 1, line, len(line.strip()))
                 prefix = f"{name}."
                 continue

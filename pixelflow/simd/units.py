@@ -37,6 +37,10 @@ class Standing(StrEnum):
     """Needed by the model, documented nowhere."""
 
 
+GUESSED = (Standing.FITTED, Standing.INVENTED)
+"""The standings of assumptions: values and costs that no source prints."""
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A number of a model, or of the machine that it models."""

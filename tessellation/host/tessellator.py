@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
@@ -123,7 +124,8 @@ class TrimAccount:
     def not_counted(self) -> tuple[str, ...]:
         """What GPs do for no cycles, with its size."""
         return (
-            f"trims on the GPs: {counted(self.curves, 'curve')} into {counted(self.segments, 'segment')}, "
+            f"{coded('trims on the GPs', 'PF203')}: {counted(self.curves, 'curve')} "
+            f"into {counted(self.segments, 'segment')}, "
             f"{counted(self.cut_triangles, 'triangle')} at them, "
             f"and {counted(self.points, 'point')} of these evaluated, {number(self.gp_cycles)} cycles by formula",
         )

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from microcode import Builder, Mem
+from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
@@ -22,6 +23,10 @@ from tessellation.plan.schedule import MANTISSAS, SINGLE, StoredFormat, column_v
 from tessellation.plan.texture_layout import SENDS
 from tessellation.surface.patch import Patch, trimmed
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES, TrimPolygon, require_simple
+
+LOADING = coded("load of the database", "PF201")
+READING = coded("reading of the results", "PF202")
+"""Work that takes no cycles: the ways from and to the GPs."""
 
 # The float libraries that a tessellation can be built on.
 
@@ -346,8 +351,7 @@ class Method:
     def not_counted(self) -> tuple[str, ...]:
         """What is done for no cycles, in words: the ways from and to the GPs."""
         load = self.from_texture and self.load == "direct"
-        found = ("database loaded outside the counted run",) * load
-        return found + ("results read outside the counted run",) * (self.results == "direct")
+        return (LOADING,) * load + (READING,) * (self.results == "direct")
 
     @property
     def raster(self) -> bool:

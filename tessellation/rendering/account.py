@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.node import Guesses
 from pixelflow.simd.configuration import constants_of, named
@@ -82,6 +83,7 @@ def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Wor
 # What of pictures by nodes nobody counts: the same wherever their cycles stand, with its size where it has a bound.
 
 
+LAST_LAYER = coded("the answer whether a layer was the last", "PF303")
 PIXELS = "pixels to the frame buffer"
 """Of a node alone: with more than one the image composition network brings them, and is counted."""
 
@@ -98,15 +100,16 @@ def uncounted_work(
     work += (
         ["records put into the lists of regions by their headers"] if words else ["light", "regions", "instructions"]
     )
-    return f"work of the GPs: {', '.join(work + ['textures with their levels put into its memory'] * textures)}"
+    work += ["textures with their levels put into its memory"] * textures
+    return f"{coded('work of the GPs', 'PF301')}: {', '.join(work)}"
 
 
 def uncounted_pixels(width: int, height: int, *, composed: bool) -> str:
     """Return what becomes of a picture's pixels for no cycles; ``composed``: they have been brought, and are kept."""
     pixels = width * height
     if composed:
-        return f"what the frame buffer does with {pixels:,} pixels, 3 bytes each"
-    return f"{PIXELS}: {pixels:,} of 3 bytes each"
+        return coded(f"what the frame buffer does with {pixels:,} pixels, 3 bytes each", "PF302")
+    return f"{coded(PIXELS, 'PF302')}: {pixels:,} of 3 bytes each"
 
 
 def feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:

@@ -19,12 +19,12 @@ from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, fa
 from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations
 from tessellation.host.tessellator import Tessellation, TrimAccount, together, trims_of
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, bytes_to_gps, received
-from tessellation.microprogram.method import WrittenPass
+from tessellation.microprogram.method import LOADING, READING, WrittenPass
 from tessellation.microprogram.passes import Plan
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES, RESULTS
 from tessellation.plan.schedule import Stage, without_configuration
-from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import draw_on_nodes
 from tessellation.rendering.instructions import Region
 from tessellation.rendering.renderer import Rendering, plain_triangles, render
@@ -514,7 +514,7 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
     yield "reference", "every pixel of every frame equal" if not wrong else f"PIXELS DIFFER in frames {wrong}"
     if animation.session is not None:
         if animation.way == "direct":
-            yield "not counted", "results read outside the counted run"
+            yield "not counted", READING
         else:
             text = f"{number(animation.path_cycles)} cycles of the busiest path to a GP's memory"
             yield "results", text
@@ -524,7 +524,7 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
             "sampling by view",
             f"{plural(dropped, 'patch')} dropped, over all frames",
         )
-        yield "not counted", "database loaded outside the counted run"
+        yield "not counted", LOADING
     if animation.once:
         yield "tessellation", f"{counted(animation.cycles_before, 'cycle')} {_BEFORE}"
         yield "", f"schedule {' and '.join(dict.fromkeys(each.method.schedule for each in animation.once))}"
@@ -542,7 +542,7 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
     if trims := _trims(animation):
         yield from (("", f"{text}, over all frames") for text in trims.not_counted)
     if any(BLEND_STAGE in each.drawing for each in animation.frames):
-        yield "", "the answer whether a layer was the last"
+        yield "", LAST_LAYER
     yield "", f"{uncounted_pixels(*file.size, composed=False)}, of every frame"
     yield "wrote", file.output
 

@@ -443,7 +443,8 @@ def network_table(time: NetworkTime) -> Table:
          "; ".join(_reasons(node)))
         for node, waited in zip(time.nodes, time.waits, strict=True)
     ]  # fmt: skip
-    return Table(columns, rows, f"cycles of the nodes, {time.cycles:,} until all pixels are in the frame buffer")
+    title = f"cycles of the nodes, {time.cycles:,} until all pixels are in the frame buffer"
+    return Table(columns, rows, title, "node_times")
 
 
 def network_figure(time: NetworkTime) -> Timeline:

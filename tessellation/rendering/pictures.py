@@ -11,11 +11,11 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import guesses, set_in_vain
 from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.report import Json, Report, counted, facts, shares
+from pixelflow.simd.report import Json, Report, counted, facts, largest, machine_time, shares
 from tessellation import Tessellation, load
 from tessellation.host.tessellator import trims_of
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
-from tessellation.rendering.account import uncounted_pixels, uncounted_work
+from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import (
     NETWORK_KEYS,
     SAMPLE_STAGE,
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
 
 # The report of a picture that PixelFlow drew: cycles by stage, machine time, projection and composition.
+
+
+_MOST_STAGES = 7
+"""Stages that a brief names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def picture_report(
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", _work_of_gps(drawn)),
         *(("", text) for text in _trims(drawn, config)),
-        ("", "the answer whether a layer was the last" if BLEND_STAGE in stages else ""),
+        ("", LAST_LAYER if BLEND_STAGE in stages else ""),
         ("", uncounted_pixels(width, height, composed=drawn.composition is not None)),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
@@ -119,13 +123,24 @@ def picture_report(
     ]
     foot = f"= all of {len(nodes)} nodes together" if several else "= all"
     used = guesses([each.run for node in nodes for each in node.regions], config)
+    gone = f", {drawn.triangles.dropped:,} {_gone(drawn)}" if drawn.triangles.dropped else ""
+    work = (
+        f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}){gone}; "
+        f"{counted(nodes[0].places, 'region')}, {reached:,} pairs of a triangle and a region"
+        f"{', at 4 samples a pixel' * (drawn.samples > 1)}"
+    )
+    time = f"{machine_time(config.seconds(drawn.cycles))} at {config.clock_mhz} MHz"
+    equal = "every pixel equal" if same else "PIXELS DIFFER"
+    most = largest(_by_role(drawn), _MOST_STAGES)
+    labels = [label for label, _ in rows]
+    first = labels.index("not counted")
+    brief = [row for at, row in enumerate(rows) if first <= at < labels.index("tessellation")]
+    brief += [row for row in rows if row[0] in ("tessellation", "wrote")]
     return Report(
         "pixelflow render",
         (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
         [
-            f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
-            f"{drawn.triangles.dropped:,} {_gone(drawn)}; {counted(nodes[0].places, 'region')}, "
-            f"{reached:,} pairs of a triangle and a region{', at 4 samples a pixel' * (drawn.samples > 1)}",
+            work,
             "",
             shares(_by_role(drawn), "cycles", "stage", total=total, foot=foot),
             "",
@@ -133,9 +148,27 @@ def picture_report(
             *(("", network_table(drawn.composition)) if drawn.composition else ()),
             *used.parts,
         ],
+        brief=[
+            f"{scene}, {width}x{height}: {drawn.cycles:,} cycles, {time}; {equal}",
+            work,
+            f"{effective.label} · engine {engine}",
+            "",
+            shares(most, "cycles", "stage", total=total, foot=foot),
+            "",
+            *facts(brief),
+            used.line,
+        ],
         schema="pixelflow.render/1",
         figures=[network_figure(drawn.composition)] if drawn.composition else (),
-        data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
+        data={
+            "scene": scene,
+            "engine": engine,
+            "equals_reference": same,
+            "stage_cycles": total,
+            "facts": [list(row) for row in rows if row[1]],
+            "guesses": used.as_object(),
+            **_object(effective, drawn),
+        },
         notes=_in_vain(effective, drawn),
         failure=None if same else "the picture differs from the one drawn in 64-bit integers",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.configuration import KeyIndex
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text, shipped
@@ -19,6 +21,7 @@ from tessellation.picture import (
     CAMERA_PLACES,
     CAMERA_RANGES,
     FARTHEST,
+    GAMMA,
     NEAR_RANGE,
     SIZE,
     UPS,
@@ -72,6 +75,41 @@ def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
     return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
 
 
+COLOURS = {
+    "black": (0, 0, 0), "grey": (128, 128, 128), "silver": (192, 192, 192), "white": (255, 255, 255),
+    "red": (220, 40, 40), "orange": (240, 140, 30), "yellow": (245, 220, 60), "brown": (140, 90, 50),
+    "green": (50, 160, 70), "teal": (30, 150, 150), "blue": (50, 90, 210), "navy": (25, 35, 110),
+    "purple": (130, 60, 170), "pink": (240, 150, 180),
+}  # fmt: skip
+"""Colours by name, in the bytes of a picture."""
+
+
+def _is_colour(value: object) -> bool:
+    return (isinstance(value, str) and value in COLOURS) or several(3, whole(0, 255)).holds(value)
+
+
+BYTES = ValueKind(f"three whole numbers from 0 to 255, or a name: {', '.join(COLOURS)}", _is_colour)
+"""A colour in the bytes of a picture."""
+COLOUR = ValueKind(
+    "three numbers from 0 to 1, such as [0.8, 0.2, 0.2], three whole numbers from 0 to 255, or a name: "
+    + ", ".join(COLOURS),
+    lambda value: _is_colour(value) or several(3, number(0, 1)).holds(value),
+)
+"""A colour of a body: linear from 0 to 1, or in the bytes of a picture where a whole number is above 1."""
+
+
+def _bytes(value: str | list[int]) -> tuple[int, int, int]:
+    red, green, blue = COLOURS[value] if isinstance(value, str) else value
+    return red, green, blue
+
+
+def _linear(value: str | list[int] | list[float]) -> Sequence[float]:
+    """Return a colour of a body as linear red, green and blue, from which lighting makes its bytes."""
+    if not isinstance(value, str) and max(value) <= 1:
+        return value
+    return [(each / 255) ** GAMMA for each in (COLOURS[value] if isinstance(value, str) else value)]
+
+
 TEXT = ValueKind("text", lambda value: isinstance(value, str) and bool(value))
 TRUTH = ValueKind("true or false", lambda value: isinstance(value, bool))
 COORDINATES = several(3, number(-FAR, FAR))
@@ -82,13 +120,13 @@ def check(
     table: Mapping[str, object],
     kinds: Mapping[str, ValueKind],
     prefix: str,
-    name: str,
+    index: KeyIndex,
     faults: list[Fault],
     also: tuple[str, ...] = (),
 ) -> bool:
     """Report keys that a table may not have, besides ``also``, and values that those may not hold; True for none.
 
-    ``prefix`` says in messages whose keys they are, ``name`` is the file's.
+    ``prefix`` says in messages whose keys they are, ``index`` where they are in the file.
     """
     before = len(faults)
     for key, value in table.items():
@@ -97,10 +135,16 @@ def check(
             allowed = (*kinds, *also)
             near = nearest(key, allowed)
             hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
-            faults.append(Fault(f"{prefix}{key} is no key of a scene", Place(name), hint))
+            faults.append(Fault(f"{prefix}{key} is no key of a scene", _place(index, prefix, key), hint))
         elif not kind.holds(value):
-            faults.append(Fault(f"{prefix}{key} is {str(value)[:40]}", Place(name), f"expected {kind.text}"))
+            shown = str(value)[:40]
+            faults.append(Fault(f"{prefix}{key} is {shown}", _place(index, prefix, key), f"expected {kind.text}"))
     return len(faults) == before
+
+
+def _place(index: KeyIndex, where: str, key: str = "") -> Place:
+    """Return the place of a key of the table that messages call ``where``, such as ``body 2: ``."""
+    return index.place(f"{where.strip(': .').replace(' ', '.')}.{key}".strip("."))
 
 
 # The way of a camera through the frames of a scene: what it has come to at some of them, on straight lines between.
@@ -128,18 +172,18 @@ class CameraKey:
     told: Mapping[str, CameraWord]
 
 
-def camera_start(table: Mapping[str, object], name: str, faults: list[Fault]) -> Mapping[str, CameraWord]:
+def camera_start(table: Mapping[str, object], index: KeyIndex, faults: list[Fault]) -> Mapping[str, CameraWord]:
     """Return what ``[camera]`` says besides ``at``; what cannot be is reported, and nothing of it returned."""
     told = {key: value for key, value in table.items() if key != "at"}
-    if not check(told, _CAMERA, "camera.", name, faults, also=("at",)):
+    if not check(told, _CAMERA, "camera.", index, faults, also=("at",)):
         return {}
     contradictions = list(camera_contradictions(told))
-    faults += [Fault(f"camera: {message}", Place(name), hint) for message, hint in contradictions]
+    faults += [Fault(f"camera: {message}", index.place("camera"), hint) for message, hint in contradictions]
     return {} if contradictions else {key: _word(value) for key, value in told.items()}
 
 
 def camera_way(
-    tables: object, frames: object, start: Mapping[str, CameraWord], name: str, faults: list[Fault]
+    tables: object, frames: object, start: Mapping[str, CameraWord], index: KeyIndex, faults: list[Fault]
 ) -> tuple[CameraKey, ...]:
     """Return what ``[[camera.at]]`` says, in the order of frames; what cannot be is reported.
 
@@ -147,19 +191,25 @@ def camera_way(
     """
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         hint = "write [[camera.at]] for a frame; where the camera looks is look_at"
-        faults.append(Fault("camera.at is not a table", Place(name), hint))
+        faults.append(Fault("camera.at is not a table", index.place("camera.at"), hint))
         return ()
     if frames is None and tables:
-        faults.append(Fault("[[camera.at]] without frames", Place(name), "say how many: frames = 60"))
+        faults.append(Fault("[[camera.at]] without frames", index.place("camera.at"), "say how many: frames = 60"))
     if frames is not None and not tables:
         hint = "say where the camera comes to: [[camera.at]] with a frame; or leave frames out"
-        faults.append(Fault("frames of a camera that stands still", Place(name), hint))
+        faults.append(Fault("frames of a camera that stands still", index.place("frames"), hint))
     last = frames - 1 if isinstance(frames, int) and 1 < frames <= MOST_FRAMES else MOST_FRAMES - 1
     found: dict[int, CameraKey] = {}
     for number_, table in enumerate(tables, 1):
-        key = _key(table, f"camera.at {number_}", last, start, name, faults)
+        key = _key(table, f"camera.at {number_}", last, start, index, faults)
         if key is not None and key.frame in found:
-            faults.append(Fault(f"camera.at {number_}: frame {key.frame} a second time", Place(name), "join the two"))
+            faults.append(
+                Fault(
+                    f"camera.at {number_}: frame {key.frame} a second time",
+                    index.place(f"camera.at.{number_}.frame"),
+                    "join the two",
+                )
+            )
         elif key is not None:
             found[key.frame] = key
     keys = tuple(found[frame] for frame in sorted(found))
@@ -168,27 +218,34 @@ def camera_way(
         wrong = [frame for frame in range(last + 1) if not apart(tuple(eyes[frame]), tuple(places[frame]))]
         if wrong:
             hint = "lead one of them another way"
-            faults.append(Fault(f"at frame {wrong[0]} the eye has come to look_at", Place(name), hint))
+            faults.append(Fault(f"at frame {wrong[0]} the eye has come to look_at", index.place("camera.at"), hint))
     return keys
 
 
 def _key(
-    table: Mapping[str, object], where: str, last: int, start: Mapping[str, CameraWord], name: str, faults: list[Fault]
+    table: Mapping[str, object],
+    where: str,
+    last: int,
+    start: Mapping[str, CameraWord],
+    index: KeyIndex,
+    faults: list[Fault],
 ) -> CameraKey | None:
-    if not check(table, {"frame": whole(0, last), **_MOVING}, f"{where}: ", name, faults):
+    if not check(table, {"frame": whole(0, last), **_MOVING}, f"{where}: ", index, faults):
         return None
     told = {key: _word(value) for key, value in table.items() if key != "frame"}
     if "frame" not in table:
-        faults.append(Fault(f"{where} has no frame", Place(name), "say when: frame = 0"))
+        faults.append(Fault(f"{where} has no frame", _place(index, where), "say when: frame = 0"))
         return None
     if not told:
-        faults.append(Fault(f"{where} says nothing of the camera", Place(name), f"allowed: {', '.join(_MOVING)}"))
+        faults.append(
+            Fault(f"{where} says nothing of the camera", _place(index, where), f"allowed: {', '.join(_MOVING)}")
+        )
         return None
     stands = "eye" in start
     wrong = [key for key in (_ANGLES if stands else CAMERA_PLACES) if key in told]
     if wrong:
         hint = "[camera] has an eye: move that" if stands else "give [camera] an eye and look_at to begin with"
-        faults.append(Fault(f"{where}: {wrong[0]} of a camera that {_kind(stands)}", Place(name), hint))
+        faults.append(Fault(f"{where}: {wrong[0]} of a camera that {_kind(stands)}", _place(index, where), hint))
         return None
     frame = table["frame"]
     assert isinstance(frame, int)
@@ -245,7 +302,7 @@ def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
 # Scene files: TOML that says what stands where, how it is drawn, and from where it is seen.
 #
 # size = [640, 480]              # pixels; may be given anew where the file is read
-# background = [222, 224, 230]
+# background = [222, 224, 230]   # or a name: "white"
 # samples = 1                    # or 4
 # interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
 # [camera]                       # degrees; it moves back until all bodies are in the picture
@@ -273,7 +330,7 @@ def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
 # grid = [4, 3]                  # copies along x and y
 # spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
 # turns = 12.0                   #   each turned by so many degrees more than the one before it
-# colour = [0.66, 0.37, 0.21]    # linear red, green, blue
+# colour = [0.66, 0.37, 0.21]    # linear red, green, blue; or bytes [212, 162, 125]; or a name: "brown"
 # flat = false                   # one colour a triangle
 # blend = "over"                 # replace, over, add, multiply, sorted
 # alpha = 110                    # 0 to 255; for over, add and sorted
@@ -309,7 +366,7 @@ _MOST_COPIES = 10000
 
 _SCENE = {
     "size": several(2, whole(1, _LARGEST_SIDE)),
-    "background": several(3, whole(0, 255)),
+    "background": BYTES,
     "frames": whole(2, MOST_FRAMES),
     "samples": ValueKind("1 or 4", lambda value: is_number(value, whole=True) and value in (1, 4)),
     "interpolation": word("perspective", "affine"),
@@ -329,7 +386,7 @@ _BODY = {
     "grid": several(2, whole(1, _MOST_COPIES)),
     "spacing": several(2, number(-FAR, FAR)),
     "turns": number(-360, 360),
-    "colour": several(3, number(0, 1)),
+    "colour": COLOUR,
     "flat": TRUTH,
     "blend": word(*(blend.name.lower() for blend in Blend)),
     "alpha": whole(0, 255),
@@ -404,27 +461,34 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and numbers of 5000 digits
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
-        raise InputError(Fault(f"not TOML: {reason}", Place(name))) from None
+        at = re.search(r"\(at line (\d+), column (\d+)\)", reason)
+        place = Place(name, int(at[1]), int(at[2])) if at else Place(name)
+        raise InputError(Fault(f"not TOML: {reason.partition(' (at ')[0]}", place)) from None
+    index = KeyIndex(name, text)
     faults: list[Fault] = []
     tables = {"camera": dict, "body": list, "generated": list}
     scalars = {key: value for key, value in found.items() if key not in tables}
-    check(scalars, _SCENE, "", name, faults, also=tuple(tables))
+    check(scalars, _SCENE, "", index, faults, also=tuple(tables))
     parts: dict[str, Any] = {}
     for key, kind in tables.items():
         parts[key] = found.get(key, kind())
         if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
-            faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
+            faults.append(
+                Fault(f"{key} is not a table", index.place(key), f"write {'[[' if kind is list else '['}{key}...")
+            )
             parts[key] = kind()
-    camera = dict(camera_start(parts["camera"], name, faults))
-    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, name, faults)
-    bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
-    generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
-    _check_order(bodies, generated, name, faults)
+    camera = dict(camera_start(parts["camera"], index, faults))
+    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, index, faults)
+    bodies = [_body(each, number, index, faults) for number, each in enumerate(parts["body"], 1)]
+    generated = [_generated(each, number, index, faults) for number, each in enumerate(parts["generated"], 1)]
+    _check_order(bodies, generated, index, faults)
     if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
-        faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+        faults.append(
+            Fault(f"{many} generated triangles", index.place("generated"), f"up to {MOST_TRIANGLES} in a scene")
+        )
     if "interpolation" in found and not bodies:
         hint = "generated triangles are made on the screen, where all is linear"
-        faults.append(Fault("interpolation without a [[body]]", Place(name), hint))
+        faults.append(Fault("interpolation without a [[body]]", index.place("interpolation"), hint))
     if not bodies and not generated:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
     if faults:
@@ -432,7 +496,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     size = tuple(found.get("size", SIZE))
     return SceneFile(
         size,
-        tuple(found.get("background", BACKGROUND)),
+        _bytes(found["background"]) if "background" in found else BACKGROUND,
         found.get("samples", 1),
         _seen(View(width=size[0], height=size[1]), camera),
         found.get("frames", 1),
@@ -444,26 +508,28 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     )
 
 
-def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Placed | None:
+def _body(table: Mapping[str, Any], number: int, index: KeyIndex, faults: list[Fault]) -> Placed | None:
     where = f"body {number}"
-    if not check(table, _BODY, f"{where}: ", name, faults):
+    if not check(table, _BODY, f"{where}: ", index, faults):
         return None
     sources = [key for key in ("mesh", "patches") if key in table]
     if len(sources) != 1:
-        faults.append(Fault(f"{where} has {len(sources)} sources", Place(name), "give it a mesh or patches"))
+        faults.append(Fault(f"{where} has {len(sources)} sources", _place(index, where), "give it a mesh or patches"))
         return None
     told = [key for key in ("samples", "tolerance", "counts", "one_sided") if key in table]
     if sources == ["mesh"] and told:
-        faults.append(Fault(f"{where}: {told[0]} with a mesh", Place(name), "a mesh has its triangles already"))
+        faults.append(
+            Fault(f"{where}: {told[0]} with a mesh", _place(index, where, told[0]), "a mesh has its triangles already")
+        )
         return None
     source = table[sources[0]]
     contradictions = [*_unknown(sources[0], source), *_without_effect(table)]
     if contradictions:
-        faults += [Fault(f"{where}: {message}", Place(name), hint) for message, hint in contradictions]
+        faults += [Fault(f"{where}: {message}", _place(index, where), hint) for message, hint in contradictions]
         return None
     across, down = table.get("grid", (1, 1))
     if across * down > _MOST_COPIES:
-        faults.append(Fault(f"{where}: {across * down} copies", Place(name), f"up to {_MOST_COPIES}"))
+        faults.append(Fault(f"{where}: {across * down} copies", _place(index, where), f"up to {_MOST_COPIES}"))
         return None
     x, y, z = table.get("place", (0, 0, 0))
     step_x, step_y = table.get("spacing", (1.0, 1.0))
@@ -477,6 +543,8 @@ def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault])
     samples = table.get("samples", 8) if sources == ["patches"] and sampling is None else None
     used = {"name", "mesh", "patches", "place", "size", "turn", "grid", "spacing", "turns", "up", *told}
     rest = {key: value for key, value in table.items() if key not in used}
+    if "colour" in rest:
+        rest["colour"] = _linear(rest["colour"])
     return Placed(
         table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest,
         table.get("up", "z"), sampling, table.get("one_sided", False),
@@ -521,7 +589,7 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
 
 
 def _check_order(
-    bodies: list[Placed | None], generated: list[Generated | None], name: str, faults: list[Fault]
+    bodies: list[Placed | None], generated: list[Generated | None], index: KeyIndex, faults: list[Fault]
 ) -> None:
     """Report what is drawn after bodies that are sorted, and is not."""
     first = next((each for each in bodies if each and each.rest.get("blend") == "sorted"), None)
@@ -530,25 +598,27 @@ def _check_order(
     place, last = bodies.index(first), f"sorted bodies come last; {first.name} is sorted"
     for at, body in enumerate(bodies[place:], place + 1):
         if body and body.rest.get("blend") != "sorted":
-            faults.append(Fault(f"body {at} follows a body that is sorted, and is not", Place(name), last))
+            faults.append(
+                Fault(f"body {at} follows a body that is sorted, and is not", index.place(f"body.{at}"), last)
+            )
     if generated:
         hint = "generated families are drawn after all bodies and are not sorted"
-        faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", Place(name), hint))
+        faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", index.place("generated"), hint))
 
 
-def _generated(table: Mapping[str, object], number: int, name: str, faults: list[Fault]) -> Generated | None:
+def _generated(table: Mapping[str, object], number: int, index: KeyIndex, faults: list[Fault]) -> Generated | None:
     where = f"generated {number}"
     family = table.get("family")
     if not isinstance(family, str) or family not in FAMILIES:
         near = nearest(str(family), FAMILIES)
         hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(FAMILIES)
-        faults.append(Fault(f"{where}: family is {str(family)[:40]}", Place(name), hint))
+        faults.append(Fault(f"{where}: family is {str(family)[:40]}", _place(index, where, "family"), hint))
         return None
     told = {key: value for key, value in table.items() if key != "family"}
-    if not check(told, FAMILIES[family], f"{where}: ", name, faults):
+    if not check(told, FAMILIES[family], f"{where}: ", index, faults):
         return None
     missing = [key for key in _NEEDED[family] if key not in told]
     if missing:
-        faults.append(Fault(f"{where}: {family} needs {' and '.join(missing)}", Place(name)))
+        faults.append(Fault(f"{where}: {family} needs {' and '.join(missing)}", _place(index, where)))
         return None
     return Generated(family, told)

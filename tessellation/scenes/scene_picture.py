@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pixelflow.caveats import resting_on
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import side_object
-from pixelflow.simd.drawing import Frame, Picture, PictureDifference, draw_frame
-from pixelflow.simd.report import Json, Report, counted, facts, number, shares
+from pixelflow.simd.drawing import Frame, Ground, Picture, PictureDifference, draw_frame
+from pixelflow.simd.report import Json, Part, Report, counted, facts, largest, number, shares
+from pixelflow.simd.units import GUESSED
 from tessellation.picture import PictureOrder
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.scenes.scene_load import Scene
+
+_MOST_STAGES = 7
+"""Stages that a brief names."""
+_IN_BRIEF = ("reference", "instructions", "not counted", "tessellation", "wrote")
+"""Facts that a brief shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +75,37 @@ def draw_picture(
     ]
     size = f"{frame.width}x{frame.height}"
     parts = f"{machine.title}, {counted(side.parts, machine.part)}"
+    gone = f", {dropped:,} without an area" if dropped else ""
+    work = f"{counted(drawn, 'triangle')} in {counted(len(frame.draws), 'draw')}{gone}"
+    foot = f"= all, {side.whose_stages}"
+    assumed = [each for each in side.grounds.get("cycles", Ground()).constants if each.standing in GUESSED]
+    stages = largest(side.stages, _MOST_STAGES)
+    table: list[Part] = [shares(stages, "cycles", "stage", foot=foot), ""] if len(stages) > 1 else []
+    brief: list[Part] = [
+        f"{order.scene}, {size}: {side.cycles:,} cycles, {number(side.milliseconds)} ms at {side.clock_mhz:g} MHz",
+        f"{parts}; {work}, {counted(frame.samples, 'sample')} a pixel",
+        "",
+        *table,
+        *facts(row for row in rows if row[0] in _IN_BRIEF),
+        resting_on(len(assumed), machine.name),
+    ]
     report = Report(
         "pixelflow render",
         (order.scene, size, f"{counted(frame.samples, 'sample')} a pixel", parts),
         [
-            f"{counted(drawn, 'triangle')} in {counted(len(frame.draws), 'draw')}, {dropped:,} without an area",
+            work,
             "",
-            shares(side.stages, "cycles", "stage", foot=f"= all, {side.whose_stages}"),
+            shares(side.stages, "cycles", "stage", foot=foot),
             "",
             *facts(rows),
         ],
+        brief=brief,
         schema=f"pixelflow.render-{machine.name}/1",
         data={
             "scene": order.scene,
+            "all_instructions": sum(side.mix.values()),
+            "all_bytes": sum(side.traffic.values()),
+            "stage_cycles": sum(side.stages.values()),
             "size": [frame.width, frame.height],
             "samples": frame.samples,
             **{option.key: told[option.keyword] for option in drawing.options if option.key},

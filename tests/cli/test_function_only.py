@@ -54,7 +54,7 @@ def test_the_state_is_that_of_a_full_run(pixelflow, exchange: Path, program: str
 
 
 def test_the_report_says_that_no_time_was_simulated(pixelflow, exchange: Path) -> None:
-    out = pixelflow("run", "both.mc", "--preset", "tiny", "--function-only", "--range", "got", "--pe", "3").out
+    out = pixelflow("run", "both.mc", "--preset", "tiny", "--function-only", "--range", "got", "--pe", "3", "-v").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert {"1 ask", "1 take", "3 0.0.0.3 7"} <= set(lines)
     assert "cycle" not in out and "MHz" not in out

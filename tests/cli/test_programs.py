@@ -7,7 +7,9 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS, Program
-from pixelflow.simd.units import Standing
+from pixelflow.simd.configuration import leaves
+from pixelflow.simd.machine import machine_named
+from pixelflow.simd.units import GUESSED, Standing
 
 
 def names(folder: Path) -> list[str]:
@@ -205,8 +207,46 @@ def test_about_lists_every_guess(pixelflow) -> None:
     assert {rule["standing"] for rule in rules["rules"]} == {"derived", "fitted", "invented"}
     assert rules["not_read"] == []
     text = " ".join(pixelflow("about", "--model").out.split())
-    for heading in ("fitted: chosen so that", "invented: needed by the model", "not modelled"):
+    for heading in ("derived: computed", "invented: needed by the model", "not modelled"):
         assert heading in text
+
+
+@pytest.mark.parametrize("machine", ["pixelflow", "larrabee", "gen6", "attila"])
+def test_about_lists_every_assumption(pixelflow, machine: str) -> None:
+    """Each value and instruction that is fitted or invented is in one entry, which has a source."""
+    record = machine_named(machine)
+    found = json.loads(pixelflow("about", "--assumptions", "--machine", machine, "--json").out)["assumptions"]
+    values = {key for key, about, _, _ in leaves(record.configuration()) if about.standing in GUESSED}
+    assert values == {each["assumption"].partition(" = ")[0] for each in found if " = " in each["assumption"]}
+    costs = [each["assumption"].removeprefix("instructions ") for each in found if " = " not in each["assumption"]]
+    guessed = [each.mnemonic for each in record.instructions.values() if each.standing in GUESSED]
+    assert sorted(name for cost in costs for name in cost.split(", ")) == sorted(guessed)
+    assert all(each["source"] and each["standing"] in GUESSED for each in found)
+
+
+def test_instructions_by_names_and_by_word(pixelflow) -> None:
+    several = json.loads(pixelflow("isa", "add", "LD.E", "--json").out)["instructions"]
+    assert [each["mnemonic"] for each in several] == ["ADD", "LD"]
+    found = json.loads(pixelflow("isa", "--find", "Carry", "--json").out)["instructions"]
+    assert 1 < len(found) < len(INSTRUCTIONS)
+    assert all("carry" in f"{each['synopsis']} {each['family']} {each['manual']}".lower() for each in found)
+    assert pixelflow("isa", "--find", "nothing of the kind").code == 3
+    assert pixelflow("isa", "ADD", "--find", "carry").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["mandelbrot", "--machine", "larrabee"], "mandelbrot is an example of PixelFlow: pixelflow run mandelbrot"),
+        (["mandelbrot", "--machine", "attila"], "mandelbrot is an example of PixelFlow: pixelflow run mandelbrot"),
+        (["bloks", "--machine", "larrabee"], "did you mean the example blocks?"),
+        (["nope", "--machine", "larrabee"], "examples by name: bezier, blocks, "),
+        (["nope", "--machine", "gen6"], "nothing ships with this machine; name a file"),
+    ],
+)
+def test_a_name_on_another_machine_says_whose_it_is(pixelflow, words: list[str], hint: str) -> None:
+    result = pixelflow("run", *words)
+    assert result.code == 3 and hint in result.err
 
 
 def test_config_show_names_origin(pixelflow, folder: Path) -> None:

@@ -34,7 +34,7 @@ def _table(text: str) -> dict[str, list[str]]:
 
 
 def test_both_streams_stand_side_by_side(pixelflow, exchange: Path) -> None:
-    out = pixelflow("run", "both.mc", "--preset", "tiny", "--profile").out
+    out = pixelflow("run", "both.mc", "--preset", "tiny", "--profile", "-v").out
     rows = _table(out)
     assert rows["cycles"] == ["EIGC", "TIGC"]
     for at in (0, 1):

@@ -63,7 +63,7 @@ def test_commands(bash) -> None:
 
 
 def test_names_of_examples_and_exercises(bash) -> None:
-    assert bash("examples", "") >= {"show", "copy", "run"}
+    assert bash("examples", "") >= {"show", "copy"}
     assert bash("examples", "copy", "c") == {"carries"}
     assert bash("examples", "show", "to") == {"tour"}
     assert bash("grade", "--exercise", "f") == {"first"}

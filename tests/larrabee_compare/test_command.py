@@ -144,7 +144,7 @@ def test_the_report_says_how_far_the_vector_unit_is_from_64_bits(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["render", "enneper", "--samples", "3", "--size", "40x30", "--machine", "larrabee",
-                 "--projection", "vpu", "-o", "a.png"]) == 0  # fmt: skip
+                 "--projection", "vpu", "-v", "-o", "a.png"]) == 0  # fmt: skip
     out = capsys.readouterr().out
     assert "front end: transform" in out and "cycles of one core of Larrabee before" in out
     assert "of 1/256 pixel of 64 bits" in out and "of 25 vertices in bins on another 1/256 pixel" in out
@@ -165,7 +165,7 @@ def test_bars_in_colours_are_those_without_and_a_page_has_no_codes(scene: str, c
     shown = []
     for color in ("always", "never"):
         words = ["--width", "80", "--color", color, "compare", scene, "--dash", "--html", f"{color}.html"]
-        assert main(words) == 0
+        assert main([*words, "-v"]) == 0
         shown.append([line for line in capsys.readouterr().out.splitlines() if "│" in line])
     coloured, plain = shown
     assert any("\x1b[32m" in line for line in coloured) and not any("\\x1b" in line for line in coloured)
@@ -192,7 +192,7 @@ def test_values_of_the_core_model_are_set_and_said(scene: str, capsys: pytest.Ca
         found = json.loads(capsys.readouterr().out)
         cycles.append(found["cycles"])
         assert found["equals_reference"]
-        assert main(words) == 0
+        assert main([*words, "-v"]) == 0
         assert ("vector_latency 12, dual_issue false" in capsys.readouterr().out) is bool(more)
     assert cycles[1] > cycles[0]  # later results, and one instruction a cycle
 

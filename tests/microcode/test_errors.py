@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microcode import assemble
+from microcode.catalogue import Library, Operation, find
 from pixelflow.simd.errors import InputError, format_error
 
 
@@ -341,3 +342,9 @@ def test_a_bad_loop_is_one_fault_and_its_end_none() -> None:
     with pytest.raises(InputError) as caught:
         assemble("LOOP 70000\nENDL\nENDL\n")
     assert [fault.message for fault in caught.value.faults][1:] == ["ENDL without LOOP"]
+
+
+def test_a_routine_of_the_library_names_its_include() -> None:
+    with pytest.raises(InputError) as refused:
+        assemble("CALL fadd, [0], [4], [8]\nHALT\n")
+    assert refused.value.faults[0].hint == f"the library has it: {find(Library.TUNED, Operation.ADD).include}"

@@ -122,8 +122,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert spent["prices_given"] == {"operation": 0} and spent["prices_fj"]["operation"] == 0
     assert main(words) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "operation (0 fJ, " in shown
-    assert " 2,048 0 0.0 " in shown and "400 819.2 " in shown
+    assert "energy of the work done; prices invented (PF104)" in shown
+    assert "(fJ each), invented, but for those given: operation (0 fJ, invented: 60)" in shown
+    assert "an operation of a PE on a byte 2,048 0 0.0 given" in shown and "400 819.2 invented" in shown
     assert main([*words[:4], "--energy"]) == 0
     shown = capsys.readouterr().out
     assert "invented" in shown and "given" not in shown

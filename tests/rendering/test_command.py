@@ -234,5 +234,5 @@ def test_what_gps_do_for_trims_is_said(tmp_path: Path, capsys) -> None:
     trims = json.loads(capsys.readouterr().out)["trims"]
     assert main(["render", "rosette", "--samples", "3", "--size", "9x7", "-o", str(tmp_path / "o.png")]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert all(f" {trims[name]} " in shown for name in ("curves", "segments", "points_on_gps"))
-    assert f" {trims['gp_cycles_by_formula']:,} cycles" in shown
+    assert f"trims on the GPs (PF203): {trims['curves']} curves into {trims['segments']} segments" in shown
+    assert f"{trims['points_on_gps']} points of these evaluated, {trims['gp_cycles_by_formula']:,} cycles" in shown

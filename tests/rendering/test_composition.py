@@ -344,7 +344,7 @@ def test_the_command_says_what_nodes_do(tmp_path: Path, capsys: pytest.CaptureFi
     first, second = (node["cycles"] for node in found["nodes"])
     assert network["frame_cycles"] == max(first, second + 1) + 2 * 2 + 767 == found["cycles"]
     assert found["composition_cycles"] == found["cycles"] - found["slowest_node_cycles"]
-    assert main([*words, "--shaders", "1"]) == 0
+    assert main([*words, "--shaders", "1", "-v"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "rasterizers: edges" in shown and "shader 1 records" in shown
 

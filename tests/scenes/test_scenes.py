@@ -251,3 +251,18 @@ def test_a_bad_body_is_refused_with_its_name(wrong: Body, message: str) -> None:
 def test_triangles_without_an_area_are_dropped_and_counted() -> None:
     (draw,) = draws_of([body(corners=np.array([[0, 1, 2], [0, 0, 1], [2, 2, 2]]))], View(width=32, height=32))
     assert len(draw.triangles) == 1 and draw.triangles.dropped == 2
+
+
+def test_colours_have_three_forms_and_faults_have_lines() -> None:
+    def colour(text: str) -> list[float]:
+        (body,) = parse_scene(f'[[body]]\nmesh = "nut"\ncolour = {text}\n').bodies
+        return list(body.colour)
+
+    assert colour("[0, 1, 1]") == [0, 1, 1] and colour("[0.5, 0.25, 1]") == [0.5, 0.25, 1]
+    assert colour("[0, 255, 255]") == [0, 1, 1] and colour('"black"') == [0, 0, 0]
+    assert parse_scene('background = "white"\n[[body]]\nmesh = "nut"\n').background == (255, 255, 255)
+    text = '[[body]]\nmesh = "nut"\n[[body]]\nmesh = "nut"\ncolour = [0, 0, 256]\n[[camera.at]]\nframe = "x"\n'
+    with pytest.raises(InputError) as refused:
+        parse_scene(f"frames = 2\n{text}", "s.toml")
+    lines = {fault.message.split(" is ")[0]: fault.place.line for fault in refused.value.faults if fault.place}
+    assert lines == {"camera.at 1: frame": 8, "body 2: colour": 6}

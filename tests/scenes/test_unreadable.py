@@ -169,7 +169,7 @@ DRAWING = {
         ("folder", "folder: error: is a folder"),
         ("folder.toml", "folder.toml: error: is a folder"),
         ("folder.obj", "folder.obj: error: is a folder"),
-        ("broken.toml", "broken.toml: error: not TOML"),
+        ("broken.toml", "broken.toml:2:1: error: not TOML"),
         ("binary.toml", "binary.toml:1: error: this is a binary file"),
         ("latin.toml", "latin.toml:1:3: error: not UTF-8 text"),
         ("closed.toml", "closed.toml: error: cannot be read: Permission denied"),

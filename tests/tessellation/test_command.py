@@ -20,7 +20,7 @@ def run(capsys, *arguments) -> tuple[int, str, str]:
 
 def test_teapot_to_obj(capsys, tmp_path):
     target = tmp_path / "teapot.obj"
-    code, out, err = run(capsys, "teapot", *ON_TINY, "-o", target, "--weld", "--width", "80")
+    code, out, err = run(capsys, "teapot", *ON_TINY, "-o", target, "--weld", "--width", "80", "-v")
     assert code == 0
     for part in (
         "32 patches of 4x4 control points; 32 at 4x4 samples",
@@ -81,8 +81,8 @@ def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
 
 
 def test_longer_mantissas(capsys):
-    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid")
-    assert code == 0 and "4 bytes (hybrid)" in out
+    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid", "-v")
+    assert code == 0 and "mantissas of 4 bytes (hybrid)" in out and "rounding to binary32" in out
 
 
 def test_preview(capsys, tmp_path):
@@ -94,7 +94,7 @@ def test_preview(capsys, tmp_path):
 
 def test_a_file_with_mixed_samples(capsys, tmp_path):
     source = tmp_path / "net.bpt"
-    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--samples", "4,8,3", "-o", tmp_path / "a.ply")
+    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--samples", "4,8,3", "-o", tmp_path / "a.ply", "-v")
     out = " ".join(out.split())
     assert code == 0 and all(part in out for part in ("11 at 4x4", "11 at 8x8", "10 at 3x3"))
     points = "".join(f"{i} {j} {i * j}e-41\n" for i in range(3) for j in range(3))
@@ -176,7 +176,7 @@ def test_normals_that_overflow_are_reported_and_never_written(capsys, tmp_path):
     # First differences overflow binary32, so that no normal comes out; the points are right.
     rows = [f"{s}3e38 {j} 0\n" for s in ("-", "", "-") for j in range(3)]
     source.write_text("1\n2 2\n" + "".join(rows))
-    code, out, err = run(capsys, source, *ON_TINY, "-o", tmp_path / "huge.obj")
+    code, out, err = run(capsys, source, *ON_TINY, "-o", tmp_path / "huge.obj", "-v")
     assert code == 0, err
     assert "of binary32" in " ".join(out.split())
     assert (tmp_path / "huge.obj").exists() and "nan" not in (tmp_path / "huge.obj").read_text()
@@ -184,9 +184,9 @@ def test_normals_that_overflow_are_reported_and_never_written(capsys, tmp_path):
 
 def test_a_result_beyond_the_limits_is_an_expectation_that_failed(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("tessellation.host.tessellator.LIMIT", 0.25)
-    code, _, err = run(capsys, "enneper", *ON_TINY, "-o", tmp_path / "e.obj")
-    assert code == 1 and "reference" in err
-    assert (tmp_path / "e.obj").exists()
+    code, out, err = run(capsys, "enneper", *ON_TINY, "-o", tmp_path / "e.obj")
+    assert code == 1 and "from the reference" in err
+    assert "worst error" in out and (tmp_path / "e.obj").exists()
 
 
 @pytest.mark.slow

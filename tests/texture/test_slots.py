@@ -77,7 +77,7 @@ def test_a_machine_full_of_marks_has_no_idle_slot() -> None:
 
 def test_the_report_has_both(capsys: pytest.CaptureFixture[str]) -> None:
     """In `texture_copy` an EMC of each module writes 32 PEs, then all PEs read, four at a time, by a base."""
-    assert main(["run", "texture_copy", "--width", "200"]) == 0
+    assert main(["run", "texture_copy", "--width", "200", "-v"]) == 0
     text = capsys.readouterr().out
     assert main(["run", "texture_copy", "--json"]) == 0
     ledger = json.loads(capsys.readouterr().out)["ledger"]

@@ -6,7 +6,7 @@ A report is made once, beside what it is about; text, JSON, Markdown, HTML and a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from pixelflow.simd.errors import printable
@@ -115,7 +115,12 @@ class Report:
     parts: Sequence[Part] = ()
     """What is told about the work."""
     results: Sequence[Part] = ()
-    """What was asked for: what is left where somebody wants no report."""
+    """What was asked for: what is left where no report is wanted."""
+    brief: Sequence[Part] = ()
+    """The answer on one screen: what text shows in place of title and parts where the whole account is not asked for.
+
+    It says nothing that the parts do not say, except for how many rows of a table are joined into one.
+    """
     schema: str = ""
     """Name and version of its JSON."""
     data: Mapping[str, Json] = field(default_factory=dict)
@@ -132,6 +137,16 @@ class Report:
         """The title as a paragraph, the parts and the results."""
         head = (" · ".join((self.title, *self.subject)),) if self.title else ()
         return (*head, *self.parts, *self.results)
+
+    @property
+    def brief_parts(self) -> tuple[Part, ...]:
+        """The brief and the results; all parts of a report without a brief."""
+        return (*self.brief, *self.results) if self.brief else self.all_parts
+
+    def with_parts(self, more: Sequence[Part], **data: Json) -> Report:
+        """Return the report with ``more`` parts, shown in the brief too, and their ``data``."""
+        brief = [*self.brief, *more] if self.brief else ()
+        return replace(self, parts=[*self.parts, *more], brief=brief, data={**self.data, **data})
 
 
 # Figures as text: counts, shares, spreads and times, the same in every report.
@@ -232,6 +247,21 @@ def shares(
     columns = (Column(unit, number, bars=True), Column("share", verbatim), Column(what))
     cells = [(value, share(value, whole), name) for name, value in rows]
     return Table(columns, cells, title, foot=[(whole, share(whole, whole), foot)] if foot else ())
+
+
+def largest(values: Mapping[str, int] | Iterable[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    """Return the ``most`` largest amounts in their order, then the sum of the others as one.
+
+    What is less than a thousandth of the whole is among the others, unless there is no second one of these.
+    """
+    rows = [row for row in (values.items() if isinstance(values, Mapping) else values) if row[1]]
+    least = sum(value for _, value in rows) / 1000
+    order = sorted(range(len(rows)), key=lambda at: -rows[at][1])
+    kept = {at for at in order[:most] if rows[at][1] >= least}
+    left = [value for at, (_, value) in enumerate(rows) if at not in kept]
+    if len(left) < 2:
+        return rows
+    return [*(rows[at] for at in sorted(kept)), (f"{len(left)} others", sum(left))]
 
 
 def verbatim(figure: str) -> str:

@@ -9,7 +9,7 @@ from tests.architecture.source_tree import STANDARD, file_of, imports, module_na
 CORE = "pixelflow.simd"
 APART = "pixelflow.simd.report"
 """Reports know of the core their own files, and what their row names."""
-NODE = "pixelflow.config pixelflow.isa pixelflow.node"
+NODE = "pixelflow.caveats pixelflow.config pixelflow.isa pixelflow.node"
 
 TABLE = {
     CORE: "",
@@ -25,13 +25,14 @@ TABLE = {
     "pixelflow.simd.report.notebook": "pixelflow.simd.errors rich pandas polars PIL",
     "pixelflow.simd.workers": "distributed",
     "pixelflow.simd.trace": "perfetto google.protobuf vcd",
+    "pixelflow.caveats": "",
     "pixelflow.config": "",
     "pixelflow.course": f"{NODE} numpy",
     "pixelflow.debugger": f"{NODE} pixelflow.observe numpy",
     "pixelflow.debugger.expressions": f"{NODE} microcode numpy",
     "pixelflow.evidence": "rich",
     "pixelflow.isa": "",
-    "pixelflow.node": "pixelflow.config pixelflow.isa pixelflow.observe numpy",
+    "pixelflow.node": "pixelflow.caveats pixelflow.config pixelflow.isa pixelflow.observe numpy",
     "pixelflow.node.kernels": "pixelflow.isa numpy",
     "pixelflow.observe": "",
     "pixelflow.observe.dashboard_frame": "rich",
@@ -50,14 +51,14 @@ TABLE = {
     "tessellation.picture.preview": "numpy PIL",
     "tessellation.rendering.machine": f"{NODE} pixelflow.observe microcode numpy",
     "tessellation.reproduction.curves": "pixelflow.evidence pixelflow.node matplotlib",
-    "tessellation.scenes": "pixelflow.config numpy",
+    "tessellation.scenes": "pixelflow.caveats pixelflow.config numpy",
     "pim_kernels": f"{NODE} pixelflow.observe microcode numpy",
-    "larrabee_bridge": "pixelflow.evidence microcode numpy",
+    "larrabee_bridge": "pixelflow.caveats pixelflow.evidence microcode numpy",
     "larrabee_bridge.claims.paper": "pixelflow.evidence tessellation",
     "larrabee_bridge.compare": f"{NODE} tessellation numpy",
-    "gen6_bridge": "pixelflow.evidence numpy",
+    "gen6_bridge": "pixelflow.caveats pixelflow.evidence numpy",
     "gen6_bridge.compare": "tessellation numpy",
-    "attila_bridge": "pixelflow.evidence numpy",
+    "attila_bridge": "pixelflow.caveats pixelflow.evidence numpy",
 }
 """What a room may import besides the standard library, its own package and the core; the longest name counts."""
 COMMANDS = "pixelflow.cli"
