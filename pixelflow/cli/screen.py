@@ -475,10 +475,11 @@ class Screen:
     def show(self, report: Report) -> None:
         """Print a report in the form that was asked for, then its notes; ``--quiet`` leaves the results.
 
-        Its page is written where one was asked for.
+        Text is its brief, and with ``--verbose`` the whole. Its page is written where one was asked for.
         """
         if self.format == "text":
-            shown: Sequence[Part] = report.results if self.quiet else report.all_parts
+            whole = report.all_parts if self.verbose else report.brief_parts
+            shown: Sequence[Part] = report.results if self.quiet else whole
             if shown:
                 self.print(*shown)
         elif self.format == "json":

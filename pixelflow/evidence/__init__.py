@@ -2,6 +2,7 @@
 
 from pixelflow.evidence.claim import (
     Basis,
+    CellOf,
     Check,
     CheckedClaim,
     Claim,
@@ -9,6 +10,7 @@ from pixelflow.evidence.claim import (
     ClaimVerdict,
     Digits,
     Figure,
+    Layout,
     Measured,
     Note,
     PrintedRange,
@@ -26,6 +28,7 @@ __all__ = [
     "AnyPaper",
     "Basis",
     "Bench",
+    "CellOf",
     "Check",
     "CheckedClaim",
     "Claim",
@@ -34,6 +37,7 @@ __all__ = [
     "Derivation",
     "Digits",
     "Figure",
+    "Layout",
     "Measured",
     "NotMeasured",
     "Note",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -184,8 +184,13 @@ class Row:
         return 100 * (self.found / self.published - 1) if self.published and self.found is not None else None
 
     @property
+    def met(self) -> bool:
+        """True where the print has this figure, as it is or in one of the ways to read it."""
+        return self.verdict is RowVerdict.EQUAL or (self.verdict is RowVerdict.READING and self.prints(self.found))
+
+    @property
     def fitted(self) -> bool:
-        """Whether the row is equal because a parameter was chosen so."""
+        """True where the row is equal because a parameter was chosen so."""
         return self.verdict is RowVerdict.EQUAL and self.basis.standing == _FITTED
 
     @property
@@ -233,6 +238,36 @@ class Row:
     def prints(self, value: Number | None) -> bool:
         """Whether a figure, or none, would be printed as it was published."""
         return value is None or (self.published is not None and self.digits.prints(value, self.published, self.step))
+
+
+# Layouts: a table with the rows and columns that the paper prints, and the rows of figures that belong to its places.
+
+
+@dataclass(frozen=True, slots=True)
+class CellOf:
+    """One place of a printed table: the row that has its figure, by item and unit, and the form of the print."""
+
+    item: str
+    unit: str = "cycles"
+    suffix: str = ""
+    """What follows the figure in print, such as the K of thousands."""
+    scale: int = 1
+    """What the figure is divided by, in print."""
+    printed: str = ""
+    """Item of the row that has the published figure, where one is printed for several places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A table as printed: its headings, and rows of texts and places of figures."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str | CellOf, ...], ...]
+
+    @property
+    def cells(self) -> Iterator[CellOf]:
+        """The places of figures, row by row."""
+        return (cell for row in self.rows for cell in row if isinstance(cell, CellOf))
 
 
 Value = int | float | bool | str | None
@@ -330,6 +365,8 @@ class Claim:
     """On the whole of it: where the paper is at odds with itself, or leaves something open."""
     digits: Digits | None = None
     """How the table prints figures that have more digits than it, where that matters."""
+    layout: Layout | None = None
+    """How the table is printed, where it is one."""
 
     def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:
         """Return rows of the printed and expected figures that were found."""

@@ -34,6 +34,8 @@ class Column:
     least: int = 12
     style: str = ""
     """Name of a rich style, for text in colour."""
+    accent: str = ""
+    """A sign: only cells that have it are in the style, and in the accent colour of a page."""
     bars: bool = False
     """Whether a page shows its numbers as bars too, none below 0: the longest is the greatest of them."""
 
@@ -115,7 +117,12 @@ class Report:
     parts: Sequence[Part] = ()
     """What is told about the work."""
     results: Sequence[Part] = ()
-    """What was asked for: what is left where somebody wants no report."""
+    """What was asked for: what is left where no report is wanted."""
+    brief: Sequence[Part] = ()
+    """The answer on one screen: what text shows in place of title and parts where the whole account is not asked for.
+
+    It says nothing that the parts do not say, except for how many rows of a table are joined into one.
+    """
     schema: str = ""
     """Name and version of its JSON."""
     data: Mapping[str, Json] = field(default_factory=dict)
@@ -132,6 +139,11 @@ class Report:
         """The title as a paragraph, the parts and the results."""
         head = (" · ".join((self.title, *self.subject)),) if self.title else ()
         return (*head, *self.parts, *self.results)
+
+    @property
+    def brief_parts(self) -> tuple[Part, ...]:
+        """The brief and the results; all parts of a report without a brief."""
+        return (*self.brief, *self.results) if self.brief else self.all_parts
 
 
 # Figures as text: counts, shares, spreads and times, the same in every report.
