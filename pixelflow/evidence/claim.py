@@ -258,7 +258,7 @@ class CellOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PrintedForm:
     """A table as printed: its headings, and rows of texts and places of figures."""
 
     heads: tuple[str, ...]
@@ -365,7 +365,7 @@ class Claim:
     """On the whole of it: where the paper is at odds with itself, or leaves something open."""
     digits: Digits | None = None
     """How the table prints figures that have more digits than it, where that matters."""
-    layout: Layout | None = None
+    layout: PrintedForm | None = None
     """How the table is printed, where it is one."""
 
     def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:

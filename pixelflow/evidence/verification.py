@@ -66,9 +66,15 @@ def evidence_report(
     else:
         brief += ["", *([counts] if counts else []), _MORE if few else _MORE_OF_ALL]
     return Report(
-        paper.title, (f"machine {paper.sha256[:12]}",) if paper.sha256 else (), parts=[*pages, *rest], brief=brief,
-        schema="pixelflow.verify/2", data=table_data(verified), failure=failure, figures=tuple(_curves(verified)),
-    )  # fmt: skip
+        f"pixelflow verify: {paper.title}",
+        (f"machine {paper.sha256[:12]}",) if paper.sha256 else (),
+        [*pages, *rest],
+        brief=brief,
+        schema="pixelflow.verify/2",
+        data=table_data(verified),
+        failure=failure,
+        figures=tuple(_curves(verified)),
+    )
 
 
 _LEGEND = "R reproducible, M mechanical, P by proxy, N not reproducible"

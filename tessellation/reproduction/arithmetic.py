@@ -88,8 +88,8 @@ def _counts(bench: ThesisBench) -> list[RoutineCounts]:
     counts = []
     for (name, runs), (_, printed, *_) in zip(_executed(bench).items(), table(1).rows, strict=True):
         finite = runs.get("generic finite", runs["generic"])
-        cycles = (runs[library].cycles for library in ("plain", "tuned", "generic"))
-        counts.append(RoutineCounts(name, printed, *cycles, finite.cycles, start_ups(finite)))
+        plain, tuned, generic = (runs[library].cycles for library in ("plain", "tuned", "generic"))
+        counts.append(RoutineCounts(name, printed, plain, tuned, generic, finite.cycles, start_ups(finite)))
     return counts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pixelflow.evidence import CellOf, Layout
+from pixelflow.evidence import CellOf, PrintedForm
 from tessellation.reproduction.thesis import Cell, table
 
 _OPERATIONS = {"int_to_float": "Integer->Float", "sqrt": "Square Root"}
@@ -35,10 +35,10 @@ _WRITES = tuple(f"Write Module {module}'s {axis}" for axis in "XYZ" for module i
 _Cells = tuple[str | CellOf, ...]
 
 
-def _layout(number: int, row: Callable[[tuple[Cell, ...]], _Cells], heads: tuple[str, ...] = ()) -> Layout:
+def _layout(number: int, row: Callable[[tuple[Cell, ...]], _Cells], heads: tuple[str, ...] = ()) -> PrintedForm:
     """Return a table from the cells of each of its rows, with ``heads`` where it does not have those of the data."""
     printed = table(number)
-    return Layout(heads or printed.columns, tuple(map(row, printed.rows)))
+    return PrintedForm(heads or printed.columns, tuple(map(row, printed.rows)))
 
 
 def _named(*items: str, unit: str = "cycles") -> Callable[[tuple[Cell, ...]], _Cells]:
@@ -50,7 +50,7 @@ def _thousands(item: str, printed: str = "") -> CellOf:
     return CellOf(item, suffix="K", scale=1000, printed=printed)
 
 
-def _steps() -> Layout:
+def _steps() -> PrintedForm:
     """Return table 11 with a line for each of the fifteen batches, of which the data have one for all."""
     batches = (
         (part, ahead, write, _thousands(f"batch {at}", "a batch, mean of 15"))
@@ -58,7 +58,7 @@ def _steps() -> Layout:
             zip(_PARTS, (*_PARTS[1:], ""), ("", "", *_WRITES, ""), strict=True), start=1
         )
     )
-    return Layout(
+    return PrintedForm(
         ("EMC Operations", "From TASICs to EMCs", "From EMCs to TASICs", "Cycles"),
         (
             ("Load Base Addresses", "", "", _thousands("load base addresses")),
@@ -70,7 +70,7 @@ def _steps() -> Layout:
     )
 
 
-LAYOUTS: dict[str, Layout] = {
+LAYOUTS: dict[str, PrintedForm] = {
     "table 1": _layout(1, lambda cells: (
         _OPERATIONS.get(str(cells[0]), str(cells[0]).capitalize()),
         CellOf(f"{cells[0]}, plain"),
@@ -103,7 +103,7 @@ LAYOUTS: dict[str, Layout] = {
     "table 11": _steps(),
     "table 12": _layout(12, lambda cells: (str(cells[0]), CellOf(f"{cells[0]} net"), CellOf(f"{cells[0]} net", "ms"))),
     "table 13": _layout(13, _named("{} mantissa bytes, multiply", "{} mantissa bytes, add")),
-    "libraries": Layout(
+    "libraries": PrintedForm(
         ("Operation", "table 1", "tuned", "generic", "generic, finite", "start-ups", "of finite"),
         tuple(
             (
