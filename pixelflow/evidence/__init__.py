@@ -1,4 +1,4 @@
-"""Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
+"""Evidence: what papers claim, as data, with what is measured here; knows neither a paper nor a machine."""
 
 from pixelflow.evidence.claim import (
     Basis,

@@ -1,4 +1,4 @@
-"""Tables of rows: how a paper's figures stand beside what was measured, for people and in JSON."""
+"""Tables: a paper's figures with what was measured, for people and in JSON."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def derivation_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def checks_table(found: CheckedClaim, title: str = "") -> Table:
-    """Return the results of a finding beside what they may be."""
+    """Return the results of a finding with what they may be."""
     columns = (
         Column("result", key="item", least=20),
         Column("found", figure_text, "found"),

@@ -55,7 +55,7 @@ class RoutineCounts:
 
     @property
     def nearer_to_one(self) -> bool:
-        """Whether the print is nearer, in proportion, to the plain routine than to either generic one."""
+        """True where the print is nearer, in proportion, to the plain routine than to either generic one."""
         off = [abs(log(found / self.printed)) for found in (self.plain, self.generic, self.finite)]
         return off[0] < min(off[1:])
 

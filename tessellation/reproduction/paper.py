@@ -24,7 +24,7 @@ _Results = Callable[[ThesisBench], list[Check]]
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What executes the rows of one place, and what computes its results, with PE data, which rows do without."""
+    """Functions for one place: those that execute its rows, and those that compute its results, which need PE data."""
 
     parts: tuple[_Part, ...]
     results: tuple[_Results, ...] = ()

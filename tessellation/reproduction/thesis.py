@@ -56,7 +56,7 @@ _ALL = (
         ("3.5", "the SDRAM data bandwidth will be one 4-byte word every 11 cycles"),
         ("4.1.3, table 6", "Sends Per Block 2 ... TASIC Cycles 2,560; 1 ... 2,048")),
     _contradiction("table5-n8", "4.1.3",
-        "5,144 is 8 multiplications and 8 additions and nothing else; the operations that stand beside it take 5,007",
+        "5,144 is 8 multiplications and 8 additions and nothing else; the operations printed with it take 5,007",
         ("2.2.3, table 1", "Add 390, Multiply 253"),
         ("4.1.3, table 5", "n = 8: Multiplies 9, Adds 7, Cycles 5144")),
     _model("own-sums", "4.1.3",

@@ -17,8 +17,7 @@ from tessellation import Method, load
 from tessellation.host.session import Session
 from tessellation.microprogram.method import library_named
 from tessellation.plan.schedule import Stage
-from tessellation.reproduction import PAPER, ThesisBench, arithmetic
-from tessellation.reproduction import whole_passes as passes
+from tessellation.reproduction import PAPER, ThesisBench, arithmetic, whole_passes
 from tessellation.reproduction.arithmetic import routine_excess
 from tessellation.reproduction.bench import counted, spent
 from tessellation.reproduction.cost_model import THESIS_CYCLES, pass_cycles
@@ -172,14 +171,14 @@ NETS = {f"{n}x{n} net" for n in range(4, 13)}
     ids=lambda stages: ", ".join(stages),
 )
 def test_a_stage_that_is_not_counted_is_off(stages, bench, monkeypatch):
-    monkeypatch.setattr(passes, "counted", lambda run: counted(run) - spent(run, *stages))
+    monkeypatch.setattr(whole_passes, "counted", lambda run: counted(run) - spent(run, *stages))
     assert off(PAPER.rows("table 12", bench)) == NETS
     assert "bicubic pass (5)" in off(PAPER.rows("section 5", bench))
 
 
 @pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(99, 100), Fraction(101, 100)])
 def test_a_wrong_formula_of_a_pass_is_off(factor, bench, monkeypatch):
-    monkeypatch.setattr(passes, "pass_cycles", lambda n, count: int(pass_cycles(n, count) * factor))
+    monkeypatch.setattr(whole_passes, "pass_cycles", lambda n, count: int(pass_cycles(n, count) * factor))
     assert off(PAPER.rows("section 5", bench)) == {"the same at the costs of the thesis, all counted"}
 
 
@@ -191,7 +190,7 @@ def test_wrong_costs_of_routines_are_off(bench, monkeypatch):
 
 @pytest.mark.parametrize("cycles", [-1, 1])
 def test_a_single_cycle_of_a_pass_counts(cycles, bench, monkeypatch):
-    monkeypatch.setattr(passes, "counted", lambda run: counted(run) + cycles)
+    monkeypatch.setattr(whole_passes, "counted", lambda run: counted(run) + cycles)
     assert off(PAPER.rows("table 12", bench)) == NETS
 
 

@@ -20,9 +20,7 @@ from pixelflow.evidence.verification import evidence_report, markdown
 from pixelflow.simd.report import as_text
 from pixelflow.simd.report.html import page
 from tessellation.plan.schedule import Stage
-from tessellation.reproduction import PAPER, ThesisBench, thesis
-from tessellation.reproduction import results as tessellations
-from tessellation.reproduction import whole_passes as passes
+from tessellation.reproduction import PAPER, ThesisBench, results, thesis, whole_passes
 from tessellation.reproduction.bench import counted, spent
 from tessellation.reproduction.cost_model import pass_cycles
 
@@ -85,14 +83,14 @@ def wrong(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wrong_formula_fails(verify, monkeypatch):
-    monkeypatch.setattr(passes, "pass_cycles", lambda n, batches: pass_cycles(n, batches) * 9 // 10)
+    monkeypatch.setattr(whole_passes, "pass_cycles", lambda n, batches: pass_cycles(n, batches) * 9 // 10)
     result = verify("section5", "--timing-only")
     assert result.code == 1 and "all counted: formula 91,101, derived 101,224 cycles" in result.err
 
 
 def test_a_stage_left_out_fails(verify, monkeypatch):
     left_out = (Stage.DISTRIBUTION, Stage.ADDRESSES, Stage.COPY)
-    monkeypatch.setattr(passes, "counted", lambda run: counted(run) - spent(run, *left_out))
+    monkeypatch.setattr(whole_passes, "counted", lambda run: counted(run) - spent(run, *left_out))
     result = verify("section5", "--timing-only")
     assert result.code == 1 and "measured 93,076, predicted 102,656 cycles" in result.err
 
@@ -167,7 +165,7 @@ def test_sentences_are_always_whole(option, verify):
 
 def test_wrong_bits_fail_and_are_named(verify, monkeypatch, tmp_path):
     """As a routine that rounds wrongly would leave them: the last bit of one number in a thousand."""
-    right = tessellations.single_samples
+    right = results.single_samples
 
     def wrong(nets, samples):
         points, normals = right(nets, samples)
@@ -175,7 +173,7 @@ def test_wrong_bits_fail_and_are_named(verify, monkeypatch, tmp_path):
         found.view(np.uint32).reshape(-1)[::1000] ^= 1
         return found, normals
 
-    monkeypatch.setattr(tessellations, "single_samples", wrong)
+    monkeypatch.setattr(results, "single_samples", wrong)
     result = verify("appendix-b", "--json", "--markdown", tmp_path / "report.md")
     assert result.code == 1 and "5 results wrong:" in result.err
     assert "appendix b: kept and brought back, explicit: 32 wrong of 49,152, allowed 0" in result.err
