@@ -56,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
     add("--machine", metavar="NAME", help="whose paper (default: pixelflow)")
     add("--strict", action="store_true", help="let every figure fail that is not as published")
+    add("--explain", action="store_true", help="show what decides and predicts the figures, and the notes")
+    add("--full", action="store_true", help="show every row, and all that --explain has")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
     add("--timing-only", action="store_true", help="count cycles and compute no results")
     add_choice(parser)
@@ -82,6 +84,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
     if args.timing_only and not paper.computes:
         raise UsageError("--timing-only", "the measures of this paper are not of two kinds")
+    for option in ("--full", "--explain"):
+        if paper.in_words and getattr(args, option[2:]):
+            raise UsageError(option, "the claims of this paper are sentences, which are always shown whole")
     everything = " ".join(["pixelflow verify", *own, "--list"])
     _check_outputs(args, paper)
     if args.list:
@@ -134,7 +139,9 @@ def verify(
         with output_file(args.figure, binary=True) as stream:
             rows = {found.claim.name: found.rows for found in verified.findings}
             paper.draw(stream, PurePath(args.figure).suffix.lower()[1:], rows, bench)
-    return evidence_report(verified, screen.width, quiet=screen.quiet, strict=args.strict)
+    return evidence_report(
+        verified, screen.width, quiet=screen.quiet, strict=args.strict, full=args.full, explain=args.explain
+    )
 
 
 def _unwatched(machine: object) -> None:

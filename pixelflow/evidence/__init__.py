@@ -1,7 +1,8 @@
-"""Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
+"""Evidence: what papers claim, as data, with what is measured here; knows neither a paper nor a machine."""
 
 from pixelflow.evidence.claim import (
     Basis,
+    CellOf,
     Check,
     CheckedClaim,
     Claim,
@@ -11,6 +12,7 @@ from pixelflow.evidence.claim import (
     Figure,
     Measured,
     Note,
+    PrintedForm,
     PrintedRange,
     Quotation,
     Reason,
@@ -26,6 +28,7 @@ __all__ = [
     "AnyPaper",
     "Basis",
     "Bench",
+    "CellOf",
     "Check",
     "CheckedClaim",
     "Claim",
@@ -39,6 +42,7 @@ __all__ = [
     "Note",
     "Number",
     "Paper",
+    "PrintedForm",
     "PrintedRange",
     "Quotation",
     "Reason",

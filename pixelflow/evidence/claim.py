@@ -1,9 +1,9 @@
-"""Claims: what a paper says in one place, what was measured beside it, and how that came out."""
+"""Claims: a paper's statement in one place, what was measured for it, and how that came out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -11,7 +11,7 @@ from typing import cast
 
 from pixelflow.evidence.derivation import Derivation, Number, same
 
-# Checks: a result that was computed, beside how far it may be off. What is not held makes a verification fail.
+# Checks: a result that was computed, and how far it may be off. What is not held makes a verification fail.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Check:
 
     @property
     def held(self) -> bool:
-        """Whether the results are right; a figure that is no number is not."""
+        """True where the results are right; a figure that is no number is not."""
         return self.found <= self.most
 
 
@@ -36,7 +36,7 @@ class Check:
 
 
 class Reason(StrEnum):
-    """What kind of note it is."""
+    """Kind of a note."""
 
     CONTRADICTION = "contradiction"
     """The paper says one thing in one place and another thing in another; both are quoted."""
@@ -50,7 +50,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What a paper says in one place, in its own words or figures."""
+    """Quotation of a paper: one place, in its own words or figures."""
 
     section: str
     quote: str
@@ -86,7 +86,7 @@ class Digits(StrEnum):
     CUT = "cut"
 
     def prints(self, value: Number, published: Number, step: Number) -> bool:
-        """Whether a figure is printed as ``published`` where the last digit stands for ``step``; 0 for all digits."""
+        """True where a figure is printed as ``published`` if the last digit counts ``step``; 0 for all digits."""
         if not step:
             return value == published
         # As decimal fractions: 8.45 / 0.1 in binary is not what a reader computes.
@@ -94,7 +94,7 @@ class Digits(StrEnum):
         return (exact + (unit / 2 if self is Digits.ROUNDED else 0)) // unit * unit == Fraction(str(published))
 
 
-# Rows: a published figure beside its formula and what was measured, and what becomes of a difference.
+# Rows: a published figure with its formula and what was measured, and what becomes of a difference.
 #
 # No range excuses anything. A measured figure that is not the published one is *predicted*, to the last digit, by an
 # expression of machine parameters and of counts that the program's structure gives; or the print contradicts itself and
@@ -139,7 +139,7 @@ _FITTED = "fitted"
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What decides a measured figure: how well founded that rule is, and the rule in words."""
+    """Foundation of a measured figure: how well founded that rule is, and the rule in words."""
 
     standing: str
     text: str
@@ -160,9 +160,9 @@ class Row:
     digits: Digits = Digits.ROUNDED
     """How the table of the row prints such figures."""
     predicted: Derivation | None = None
-    """What the measured figure must be."""
+    """The value that the measured figure must have."""
     derived: Derivation | None = None
-    """What the formula must be: what the other place of a contradiction gives."""
+    """The value that the formula must have, from the other place of a contradiction."""
     notes: tuple[Note, ...] = ()
     busy: Number | None = None
     """Of what the measured program takes, the cycles in which the path in question is busy."""
@@ -184,13 +184,18 @@ class Row:
         return 100 * (self.found / self.published - 1) if self.published and self.found is not None else None
 
     @property
+    def met(self) -> bool:
+        """True where the print has this figure, as it is or in one of the ways to read it."""
+        return self.verdict is RowVerdict.EQUAL or (self.verdict is RowVerdict.READING and self.prints(self.found))
+
+    @property
     def fitted(self) -> bool:
-        """Whether the row is equal because a parameter was chosen so."""
+        """True where the row is equal because a parameter was chosen so."""
         return self.verdict is RowVerdict.EQUAL and self.basis.standing == _FITTED
 
     @property
     def alone(self) -> bool:
-        """Whether the row is shown and compared with nothing: none is published, and nothing derives it."""
+        """True where the row is shown and compared with nothing: none is published, and nothing derives it."""
         derived = self.predicted is not None or self.derived is not None
         return self.verdict is RowVerdict.UNPUBLISHED and not derived
 
@@ -218,21 +223,51 @@ class Row:
 
     @property
     def _broken(self) -> bool:
-        """Whether a derivation gives another figure than the one that stands there."""
+        """True where a derivation gives another figure than the one that stands there."""
         return (self.predicted is not None and not same(self.predicted.value, self.measured)) or (
             self.derived is not None and not same(self.derived.value, self.formula)
         )
 
     @property
     def _tied(self) -> bool:
-        """Whether something says, to the last digit, what is measured."""
+        """True where something says, to the last digit, what is measured."""
         if self.measured is None or self.predicted is not None:
             return True
         return self.prints(self.measured) if self.formula is None else same(self.measured, self.formula)
 
     def prints(self, value: Number | None) -> bool:
-        """Whether a figure, or none, would be printed as it was published."""
+        """True where a figure, or none, would be printed as it was published."""
         return value is None or (self.published is not None and self.digits.prints(value, self.published, self.step))
+
+
+# Layouts: a table with the rows and columns that the paper prints, and the rows of figures that belong to its places.
+
+
+@dataclass(frozen=True, slots=True)
+class CellOf:
+    """One place of a printed table: the row that has its figure, by item and unit, and the form of the print."""
+
+    item: str
+    unit: str = "cycles"
+    suffix: str = ""
+    """Text after the figure in print, such as the K of thousands."""
+    scale: int = 1
+    """Divisor of the figure in print."""
+    printed: str = ""
+    """Item of the row that has the published figure, where one is printed for several places."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedForm:
+    """A table as printed: its headings, and rows of texts and places of figures."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str | CellOf, ...], ...]
+
+    @property
+    def cells(self) -> Iterator[CellOf]:
+        """The places of figures, row by row."""
+        return (cell for row in self.rows for cell in row if isinstance(cell, CellOf))
 
 
 Value = int | float | bool | str | None
@@ -240,7 +275,7 @@ Value = int | float | bool | str | None
 
 
 class ClaimClass(StrEnum):
-    """What can be done about a claim here."""
+    """Kind of check that a claim allows here."""
 
     REPRODUCIBLE = "reproducible"
     """With scenes and programs that anybody has."""
@@ -280,13 +315,13 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrintedRange:
-    """What is printed as a range, as a bound, or in few digits; both ends belong to it."""
+    """A range, a bound, or a figure in few digits, as printed; both ends belong to it."""
 
     least: Number = -math.inf
     most: Number = math.inf
 
     def holds(self, value: Number) -> bool:
-        """Whether a figure would have been printed so."""
+        """True where a figure would have been printed so."""
         return self.least <= value <= self.most
 
     @classmethod
@@ -330,6 +365,8 @@ class Claim:
     """On the whole of it: where the paper is at odds with itself, or leaves something open."""
     digits: Digits | None = None
     """How the table prints figures that have more digits than it, where that matters."""
+    layout: PrintedForm | None = None
+    """How the table is printed, where it is one."""
 
     def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:
         """Return rows of the printed and expected figures that were found."""
@@ -343,7 +380,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a measure found: rows of a table, and what they say; of a sentence a line for people, figures by name.
+    """Findings of a measure: rows of a table, and what they say; of a sentence a line for people, figures by name.
 
     ``spread`` has for each of the claim's spans what was found for every scene, by its name. ``checks`` are the results
     that the programs of a table gave, where they were computed.

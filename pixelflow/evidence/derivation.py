@@ -1,6 +1,6 @@
 """Derivations: expressions of named numbers, shown as they were evaluated.
 
-A figure that is *predicted* or that another place of a paper gives is no number that somebody wrote down beside the
+A figure that is *predicted* or that another place of a paper gives is not a number written down next to the
 measured one, but a text such as ``reads * (slot + overhead)`` and the numbers of its names, from which a report
 computes it.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 Number = int | float
-"""A count, or a rate or share that is no whole number."""
+"""A count, or a rate or share that is not a whole number."""
 
 _OPERATORS: dict[type[ast.AST], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
@@ -30,7 +30,7 @@ _PRECISION = 1e-9
 
 
 def same(one: Number | None, other: Number | None) -> bool:
-    """Whether two figures are one: whole numbers to the last digit, others but for how binary fractions round."""
+    """True where two figures are one: whole numbers to the last digit, others but for how binary fractions round."""
     if one is None or other is None:
         return one is other
     if isinstance(one, int) and isinstance(other, int):

@@ -1,4 +1,4 @@
-"""Papers as data: what each claims, where, and which measure stands beside it."""
+"""Papers as data: what each claims, where, and which measure checks it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NotMeasured(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a report says of everything that was executed on a bench."""
+    """Statement of a report on everything that was executed on a bench."""
 
     key: str
     """In JSON."""
@@ -49,9 +49,9 @@ class Bench:
 
     def __init__(self) -> None:
         self.progress: Callable[[str], None] = lambda text: None
-        """Told of what takes a while before it begins."""
+        """Receives a line for what takes a while, before it begins."""
         self.timing_only = False
-        """Whether measures leave out the results that they would compute besides."""
+        """True where measures leave out the results that they would compute in addition."""
         self.executed: dict[Hashable, object] = {}
         """What `remarks` are about, by what tells one execution from all others; that of other benches can be added."""
         self._kept: dict[Hashable, object] = {}
@@ -83,15 +83,15 @@ class Paper(Generic[_Bench]):
     measures: Mapping[str, Callable[[_Bench, Mapping[str, Number]], Measured]]
     """Each takes a bench, and the claim's printed figures for what is stated relative to them."""
     bench: Callable[[Callable[[object], None]], _Bench]
-    """Makes a bench; what it is called with is told of every machine that is built, before it runs."""
+    """Makes a bench; its argument is called with every machine that is built, before it runs."""
     efforts: Mapping[str, int] = field(default_factory=dict)
-    """How long measures take beside the others, made in their order, where it is more than 1: seconds, not less."""
+    """How long measures take compared with the others, in their order, where it is more than 1: seconds, not less."""
     notes: tuple[Note, ...] = ()
     """All that rows and claims refer to, in order."""
     without: Mapping[str, str] = field(default_factory=dict)
     """Tables and pictures that print no quantity, and why."""
     closing: str = ""
-    """What none of it says."""
+    """Closing remark: the limits of all of it."""
     kinds: str = "claim and no place of one"
     """What a name is not that is none of them."""
     preset: str = ""
@@ -99,11 +99,11 @@ class Paper(Generic[_Bench]):
     sha256: str = ""
     """The hash of that configuration."""
     plain: Callable[[str], str] = str.lower
-    """Gives to a name that somebody writes the form that names, or places, have here."""
+    """Gives a name as written by a user the form that names, or places, have here."""
     by_place: bool = True
-    """Whether a claim is also called by its place."""
+    """True where a claim is also called by its place."""
     computes: bool = False
-    """Whether its measures compute results besides timing, which a bench can leave out (`Bench.timing_only`)."""
+    """True where its measures compute results too, which a bench can leave out (`Bench.timing_only`)."""
     curves: frozenset[str] = frozenset()
     """Claims that there are curves of."""
     draw: Callable[[IO[bytes], str, Mapping[str, tuple[Row, ...]], _Bench], None] | None = None
@@ -111,7 +111,7 @@ class Paper(Generic[_Bench]):
 
     @property
     def in_words(self) -> bool:
-        """Whether its claims are sentences."""
+        """True where its claims are sentences."""
         return any(claim.classes for claim in self.claims)
 
     def called(self, given: str) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ class Paper(Generic[_Bench]):
         return map(self.plain, (claim.place, *claim.place.split(",")))
 
     def effort(self, claim: Claim) -> int:
-        """Return how long the measure of a claim takes beside others; more than 1 is seconds."""
+        """Return how long the measure of a claim takes compared with others; more than 1 is seconds."""
         return self.efforts.get(claim.name, 1)
 
     def find(self, claim: Claim, bench: _Bench, *, quick: bool = False) -> CheckedClaim:
@@ -170,7 +170,7 @@ class Verified:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all claims that there are."""
+        """True where these are all claims that there are."""
         return len(self.findings) == len(self.paper.claims)
 
     @property

@@ -1,15 +1,17 @@
-"""Tables of rows: how a paper's figures stand beside what was measured, for people and in JSON."""
+"""Tables: a paper's figures with what was measured, for people and in JSON."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from pixelflow.evidence.claim import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Row, RowVerdict
+from pixelflow.evidence.claim import CellOf, CheckedClaim, Claim, ClaimClass, ClaimVerdict, Row, RowVerdict
 from pixelflow.evidence.derivation import Derivation, Number, figure_text
 from pixelflow.evidence.paper import Verified
-from pixelflow.simd.report import Column, Fact, Json, Part, Table, table_object
+from pixelflow.simd.report import Column, Fact, Json, Part, Table, table_object, verbatim
 
 _ROWS_OF_A_UNIT = 3
 """Where units have fewer rows on the average, they stand with each row and not in a heading."""
@@ -29,21 +31,176 @@ def percent_text(value: float | None) -> str:
     return f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
 
 
+# Tables as printed: a place has the published figure alone, or with the one here and how far that is off.
+
+
+def _short(value: Number) -> str:
+    """Return a figure as a printed table would have it: a fraction with three digits."""
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The texts of one place of a printed table."""
+
+    published: str
+    here: str
+    off: str = ""
+    """The deviation in per cent, where the place differs from the print."""
+    same: bool = False
+
+    @classmethod
+    def of(cls, row: Row, cell: CellOf, printed: Number | None) -> _Place:
+        """Return the place of a row where ``printed`` is published."""
+
+        def text(value: Number | None) -> str:
+            return "" if value is None else _short(value / cell.scale if cell.scale > 1 else value) + cell.suffix
+
+        differs = row.published is not None and not row.met and row.percent is not None
+        off = f"{row.percent:+.2f} %" if differs else ""
+        return cls(text(printed), text(row.found), off, same=row.met or row.found is None)
+
+    @property
+    def joined(self) -> str:
+        """Both figures in one cell."""
+        if self.same or not self.here:
+            return self.published
+        both = f"{self.published} / {self.here}" if self.published else self.here
+        return f"{both} {self.off}".rstrip()
+
+
+def _places(found: CheckedClaim) -> tuple[tuple[str, ...], list[list[str | _Place]]]:
+    """Return the headings of a claim's table and its cells; without a table, its figures one below the other."""
+    layout = found.claim.layout
+    if layout is None:
+        return ("", "printed / here"), [
+            [_labelled(row), _Place.of(row, CellOf(row.item), row.published)] for row in found.rows
+        ]
+    rows = {(row.item, row.unit): row for row in found.rows}
+
+    def place(cell: str | CellOf) -> str | _Place:
+        if isinstance(cell, str):
+            return cell
+        row, of = rows.get((cell.item, cell.unit)), rows.get((cell.printed or cell.item, cell.unit))
+        return "" if row is None else _Place.of(row, cell, None if of is None else of.published)
+
+    return layout.heads, [[place(cell) for cell in cells] for cells in layout.rows]
+
+
+def _labelled(row: Row) -> str:
+    return row.item if row.unit in row.item else f"{row.item}, {row.unit}"
+
+
+def _columns(heads: Sequence[str], cells: Sequence[Sequence[str | _Place]]) -> Iterator[tuple[str, bool, int]]:
+    """Yield the heading of each column in lines of few words, whether it has figures, and its longest word."""
+    for head, column in zip(heads, zip(*cells, strict=True), strict=True):
+        lines = "\n".join(textwrap.wrap(head, _HEAD, break_long_words=False))
+        words = [word for cell in (head, *column) if isinstance(cell, str) for word in cell.split()]
+        figures = any(isinstance(cell, _Place) for cell in column) or all(map(_is_number, column))
+        yield lines, figures, max(map(len, words), default=0)
+
+
+_HEAD, _TEXT = 12, 18
+"""Columns of a heading before it gets another line, and those that a text gets before others do."""
+
+
+def _is_number(cell: str | _Place) -> bool:
+    return isinstance(cell, str) and cell.replace(",", "").isdigit()
+
+
+def printed_table(found: CheckedClaim, title: str = "") -> Table:
+    """Return a finding as the paper prints it, both figures and the deviation in one cell where they differ."""
+    heads, cells = _places(found)
+    columns = [
+        Column(head, verbatim if figures else str, style="cyan", accent="%", least=max(longest, _TEXT))
+        for head, figures, longest in _columns(heads, cells)
+    ]
+    texts = [[each.joined if isinstance(each, _Place) else each for each in row] for row in cells]
+    if found.claim.layout is None:
+        columns.append(Column("", least=max([0, *(len(word) for row in found.rows for word in _why(row).split())])))
+        texts = [[*cells, _why(row)] for cells, row in zip(texts, found.rows, strict=True)]
+    return Table(columns, texts, title)
+
+
+def page_table(found: CheckedClaim) -> Table:
+    """Return a finding as the paper prints it, and on the right of that the same columns as found here."""
+    heads, cells = _places(found)
+    columns, kept = [], []
+    for at, (head, figures, _) in enumerate(_columns(heads, cells)):
+        columns.append(Column(head, verbatim if figures else str))
+        if any(isinstance(row[at], _Place) for row in cells):
+            kept.append(at)
+    columns += [Column(f"here: {heads[at]}", verbatim, accent="%") for at in kept]
+    texts = [
+        [
+            *(each.published if isinstance(each, _Place) else each for each in row),
+            *(
+                f"{each.here} {each.off}".rstrip() if isinstance(each, _Place) else each
+                for each in (row[at] for at in kept)
+            ),
+        ]
+        for row in cells
+    ]
+    return Table(columns, texts)
+
+
+def _why(row: Row) -> str:
+    """Return how a row came out with the names of its notes."""
+    return " ".join(filter(None, (verdict_text(row), *(note.name for note in row.notes))))
+
+
+def reason_lines(found: CheckedClaim) -> Iterator[str]:
+    """Yield why figures of a finding differ from the print, each reason once, in a sentence."""
+    seen: set[tuple[str, str]] = set()
+    for row in found.rows:
+        if row.published is None or row.met or row.found is None:
+            continue
+        derivation = row.predicted or row.derived
+        texts = {note.name: note.text.split(". ")[0] for note in row.notes}
+        if not texts:
+            texts = {"": derivation.expression if derivation is not None else "nothing gives it"}
+        for name, text in texts.items():
+            if (row.verdict, name) not in seen:
+                seen.add((row.verdict, name))
+                yield f"{verdict_text(row)}{f' ({name})' if name else ''}: {text}"
+
+
+def unplaced(found: CheckedClaim) -> Iterator[str]:
+    """Yield published figures that are compared with a table and have no place of their own in it."""
+    layout = found.claim.layout
+    placed = set() if layout is None else {(cell.item, cell.unit) for cell in layout.cells}
+    for row in found.rows if layout is not None else ():
+        if row.published is not None and (row.item, row.unit) not in placed:
+            yield f"{row.item} {_Place.of(row, CellOf(row.item), row.published).joined}"
+
+
+# Tables of rows: every figure with its formula, what founds it and what predicts it.
+
+
 def table_parts(found: CheckedClaim) -> Iterator[Part]:
     """Yield a finding as one table, or one for each unit, what decides its figures, what predicts them, and results."""
-    claim, rows = found.claim, found.rows
-    title = f"{claim.name.capitalize()}: {claim.title} ({claim.place})"
+    rows = found.rows
     units = [(unit, list(part)) for unit, part in groupby(rows, key=lambda row: row.unit)]
     if not rows:
-        yield f"{title}: {found.reason}"
+        yield found.reason
     elif len(units) == 1 or len(units) * _ROWS_OF_A_UNIT <= len(rows):
         for index, (unit, part) in enumerate(units):
             if index:
                 yield ""
-                title = claim.name.capitalize()
-            yield _table(part, f"{title}, {unit}", one_unit=True)
+            yield _table(part, f"{found.claim.name.capitalize()}, {unit}", one_unit=True)
     else:
-        yield _table(rows, title, one_unit=False)
+        yield _table(rows, one_unit=False)
+    yield from explanation(found)
+    if found.checks:
+        yield ""
+        yield checks_table(found, f"{found.claim.name.capitalize()}, results")
+
+
+def explanation(found: CheckedClaim) -> Iterator[Part]:
+    """Yield what decides the figures of a finding, how few digits are printed, and what predicts them."""
+    claim, rows = found.claim, found.rows
     for basis in dict.fromkeys(row.basis for row in rows):
         yield f"  {basis.standing}: {basis.text}"
     if digits := digits_text(claim, rows):
@@ -53,9 +210,6 @@ def table_parts(found: CheckedClaim) -> Iterator[Part]:
         yield f"  {found.measured.text}"
     if claim.notes:
         yield f"  see also: {', '.join(note.name for note in claim.notes)}"
-    if found.checks:
-        yield ""
-        yield checks_table(found, f"{claim.name.capitalize()}, results")
 
 
 def digits_text(claim: Claim, rows: Sequence[Row]) -> str:
@@ -70,20 +224,18 @@ def derivation_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Yield what predicts the rows, and what the formulas of others follow from: each expression once, evaluated."""
     for what, name in (("predicted", "predicted"), ("formula", "derived")):
         shown: set[str] = set()
-        told: set[str] = set()
+        parts: set[str] = set()
         for row in rows:
             derivation: Derivation | None = getattr(row, name)
             if derivation is not None and derivation.expression not in shown:
                 shown.add(derivation.expression)
                 yield f"  {what}, {row.item}: {derivation.shown} = {figure_text(derivation.value)}"
-                for line in derivation.full[1:]:
-                    if line not in told:
-                        told.add(line)
-                        yield f"    {line}"
+                yield from (f"    {line}" for line in derivation.full[1:] if line not in parts)
+                parts |= set(derivation.full[1:])
 
 
 def checks_table(found: CheckedClaim, title: str = "") -> Table:
-    """Return the results of a finding beside what they may be."""
+    """Return the results of a finding with what they may be."""
     columns = (
         Column("result", key="item", least=20),
         Column("found", figure_text, "found"),
@@ -103,7 +255,7 @@ def checks_table(found: CheckedClaim, title: str = "") -> Table:
 def verdict_text(row: Row) -> str:
     """Return how a row came out, as a reader looks for it: nothing where it is equal; what is off in capitals.
 
-    Of rows without a published figure it tells those that are predicted from those that nothing is compared with.
+    Rows without a published figure are predicted, or not compared with anything.
     """
     if row.verdict is RowVerdict.UNPUBLISHED:
         return "not compared" if row.alone else "as predicted"
@@ -114,29 +266,28 @@ def verdict_text(row: Row) -> str:
 
 def _table(rows: Sequence[Row], title: str = "", *, one_unit: bool) -> Table:
     """Return rows as people and JSON have them; deviations in percent only where there is room."""
-    names = [[note.name for note in row.notes] for row in rows]
-    verdicts = [" ".join(filter(None, (verdict_text(row), *own))) for row, own in zip(rows, names, strict=True)]
+    texts = [" ".join(filter(None, (_why(row), row.detail and f"({row.detail})"))) for row in rows]
     busy = (Column("busy", figure_text, "busy"),) if any(row.busy is not None for row in rows) else ()
     columns = (
-        Column("row", least=10),
+        Column("row", least=max([0, *(len(word) for row in rows for word in row.item.split())])),
         Column("published", figure_text, "published"),
         Column("formula", figure_text, "formula"),
         Column("measured", figure_text, "measured"),
         *(busy or (Column(None, key="busy"),)),
         Column("deviation", deviation_text, "deviation"),
         Column("%", percent_text, "deviation_percent", optional=True),
-        Column("standing", key="standing", fixed=True, optional=bool(busy)),
-        Column("verdict", least=max(len(name) for text in ("verdict", *verdicts) for name in text.split() or ("",))),
+        Column("standing", key="standing", fixed=True, optional=True),
+        Column("verdict", least=max(len(name) for text in ("verdict", *texts) for name in text.split() or ("",))),
         *(Column(None, key=key) for key in _HIDDEN),
     )
     cells = [
         (
-            row.item if one_unit or row.unit in row.item else f"{row.item}, {row.unit}",
+            row.item if one_unit else _labelled(row),
             row.published, row.formula, row.measured, row.busy, row.deviation, row.percent, str(row.basis.standing),
-            text, row.item, row.unit, row.step or None, row.basis.text, row.verdict, own, row.detail or None,
-            _derivation(row.predicted), _derivation(row.derived),
+            text, row.item, row.unit, row.step or None, row.basis.text, row.verdict, [note.name for note in row.notes],
+            row.detail or None, _derivation(row.predicted), _derivation(row.derived),
         )
-        for row, text, own in zip(rows, verdicts, names, strict=True)
+        for row, text in zip(rows, texts, strict=True)
     ]  # fmt: skip
     return Table(columns, cells, title)
 
@@ -149,6 +300,25 @@ def _derivation(found: Derivation | None) -> Json:
     if found is None:
         return None
     return {"value": found.value, "expression": found.expression, "names": dict(found.names)}
+
+
+def notes_table(verified: Verified) -> Table:
+    """Return the notes that figures refer to, with the places that they quote and the other readings."""
+    columns = (
+        Column("note", key="name", fixed=True),
+        Column("reason", key="reason", fixed=True),
+        Column("section", key="section", least=8),
+        Column("what it says", least=24),
+        *(Column(None, key=key) for key in ("text", "places", "other_readings")),
+    )
+    rows = [
+        (
+            note.name, note.reason, note.section, note.full, note.text,
+            [{"section": place.section, "quote": place.quote} for place in note.places], list(note.readings),
+        )
+        for note in verified.notes
+    ]  # fmt: skip
+    return Table(columns, rows, "Notes", named="name")
 
 
 def table_data(verified: Verified) -> dict[str, Json]:
@@ -170,16 +340,7 @@ def table_data(verified: Verified) -> dict[str, Json]:
             }
             for found in verified.findings
         ],
-        "notes": {
-            note.name: {
-                "section": note.section,
-                "reason": note.reason,
-                "text": note.text,
-                "places": [{"section": place.section, "quote": place.quote} for place in note.places],
-                "other_readings": list(note.readings),
-            }
-            for note in verified.notes
-        },
+        "notes": table_object(notes_table(verified)),
         **{remark.key: remark.data for remark in verified.remarks},
         "without_figures": paper.without if verified.complete else {},
         "summary": {

@@ -4,46 +4,184 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pixelflow import __version__
-from pixelflow.evidence.claim import Claim, ClaimClass, Note, Row, RowVerdict
+from pixelflow.evidence.claim import CheckedClaim, Claim, ClaimClass, Row, RowVerdict
 from pixelflow.evidence.derivation import figure_text, same
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.rows import (
-    derivation_lines,
-    deviation_text,
-    digits_text,
-    percent_text,
+    explanation,
+    notes_table,
+    page_table,
+    printed_table,
+    reason_lines,
     sentence_data,
     sentence_parts,
     table_data,
     table_parts,
+    unplaced,
     verdict_text,
 )
-from pixelflow.simd.report import Curves, Part, Report, as_text, counted, html
+from pixelflow.simd.report import Column, Curves, Heading, Part, Report, Table, as_text, counted, html, listed, verbatim
 
 _MOST_NAMED = 20
 
 
-def evidence_report(verified: Verified, width: int, *, quiet: bool = False, strict: bool = False) -> Report:
+def evidence_report(
+    verified: Verified, width: int, *, quiet: bool = False, strict: bool = False, full: bool = False,
+    explain: bool = False,
+) -> Report:  # fmt: skip
     """Return the report for a screen of ``width`` columns.
 
-    It fails where a row is off or a result wrong, or with ``strict`` where any figure is not as published. ``quiet``
-    leaves of sentences these alone; tables are no result that somebody asks for.
+    It fails where a row is off or a result wrong, or with ``strict`` where any figure is not as published. Text is the
+    answer with a line or two for each table, a few claims are shown as they are printed; with ``explain`` it is what
+    decides and predicts the figures, with ``full`` that and all rows, as in pages. ``quiet`` leaves of sentences these
+    alone; tables are not a result that is asked for.
     """
     paper = verified.paper
     failure = _failure(verified, strict=strict)
     if paper.in_words:
         shown = tuple(sentence_parts(verified.findings, width))
-        results = shown if quiet else (*_head(verified), *shown, *_tail(verified))
+        head = (f"Claims of {paper.title}, in our words. {_LEGEND}.", "")
+        results = shown if quiet else (*head, *shown, "", *_of_sentences(verified))
         return Report(
             results=results, schema=f"pixelflow.{paper.name}-claims/2", data=sentence_data(verified), failure=failure
         )
-    tables = (part for found in verified.findings for part in ("", *table_parts(found)))
-    parts = (*_head(verified), *tables, *_tail(verified))
-    curves = tuple(_curves(verified))
-    return Report(parts=parts, schema="pixelflow.verify/2", data=table_data(verified), failure=failure, figures=curves)
+    answer, counts = _answer(verified), summary(verified)
+    whole: list[Part] = [answer]
+    few = len(verified.findings) <= _FEW
+    pages: list[Part] = [answer, *(() if few else ("", _overview(verified)))]
+    for found in verified.findings:
+        own = [Heading(_title(found)), *table_parts(found), ""]
+        whole += ["", *own]
+        pages += [own[0], *([page_table(found)] if found.claim.layout else []), *own[1:]]
+    rest = [*_rest(verified), "", counts]
+    brief: list[Part] = [answer, "", *(_each(verified) if few else [_overview(verified)])]
+    if full:
+        brief = [*whole, *rest]
+    elif explain:
+        reasons = (part for found in verified.findings for part in ("", _title(found), *explanation(found)))
+        brief = [answer, *reasons, *rest]
+    else:
+        brief += ["", *([counts] if counts else []), _MORE if few else _MORE_OF_ALL]
+    return Report(
+        f"pixelflow verify: {paper.title}",
+        (f"machine {paper.sha256[:12]}",) if paper.sha256 else (),
+        [*pages, *rest],
+        brief=brief,
+        schema="pixelflow.verify/2",
+        data=table_data(verified),
+        failure=failure,
+        figures=tuple(_curves(verified)),
+    )
+
+
+_LEGEND = "R reproducible, M mechanical, P by proxy, N not reproducible"
+_FEW = 4
+"""Claims up to which each is shown as it is printed."""
+_MORE = "More: --explain has what predicts the figures, --full every row."
+_MORE_OF_ALL = (
+    "More: verify table7 shows one table as printed, --explain what predicts the figures, --full every row, "
+    "--html FILE a page with the curves."
+)
+
+
+def _title(found: CheckedClaim) -> str:
+    claim = found.claim
+    return f"{claim.name.capitalize()}: {claim.title} ({claim.place})"
+
+
+def _each(verified: Verified) -> Iterator[Part]:
+    """Yield findings as they are printed, with what has no place in the tables, and why figures differ."""
+    for at, found in enumerate(verified.findings):
+        yield from [""] * bool(at)
+        if found.rows or found.claim.layout:
+            yield printed_table(found, f"{_title(found)}, printed / here" if found.rows else _title(found))
+        else:
+            yield f"{_title(found)}: {found.reason}"
+        if also := "; ".join(unplaced(found)):
+            yield f"also compared: {also}"
+        yield from reason_lines(found)
+        if found.measured is not None and found.measured.text:
+            yield found.measured.text
+
+
+def _overview(verified: Verified) -> Table:
+    """Return how each claim came out: figures met, the worst of the others, what it is, and the names of reasons."""
+    cells, idle = [], []
+    for found in verified.findings:
+        rows = [row for row in found.rows if row.published is not None]
+        others = [row for row in rows if not row.met]
+        if found.rows and not rows:
+            idle.append(found.claim.name)
+            continue
+        kinds = Counter(verdict_text(row) or row.verdict for row in others)
+        text = ", ".join(counted(count, kind) if kind in _NOUNS else f"{count} {kind}" for kind, count in kinds.items())
+        names = list(dict.fromkeys(note.name for row in others for note in row.notes))
+        named = f" ({', '.join(names[:_NAMED])}{' ...' * (len(names) > _NAMED)})" if names else ""
+        worst = _worst(others)
+        cells.append(
+            (
+                found.claim.name,
+                f"{len(rows) - len(others)} of {len(rows)}" if rows else "",
+                "" if worst is None else f"{worst:+.2f} %",
+                found.claim.title + (f": {text}{named}" if others else "" if rows else ": no figures"),
+            )
+        )  # fmt: skip
+    if idle:
+        cells.append(("others", "", "", f"without a printed figure: {listed(idle)}"))
+    columns = (
+        Column("", fixed=True),
+        Column("met", verbatim),
+        Column("worst", verbatim, style="cyan"),
+        Column("what it is, and why figures differ", least=30),
+    )
+    return Table(columns, cells)
+
+
+_NOUNS = (RowVerdict.READING, RowVerdict.CONTRADICTION)
+_NAMED = 2
+"""Notes of a claim that the overview names."""
+
+
+def _worst(rows: Iterable[Row]) -> float | None:
+    """Return the deviation in per cent that is the farthest from 0."""
+    return max((row.percent for row in rows if row.percent is not None), key=abs, default=None)
+
+
+def _answer(verified: Verified) -> str:
+    """Return in a sentence how many printed figures are met, how far the others are off, and for which reasons."""
+    printed = [row for _, row in verified.rows if row.published is not None]
+    others = [row for row in printed if not row.met]
+    met = len(printed) - len(others)
+    if not printed:
+        return "No figure is printed" + (f", {verified.measured} are measured here." if verified.measured else ".")
+    if not others:
+        return f"All {counted(met, 'printed figure')} are met to the digit."
+    parts = [f"{met} {'is' if met == 1 else 'are'} met to the digit"] if met else []
+    for kinds, one, many in (
+        ((RowVerdict.PREDICTED, RowVerdict.READING), "differs by", "differ by at most"),
+        ((RowVerdict.CONTRADICTION,), "contradicts", "contradict"),
+        ((RowVerdict.UNEXPLAINED,), "is unexplained", "are unexplained"),
+        ((RowVerdict.OFF,), "is neither as printed nor as predicted", "are neither as printed nor as predicted"),
+        ((RowVerdict.UNCHECKED,), "is not checked", "are not checked"),
+    ):
+        rows = [row for row in others if row.verdict in kinds]
+        if not rows:
+            continue
+        text, worst = f"{len(rows)} {one if len(rows) == 1 else many}", _worst(rows)
+        if kinds[0] is RowVerdict.PREDICTED:
+            expressions = {row.predicted.expression for row in rows if row.predicted is not None}
+            text += (
+                f" {abs(worst or 0):.2g} % for reasons computed beforehand ({counted(len(expressions), 'expression')})"
+            )
+        elif kinds[0] is RowVerdict.CONTRADICTION:
+            text += f" another place of the {verified.paper.name}"
+        elif worst is not None and kinds[0] is RowVerdict.UNEXPLAINED:
+            text += f" (worst {abs(worst):.2g} %)"
+        parts.append(text)
+    return f"Of {counted(len(printed), 'printed figure')} {', '.join(parts)}."
 
 
 def _curves(verified: Verified) -> Iterator[Curves]:
@@ -61,57 +199,48 @@ def _curves(verified: Verified) -> Iterator[Curves]:
                         lines.setdefault(f"{name}, {kind}", []).append((int(size[0]), float(figure)))
         drawn = [(name, sorted(line)) for name, line in lines.items() if len(line) > 2]
         if drawn:
-            yield Curves(f"{found.claim.name}: {found.claim.title}", "N", "cycles", drawn)
+            rings = frozenset(name for name, _ in drawn if name.endswith("published"))
+            yield Curves(f"{found.claim.name}: {found.claim.title}", "N", "cycles", drawn, rings)
 
 
-def _head(verified: Verified) -> tuple[Part, ...]:
-    paper = verified.paper
-    if paper.in_words:
-        legend = "R reproducible, M mechanical, P by proxy, N not reproducible"
-        return (f"Claims of {paper.title}, in our words. {legend}.", "")
-    return (f"pixelflow verify {__version__}: {paper.title}; machine {paper.sha256[:12]}",)
-
-
-def _tail(verified: Verified) -> Iterator[Part]:
-    paper = verified.paper
+def _rest(verified: Verified) -> Iterator[Part]:
+    """Yield what holds of all that was executed, the notes, and what has no figures."""
     for remark in verified.remarks:
         yield from ("", remark.text) if remark.text else ()
     if verified.notes:
-        yield from ("", "notes")
-    for note in verified.notes:
-        yield f"  {note.name} ({note.reason}, {note.section}): {note.full}"
-    if verified.complete and paper.without:
-        yield from ("", "without figures", *(f"  {name}: {reason}" for name, reason in paper.without.items()))
-    yield from ("", *summary(verified))
+        yield from ("", notes_table(verified))
+    without = verified.paper.without.items() if verified.complete else ()
+    if without:
+        columns = (Column("without figures", fixed=True), Column("reason"))
+        yield from ("", Table(columns, list(without), "Without figures"))
 
 
-def summary(verified: Verified) -> tuple[str, ...]:
-    """Return the last lines: how all of it came out, and what that says."""
-    return _of_sentences(verified) if verified.paper.in_words else _of_rows(verified)
-
-
-def _of_rows(verified: Verified) -> tuple[str, ...]:
+def summary(verified: Verified) -> str:
+    """Return how many rows came out how, kinds that do not occur left out."""
     verdicts = verified.verdicts
-    equal = (
-        f"{verdicts[RowVerdict.EQUAL]} equal (of these {verified.fitted} fitted, {verified.few_digits} in few digits)"
+    unpublished, alone = verdicts[RowVerdict.UNPUBLISHED], verified.compared_with_nothing
+    of_equal = _listed((verified.fitted, "fitted"), (verified.few_digits, "in few digits"))
+    contradictions = "contradiction" + "s" * (verdicts[RowVerdict.CONTRADICTION] != 1)
+    rows = _listed(
+        (verdicts[RowVerdict.EQUAL], "equal" + f" ({of_equal})" * bool(of_equal)),
+        (verdicts[RowVerdict.PREDICTED], "predicted"),
+        (verdicts[RowVerdict.READING], "read in one of several ways"),
+        (verdicts[RowVerdict.CONTRADICTION], f"{contradictions} of the print"),
+        (verdicts[RowVerdict.UNEXPLAINED], "unexplained"),
+        (verdicts[RowVerdict.UNCHECKED], "unchecked"),
+        (verdicts[RowVerdict.OFF], "off"),
     )
-    named = (
-        f"{verdicts[RowVerdict.PREDICTED]} predicted",
-        counted(verdicts[RowVerdict.CONTRADICTION], "contradiction") + " of the print",
-        counted(verdicts[RowVerdict.READING], "other reading"),
-        f"{verdicts[RowVerdict.UNEXPLAINED]} unexplained",
-        f"{verdicts[RowVerdict.OFF]} off",
-    )
-    text = ", ".join([f"{counted(sum(verdicts.values()), 'row')}: {equal}", *named])
-    if verdicts[RowVerdict.UNCHECKED]:
-        text += f", {verdicts[RowVerdict.UNCHECKED]} unchecked"
-    if verdicts[RowVerdict.UNPUBLISHED]:
-        alone = verified.compared_with_nothing
-        predicted = verdicts[RowVerdict.UNPUBLISHED] - alone
-        text += f", without a published figure {predicted} predicted and {alone} compared with nothing"
+    only = _listed((unpublished - alone, "predicted"), (alone, "not compared"))
+    text = "; ".join(filter(None, (rows, f"without a printed figure {only}" * bool(only))))
     checks = sum(1 for _ in verified.checks)
     results = f"{counted(checks, 'result')} computed, {len(verified.wrong)} wrong" if checks else "no results computed"
-    return text, f"{verified.measured} measured, {verified.formula_only} by formula alone; {results}"
+    executed = _listed((verified.measured, "measured"), (verified.formula_only, "by formula alone"))
+    return f"{counted(sum(verdicts.values()), 'row')}: {text}. {executed}; {results}." if text else ""
+
+
+def _listed(*counts: tuple[int, str]) -> str:
+    """Return counts with what they count, those of zero left out."""
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
 def _of_sentences(verified: Verified) -> tuple[str, str]:
@@ -165,60 +294,8 @@ _PICTURE_WIDTH = 110
 
 
 def markdown(verified: Verified) -> str:
-    """Return the report as Markdown: every column of every table, and the notes as targets of links."""
-    if verified.paper.in_words:
-        return html.markdown(evidence_report(verified, _PICTURE_WIDTH))
-    return "\n".join(_markdown(verified)) + "\n"
-
-
-def _markdown(verified: Verified) -> Iterator[str]:
-    paper = verified.paper
-    yield f"# pixelflow verify {__version__}\n"
-    yield f"{paper.title}; machine `{paper.sha256}`.\n"
-    yield from (f"{line}.\n" for line in (*summary(verified), *(each.text for each in verified.remarks if each.text)))
-    for found in verified.findings:
-        claim = found.claim
-        yield f"## {claim.name.capitalize()}: {claim.title}\n"
-        yield f"{paper.name.capitalize()}: {claim.place}.\n"
-        yield "| row | unit | published | formula | measured | busy | deviation | % | standing | outcome | notes |"
-        yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |"
-        for row in found.rows:
-            figures = [figure_text(value) for value in (row.published, row.formula, row.measured, row.busy)]
-            notes = ", ".join(map(_link, row.notes)) + (f" ({row.detail})" if row.detail else "")
-            cells = [_escaped(row.item), row.unit, *figures, deviation_text(row.deviation), percent_text(row.percent)]
-            yield "| " + " | ".join([*cells, row.basis.standing, verdict_text(row) or row.verdict, notes]) + " |"
-        yield ""
-        for basis in dict.fromkeys(row.basis for row in found.rows):
-            yield f"- *{basis.standing}*: {basis.text}"
-        if digits := digits_text(claim, found.rows):
-            yield f"- few digits: {digits}"
-        yield from (f"- {_escaped(line.strip())}" for line in derivation_lines(found.rows))
-        yield from (f"- see also {_link(note)}" for note in claim.notes)
-        yield ""
-        if found.checks:
-            yield "| result | found | allowed | of | outcome | against |"
-            yield "| --- | ---: | ---: | --- | --- | --- |"
-            for each in found.checks:
-                outcome = "held" if each.held else "WRONG"
-                figures = [figure_text(each.found), figure_text(each.most)]
-                yield "| " + " | ".join([_escaped(each.item), *figures, each.unit, outcome, each.by]) + " |"
-            yield ""
-    yield "## Notes\n"
-    yield from (
-        f'- <a id="{note.name}"></a>**{note.name}** ({note.reason}, {note.section}): {note.full}'
-        for note in verified.notes
-    )
-    if verified.complete:
-        yield "\n## Without figures\n"
-        yield from (f"- {name}: {reason}" for name, reason in paper.without.items())
-
-
-def _link(note: Note) -> str:
-    return f"[{note.name}](#{note.name})"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    """Return the report as Markdown, with all rows."""
+    return html.markdown(evidence_report(verified, _PICTURE_WIDTH))
 
 
 def svg(verified: Verified) -> str:
@@ -226,7 +303,7 @@ def svg(verified: Verified) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    drawn = as_text(evidence_report(verified, _PICTURE_WIDTH).all_parts, _PICTURE_WIDTH, color=True)
+    drawn = as_text(evidence_report(verified, _PICTURE_WIDTH).brief_parts, _PICTURE_WIDTH, color=True)
     console = Console(record=True, width=_PICTURE_WIDTH, file=io.StringIO(), force_terminal=True, legacy_windows=False)
     console.print(Text.from_ansi(drawn.rstrip("\n")))
     return console.export_svg(title="pixelflow verify", unique_id="pixelflow-verify")

@@ -32,7 +32,7 @@ class ThesisBench(Bench):
     """
 
     def __init__(self, watch: Callable[[Node], None] = lambda node: None) -> None:
-        """``watch`` is called with every node before it runs, so that somebody can subscribe."""
+        """``watch`` is called with every node before it runs, so that it can be watched."""
         super().__init__()
         self.config: NodeConfig = THESIS
         self._watch = watch
@@ -109,7 +109,7 @@ class ThesisBench(Bench):
         return self.once(("batch", sends), run, f"one transfer, {sends} sends")
 
     def routine(self, name: str, operands: int, library: str = "plain", size: int = 3) -> int:
-        """Return the cycles of a float routine with ``size`` bytes of mantissa and so many operands."""
+        """Return the cycles of a float routine with ``size`` bytes of mantissa and that many operands."""
         return self.called(name, operands, library, size).cycles
 
     def called(self, name: str, operands: int, library: str = "plain", size: int = 3) -> Run:

@@ -270,9 +270,9 @@ def table_6(bench: ThesisBench) -> list[Row]:
         rows.append(row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
         rows.append(row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
     # What the columns of table 6 leave for a read, beside what table 2 prints for it.
-    one, two = (table(6).row(sends)["TASIC cycles"] for sends in (1, 2))
+    one, two = (table(6).row(sends)["TASIC Cycles"] for sends in (1, 2))
     left = derived("(2 * one - two) / reads", one=int(one), two=int(two), reads=_reads(bench))
-    four = int(table(2).row("4 bytes, random")["cycles"])
+    four = int(table(2).row("4 bytes, random")["Cycles"])
     measured = read_cycles(bench)
     rows.append(row("a read of table 6", four, whole(left.value), measured, _READS, "table2-table6", derived=left))
     return rows
@@ -419,9 +419,9 @@ def table_4(bench: ThesisBench) -> list[Row]:
     rows = []
     for net, *cells in table(4).rows:
         n = side(net)
-        for name, sizes, published in zip(table(4).columns[1:], ((4,), (8,), (16,), (4, 8, 16)), cells, strict=True):
+        for sizes, published in zip(((4,), (8,), (16,), (4, 8, 16)), cells, strict=True):
             measured = spent(bench.tessellation(n, sizes), Stage.BERNSTEIN)
-            text = f"{net} net, {name} samples" if len(sizes) == 1 else f"{net} net, all sizes"
+            text = f"{net} net, {sizes[0]}x{sizes[0]} samples" if len(sizes) == 1 else f"{net} net, all sizes"
             rows.append(row(text, published, bernstein_cycles(n, n, sizes), measured, _BERNSTEIN))
     return rows
 

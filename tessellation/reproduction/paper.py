@@ -4,91 +4,83 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Check, Claim, Measured, Number, Paper, Row
-from tessellation.reproduction import arithmetic
-from tessellation.reproduction import movement as loads
-from tessellation.reproduction import movement as memory
-from tessellation.reproduction import movement as network
-from tessellation.reproduction import movement as transfers
-from tessellation.reproduction import results as operations
-from tessellation.reproduction import results as tessellations
-from tessellation.reproduction import whole_passes as passes
+from tessellation.reproduction import arithmetic, movement, results, whole_passes
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.curves import CURVES, draw_curves
+from tessellation.reproduction.layouts import LAYOUTS
 from tessellation.reproduction.thesis import DIGITS, NOTES, TABLES, TITLE
 
 _ALIASES = {"appendix a": "table 13", "introduction": "section 1", "results": "section 5", "conclusion": "section 5"}
 _WITHIN = {"2.2.3": "table 1", "2.2.6": "table 2", "4.1.1": "table 3", "4.1.2": "table 4", "4.2": "table 8"}
 """Sections whose figures are those of a table."""
 
-_Part = Callable[[ThesisBench], list[Row]]
-_PARTS: dict[str, tuple[_Part, ...]] = {
-    "table 2": (transfers.table_2,),
-    "table 3": (loads.table_3,),
-    "table 4": (loads.table_4,),
-    "table 5": (arithmetic.table_5,),
-    "table 6": (transfers.table_6,),
-    "table 7": (arithmetic.table_7,),
-    "table 8": (memory.table_8,),
-    "table 9": (memory.table_9,),
-    "table 11": (passes.table_11,),
-    "table 12": (passes.table_12,),
-    "table 13": (arithmetic.table_13,),
-    "figure 11": (memory.linear,),
-    "figure 12": (memory.alternating,),
-    "figure 13": (passes.figure_13,),
-    "section 1": (passes.section_1,),
-    "section 2": (memory.capacities, transfers.bandwidths),
-    "schedules": (passes.schedules,),
-    "section 3": (loads.section_3_2, transfers.random_reads, memory.sizes, network.paths),
-    "section 4": (passes.other_claims, network.results),
-    "section 5": (passes.section_5,),
-    "appendix b": (transfers.appendix_b,),
-}
-"""What executes each; `_measure` puts the rows together."""
-
+_Part = Callable[[ThesisBench], list[Row] | Measured]
 _Results = Callable[[ThesisBench], list[Check]]
-_RESULTS: dict[str, tuple[_Results, ...]] = {
-    "table 1": (operations.single_operations,),
-    "table 3": (tessellations.mixed_sizes,),
-    "table 4": (tessellations.bernstein_values,),
-    "table 6": (tessellations.sends,),
-    "table 7": (tessellations.wrong_by_net,),
-    "table 12": (tessellations.errors_by_net,),
-    "table 13": (operations.wide_operations,),
-    "schedules": (tessellations.schedules,),
-    "section 3": (tessellations.to_nodes,),
-    "section 4": (tessellations.to_gps,),
-    "section 5": (tessellations.errors_of_models, tessellations.engines),
-    "appendix b": (tessellations.caching,),
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """Functions for one place: those that execute its rows, and those that compute its results, which need PE data."""
+
+    parts: tuple[_Part, ...]
+    results: tuple[_Results, ...] = ()
+    effort: int = 1
+    """About how many seconds both take."""
+
+    def __call__(self, bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
+        """Return the rows of all parts, and the results unless timing alone is wanted."""
+        both = [part(bench) for part in self.parts]
+        found = [each if isinstance(each, Measured) else Measured(rows=tuple(each)) for each in both]
+        computed = () if bench.timing_only else tuple(check for part in self.results for check in part(bench))
+        return Measured(
+            "; ".join(each.text for each in found if each.text),
+            rows=tuple(row for each in found for row in each.rows),
+            checks=(*(check for each in found for check in each.checks), *computed),
+        )
+
+
+def _interface(bench: ThesisBench) -> Measured:
+    """Table 10, which prints no figure."""
+    return Measured("here: `tessellation.PatchManager`, its `add` and `tessellate`, and `mark` of what `add` returns")
+
+
+_MEASURES = {
+    "table 1": _Measure((arithmetic.table_1,), (results.single_operations,), 20),
+    "table 2": _Measure((movement.table_2,)),
+    "table 3": _Measure((movement.table_3,), (results.mixed_sizes,), 10),
+    "table 4": _Measure((movement.table_4,), (results.bernstein_values,), 75),
+    "table 5": _Measure((arithmetic.table_5,), effort=40),
+    "table 6": _Measure((movement.table_6,), (results.sends,), 10),
+    "table 7": _Measure((arithmetic.table_7,), (results.wrong_by_net,), 50),
+    "table 8": _Measure((movement.table_8,), effort=8),
+    "table 9": _Measure((movement.table_9,)),
+    "table 10": _Measure((_interface,)),
+    "table 11": _Measure((whole_passes.table_11,)),
+    "table 12": _Measure((whole_passes.table_12,), (results.errors_by_net,)),
+    "table 13": _Measure((arithmetic.table_13,), (results.wide_operations,), 25),
+    "libraries": _Measure((arithmetic.libraries,), effort=2),
+    "figure 11": _Measure((movement.linear,)),
+    "figure 12": _Measure((movement.alternating,)),
+    "figure 13": _Measure((whole_passes.figure_13,), effort=5),
+    "schedules": _Measure((whole_passes.schedules,), (results.schedules,), 15),
+    "section 1": _Measure((whole_passes.section_1,)),
+    "section 2": _Measure((movement.capacities, movement.bandwidths)),
+    "section 3": _Measure(
+        (movement.section_3_2, movement.random_reads, movement.sizes, movement.paths), (results.to_nodes,), 6
+    ),
+    "section 4": _Measure((whole_passes.other_claims, movement.results), (results.to_gps,)),
+    "section 5": _Measure((whole_passes.section_5,), (results.errors_of_models, results.engines), 40),
+    "appendix b": _Measure((movement.appendix_b,), (results.caching,), 10),
 }
-"""What computes the results of those that have some: with PE data, which rows do without."""
 
 
 def _claim(name: str, title: str, place: str, *notes: str) -> Claim:
-    return Claim(name, place, title, notes=tuple(NOTES[note] for note in notes), digits=DIGITS.get(name))
-
-
-def _checks(name: str, bench: ThesisBench) -> tuple[Check, ...]:
-    return () if bench.timing_only else tuple(check for part in _RESULTS.get(name, ()) for check in part(bench))
-
-
-def _measure(name: str) -> Callable[[ThesisBench, Mapping[str, Number]], Measured]:
-    def measure(bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
-        return Measured(rows=tuple(row for part in _PARTS[name] for row in part(bench)), checks=_checks(name, bench))
-
-    return measure
-
-
-def _table_1(bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
-    found = arithmetic.table_1(bench)
-    return replace(found, checks=(*found.checks, *_checks("table 1", bench)))
-
-
-_MEASURES = {"table 1": _table_1, **{name: _measure(name) for name in _PARTS}}
+    own = tuple(NOTES[note] for note in notes)
+    return Claim(name, place, title, notes=own, digits=DIGITS.get(name), layout=LAYOUTS.get(name))
 
 
 def _plain(given: str) -> str:
@@ -112,11 +104,8 @@ PAPER = Paper(
     name="thesis",
     title=TITLE,
     claims=(
-        *(
-            _claim(f"table {t.number}", t.title, t.section, *t.notes)
-            for t in TABLES
-            if f"table {t.number}" in _MEASURES
-        ),
+        *(_claim(f"table {t.number}", t.title, t.section, *t.notes) for t in TABLES),
+        _claim("libraries", "Routines that the thesis does not have", "2.2.3", "tuned-library", "generic-library"),
         _claim("figure 11", "Logical to physical address mapping", "4.3"),
         _claim("figure 12", "The same with alternating bank access", "4.3"),
         _claim("figure 13", "Stages of tessellation for a bicubic patch", "5"),
@@ -130,25 +119,10 @@ PAPER = Paper(
     ),
     measures=_MEASURES,
     bench=ThesisBench,
-    efforts={
-        "table 1": 20,
-        "table 3": 10,
-        "table 4": 75,
-        "table 5": 40,
-        "table 6": 10,
-        "table 7": 50,
-        "table 8": 8,
-        "table 13": 25,
-        "figure 13": 5,
-        "schedules": 15,
-        "section 3": 6,
-        "section 5": 40,
-        "appendix b": 10,
-    },
+    efforts={name: each.effort for name, each in _MEASURES.items() if each.effort > 1},
     computes=True,
     notes=tuple(NOTES.values()),
     without={
-        "table 10": "names the calls of the application interface, which is `tessellation.PatchManager`",
         "figure 7": "the rendering pipeline: a picture without numbers",
         "figure 10": "missing from the text, which names no address of it; see figures 11 and 12",
         "figure 14": "missing from the text; `texture/caching.mc` executes what appendix B says of it",

@@ -224,7 +224,7 @@ def section_5(bench: ThesisBench) -> list[Row]:
 
     each_rate = derived("operations * lanes / milliseconds / 1000000", milliseconds=each_pass, **names)
     large_rate = derived(
-        "patches / milliseconds", patches=int(table(3).row("16x16")["patches"]), milliseconds=each_pass
+        "patches / milliseconds", patches=int(table(3).row("16x16")["Number of Patches"]), milliseconds=each_pass
     )
     return [
         figure("bicubic pass", steps.value, counted(run), took, "pass-97000", derived=steps),

@@ -8,9 +8,7 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.node.sdram import Pattern, equal_slot
-from tessellation.reproduction import ThesisBench
-from tessellation.reproduction import movement as network
-from tessellation.reproduction import movement as transfers
+from tessellation.reproduction import ThesisBench, movement
 from tessellation.reproduction.arithmetic import library_costs
 from tessellation.reproduction.bench import counted
 from tessellation.reproduction.predictions import pass_prediction, read_slot, write_slot
@@ -57,7 +55,7 @@ def test_transfers_are_predicted_where_a_parameter_is_moved(section, name, value
     """Whole programs of appendix B, and of the ways between node and GPs; the formulas stay those of the print."""
     bench = ThesisBench()
     bench.config = replace(THESIS, **{section: replace(getattr(THESIS, section), **{name: value})})
-    rows = [*transfers.appendix_b(bench), *network.results(bench), *network.paths(bench)]
+    rows = [*movement.appendix_b(bench), *movement.results(bench), *movement.paths(bench)]
     named = [one for one in rows if one.predicted is not None]
     assert len(named) == 8 and all(one.predicted.value == one.measured for one in named)
 

@@ -9,6 +9,7 @@ import pytest
 from pixelflow.evidence import (
     Basis,
     Bench,
+    CellOf,
     Check,
     CheckedClaim,
     Claim,
@@ -18,6 +19,7 @@ from pixelflow.evidence import (
     Measured,
     Note,
     Paper,
+    PrintedForm,
     PrintedRange,
     Reason,
     Row,
@@ -26,7 +28,7 @@ from pixelflow.evidence import (
     derived,
     evidence_report,
 )
-from pixelflow.evidence.rows import measured_text
+from pixelflow.evidence.rows import measured_text, page_table, printed_table, reason_lines, unplaced
 from pixelflow.simd.report import as_text
 
 BASIS = Basis("invented", "a rule")
@@ -158,13 +160,36 @@ def test_the_summary_counts_each_kind() -> None:
         row(5, None, 6, Reason.UNEXPLAINED), row(5, 5, 6), row(None, None, 3),
         row(None, None, 7, predicted=predicted),
     )  # fmt: skip
-    text = " ".join(as_text(evidence_report(found, 80).parts[-2:], 80).split())
-    assert text == (
-        "10 rows: 3 equal (of these 1 fitted, 1 in few digits), 1 predicted, 1 contradiction of the print, "
-        "1 other reading, 1 unexplained, 1 off, without a published "
-        "figure 1 predicted and 1 compared with nothing 10 measured, 0 by formula alone; "
-        "no results computed"
+    summary = evidence_report(found, 80).data["summary"]
+    assert {name: count for name, count in summary["outcomes"].items() if count} == {
+        "equal": 3, "predicted": 1, "contradiction": 1, "reading": 1, "unexplained": 1, "off": 1, "unpublished": 2,
+    }  # fmt: skip
+    assert (summary["rows"], summary["equal_and_fitted"], summary["equal_in_few_digits"]) == (10, 1, 1)
+    assert (summary["measured"], summary["compared_with_nothing"], summary["results"]) == (10, 1, 0)
+    assert [found.findings[0].rows[at].met for at in range(6)] == [True, True, True, False, False, False]
+
+
+def test_a_table_is_shown_as_it_is_printed() -> None:
+    """A figure alone where it is met, else both with the deviation; in a page they are next to each other."""
+    layout = PrintedForm(
+        ("Size of Load", "Cycles", "Rate"),
+        (("one", CellOf("a"), CellOf("a", "10^3/s", " K")), ("two", CellOf("b", suffix="K", scale=1000), "")),
     )
+    predicted = derived("a", a=7)
+    rows = (
+        Row("a", 5, 5, 7, BASIS, predicted=predicted), Row("a", 636, None, 653.594, BASIS, "10^3/s", notes=(WHY,)),
+        Row("b", 5_000, None, 5_260, BASIS, step=1000, digits=Digits.CUT), Row("c", 8, 8, 8, BASIS),
+    )  # fmt: skip
+    found = CheckedClaim(Claim("table 1", "2.1", "Loads", layout=layout), Measured(rows=rows))
+    assert printed_table(found).rows == [["one", "5 / 7 +40.00 %", "636 K / 654 K +2.77 %"], ["two", "5K", ""]]
+    page = page_table(found)
+    assert [column.heading for column in page.columns][3:] == ["here: Cycles", "here: Rate"]
+    assert page.rows == [["one", "5", "636 K", "7 +40.00 %", "654 K +2.77 %"], ["two", "5K", "", "5.26K", ""]]
+    assert list(unplaced(found)) == ["c 8"]
+    assert list(reason_lines(found)) == ["predicted: a", "unexplained (unexplained): text"]
+
+
+WHY = NOTES[Reason.UNEXPLAINED]
 
 
 def test_what_is_off_and_what_is_wrong_fails_and_is_named() -> None:

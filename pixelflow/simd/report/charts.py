@@ -123,6 +123,8 @@ class Curves:
     x: str
     y: str
     lines: Sequence[tuple[str, Sequence[tuple[float, float]]]]
+    rings: frozenset[str] = frozenset()
+    """Names of lines of which each point is a ring, and no line is drawn, so that what is below them is seen."""
 
     def html(self) -> str:
         """Return the lines over one pair of axes, the one upwards from 0; nothing where there is no point."""
@@ -149,13 +151,17 @@ class Curves:
             # A colour that comes again has dashes, each time longer ones.
             look = f'stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{3 * again} 3"' if again else "")
             path = " ".join(f"{left:.1f},{top:.1f}" for left, top in (place(*point) for point in line))
-            drawn.append(f'<polyline points="{path}" fill="none" {look}/>')
+            ring = name in self.rings
+            dot = f'r="7" fill="none" {look}' if ring else f'r="3.5" fill="{colour}"'
+            if not ring:
+                drawn.append(f'<polyline points="{path}" fill="none" {look}/>')
             for x, y in line:
                 left, top = place(x, y)
-                told = f"{name + ': ' if name else ''}{self.x} {number(_whole(x))}, {self.y} {number(_whole(y))}"
-                place_of = f'cx="{_short(left)}" cy="{_short(top)}" r="3.5" fill="{colour}"'
-                drawn.append(f"<circle {place_of}><title>{_safe(told)}</title></circle>")
-            named += [(name, f'<path d="M0 -4h20" {look}/>')] if name else []
+                text = f"{name + ': ' if name else ''}{self.x} {number(_whole(x))}, {self.y} {number(_whole(y))}"
+                place_of = f'cx="{_short(left)}" cy="{_short(top)}" {dot}'
+                drawn.append(f"<circle {place_of}><title>{_safe(text)}</title></circle>")
+            sample = f'<circle cx="10" cy="-4" {dot}/>' if ring else f'<path d="M0 -4h20" {look}/>'
+            named += [(name, sample)] if name else []
         keys, height = _legend(named, _CURVES_HEIGHT + 8)
         return _figure(self.title, _CURVES_HEIGHT + height, [*drawn, *keys])
 

@@ -40,6 +40,7 @@ td[style*="right"] { white-space: nowrap; }
     linear-gradient(to left, var(--edge), transparent) right / 0.6rem 100% no-repeat scroll; }
 pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
+.accent { color: light-dark(#1f5fa8, #8ab8ee); font-weight: 600; }
 .failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
 footer { margin-top: 2rem; font-size: 0.8rem; opacity: 0.7; }
 """.strip()
@@ -49,7 +50,10 @@ _FIGURES = "Figures"
 
 
 def page(report: Report, title: str) -> str:
-    """Return a report as a document; ``title`` is that of one which has none of its own."""
+    """Return a report as a document; ``title`` is that of one which has none of its own.
+
+    A text that is the report's first part is its answer, before the list of headings and all figures.
+    """
     name = " · ".join((report.title, *report.subject)) if report.title else title
     failure = f'<p class="failure">{_html(report.failure)}</p>' if report.failure else ""
     notes = "".join(f"<p>{_html(note)}</p>" for note in report.notes)
@@ -59,8 +63,12 @@ def page(report: Report, title: str) -> str:
         f'<title>{_html(name)}</title><link rel="icon" href="data:,"/><style>{_STYLE}</style>'
     )
     outline = _Outline(sections=any(isinstance(part, Heading) for part in report.all_parts))
+    answer = ""
+    if report.parts and isinstance(report.parts[0], str):
+        answer = _html_part(report.parts[0], outline)
+        report = replace(report, parts=report.parts[1:])
     pieces = "".join(_pieces(replace(report, title=""), outline))
-    shown = f"{failure}{outline.contents()}<div>{pieces}</div>"
+    shown = f"{answer}{failure}{outline.contents()}<div>{pieces}</div>"
     body = f"<h1>{_html(name)}</h1>{shown}{notes}<footer>{_html(foot)}</footer>"
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
@@ -125,8 +133,10 @@ def _html_part(part: Part, outline: _Outline | None) -> str:
         heads, rows, numbers = _text_cells(part)
         lengths = _bar_lengths(part)
         head = "".join(f"<th{_right(n)}>{_html(name)}</th>" for name, n in zip(heads, numbers, strict=True))
+        accents = [column.accent for column in part.columns if column.label is not None]
         body = "".join(
-            f"<tr>{''.join(map(_cell, row, numbers, bars))}</tr>" for row, bars in zip(rows, lengths, strict=True)
+            f"<tr>{''.join(map(_cell, row, numbers, bars, accents))}</tr>"
+            for row, bars in zip(rows, lengths, strict=True)
         )
         title = f"<p>{_html(part.title)}</p>" if part.title else ""
         if part.title and outline is not None:
@@ -139,10 +149,11 @@ def _html_part(part: Part, outline: _Outline | None) -> str:
     return f"<p>{_html(text.strip())}</p>"
 
 
-def _cell(text: str, number: bool, bar: float) -> str:
+def _cell(text: str, number: bool, bar: float, accent: str) -> str:
     """Return a cell of a table; ``bar`` is the length of its bar, in per cent of the cell."""
     if not bar:
-        return f"<td{_right(number)}>{_html(text)}</td>"
+        marked = ' class="accent"' if accent and accent in text else ""
+        return f"<td{marked}{_right(number)}>{_html(text)}</td>"
     bars = f"linear-gradient(to left, rgba(76, 139, 200, 0.4) {bar:.1f}%, transparent 0)"
     style = f"text-align: right; min-width: 7em; border-right: 0.6em solid transparent; background: {bars} padding-box"
     return f'<td style="{style}">{_html(text)}</td>'

@@ -34,6 +34,8 @@ class Column:
     least: int = 12
     style: str = ""
     """Name of a rich style, for text in colour."""
+    accent: str = ""
+    """A sign: only cells that have it are in the style, and in the accent colour of a page."""
     bars: bool = False
     """Whether a page shows its numbers as bars too, none below 0: the longest is the greatest of them."""
 

@@ -115,7 +115,8 @@ def _table(table: Table, width: int, *, color: bool) -> Iterator[str]:
             overflow="fold",
         )
     for row in rows:
-        folded.add_row(*(_styled(cell, column.style) for cell, column in zip(row, columns, strict=True)))
+        styles = (column.style if column.accent in cell else "" for cell, column in zip(row, columns, strict=True))
+        folded.add_row(*map(_styled, row, styles))
     yield from drawn(folded, width, color=color)
 
 
