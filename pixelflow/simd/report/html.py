@@ -35,6 +35,7 @@ th { font-weight: 500; }
 td[style*="right"] { white-space: nowrap; }
 pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
+details { margin: 0.6rem 0; } summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; }
 .failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
 footer { margin-top: 2rem; font-size: 0.8rem; opacity: 0.7; }
 """.strip()
@@ -53,7 +54,7 @@ def page(report: Report, title: str) -> str:
         f'<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f'<title>{_html(name)}</title><link rel="icon" href="data:,"/><style>{_STYLE}</style>'
     )
-    outline = _Outline(sections=any(isinstance(part, Heading) for part in report.all_parts))
+    outline = _Outline(sections=bool(report.topics) or any(isinstance(part, Heading) for part in report.all_parts))
     pieces = "".join(_pieces(replace(report, title=""), outline))
     shown = f"{failure}{outline.contents()}<div>{pieces}</div>"
     body = f"<h1>{_html(name)}</h1>{shown}{notes}<footer>{_html(foot)}</footer>"
@@ -111,6 +112,10 @@ def _pieces(report: Report, outline: _Outline | None) -> Iterator[str]:
             yield f"<table>{rows}</table>"
         else:
             yield _html_part(part, outline)
+    for topic in report.topics:
+        shown = " open" if topic.name in report.asked else ""
+        pieces = "".join(_pieces(Report(parts=topic.parts), outline))
+        yield f"<details{shown}><summary>{_html(topic.title)}</summary>{pieces}</details>"
 
 
 def _html_part(part: Part, outline: _Outline | None) -> str:
@@ -169,6 +174,8 @@ def markdown(report: Report) -> str:
     level = "###" if any(isinstance(part, Heading) for part in report.all_parts) else "##"
     for facts, part in _shown(report):
         lines += ["| | |", "| --- | --- |", *map(_row, facts), ""] if facts else [*_markdown_part(part, level), ""]
+    for topic in report.topics:
+        lines.append(markdown(Report(parts=[Heading(topic.title), *topic.parts])))
     return "\n".join(lines)
 
 
