@@ -104,14 +104,17 @@ def _pieces(report: Report, outline: _Outline | None) -> Iterator[str]:
         yield f"<p><strong>{head}</strong></p>"
     figures = [drawn for drawn in (figure.html() for figure in report.figures) if drawn]
     if figures and outline is not None and outline.sections:
-        yield outline.heading(_FIGURES)
-    yield from figures
+        figures.insert(0, outline.heading(_FIGURES))
+    if not report.topics:
+        yield from figures
     for facts, part in _shown(report):
         if facts:
             rows = "".join(f"<tr><th>{_html(label)}</th><td>{_html(text)}</td></tr>" for label, text in facts)
             yield f"<table>{rows}</table>"
         else:
             yield _html_part(part, outline)
+    if report.topics:  # the answer is above the figures, what explains it below
+        yield from figures
     for topic in report.topics:
         shown = " open" if topic.name in report.asked else ""
         pieces = "".join(_pieces(Report(parts=topic.parts), outline))
