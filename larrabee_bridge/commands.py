@@ -76,6 +76,7 @@ COMMANDS = MachineCommands(
             "tessellation": "larrabee_bridge.compare:tessellated_on_both",
             "tile_sizes": "larrabee_bridge.compare:in_every_tile",
         },
+        topics={"tile_sizes": "tiles"},
         block="blocks of 4x4 pixels",
         ways="between cores and memory",
     ),
@@ -84,7 +85,7 @@ COMMANDS = MachineCommands(
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",
-        "pixelflow compare nut --size 64x48 --cores 4 --dash",
+        "pixelflow compare nut --size 64x48 --cores 4 --explain cycles",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
         "pixelflow kernels --machine larrabee decompression cloth",
         "pixelflow view blocks.mc --machine larrabee",

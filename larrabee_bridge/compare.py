@@ -21,7 +21,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import guesses
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
-from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
+from pixelflow.simd.comparison.scorecard import standings_of
 from pixelflow.simd.configuration import Value, constants_of, leaves
 from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, Frame, Ground, Picture, ScreenTriangles
 from pixelflow.simd.errors import UsageError
@@ -192,10 +192,10 @@ def tessellated_on_both(
         ("Larrabee", "tessellation, 1 core", found.larrabee_cycles / core_mhz / 1e3),
     )
     standings = _standings(found, core)
-    return Beside(_TITLE, tuple(_parts(found, core_mhz, standings)), _object(found, core_mhz, standings), times)
+    return Beside(_TITLE, tuple(_parts(found, core_mhz)), _object(found, core_mhz, standings), times)
 
 
-def _parts(found: BezierComparison, core_mhz: float, standings: Standings) -> Iterator[Part]:
+def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
     """Yield the tessellation on both machines: cycles, time, error."""
     node = found.pixelflow
     rows = [
@@ -209,7 +209,6 @@ def _parts(found: BezierComparison, core_mhz: float, standings: Standings) -> It
         f"tessellation: {plural(found.patches, 'patch')}, {found.samples}x{found.samples} samples, points and normals"
     )
     yield Table(columns, rows, title)
-    yield from standing_lines(standings)
     yield (
         f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
         "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
@@ -452,8 +451,8 @@ def in_every_tile(
     }
     text = (
         f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
-        f"{interval.tile}, {number(interval.interval)} cycles a picture; the other sections are about "
-        f"tiles of {words['tile']}"
+        f"{interval.tile}, {number(interval.interval)} cycles a picture; all other figures are of tiles of "
+        f"{words['tile']}"
     )
     figures = {
         "cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("imbalance",),
@@ -462,7 +461,7 @@ def in_every_tile(
     standings = standings_of([(own.machine, side) for side in sides.values()], figures)
     data["standings"] = {name: dict(each) for name, each in standings.items()}
     table = Table(columns, cells)
-    return Beside("Larrabee in tiles of every size", (table, text, *standing_lines(standings)), data, ())
+    return Beside("Larrabee in tiles of every size", (table, text), data, ())
 
 
 def best_of(rows: Sequence[TileRow]) -> tuple[TileRow, TileRow]:

@@ -11,7 +11,7 @@ from gen6_bridge.program import EuProgram
 from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, schedule
 from gen6_bridge.unit.messages import RENDER_CACHE
 from pixelflow.simd.configuration import Param, constants_of, named
-from pixelflow.simd.drawing import Bound, FreeWork, Ground, HowCounted, Work
+from pixelflow.simd.drawing import Bound, Frame, FreeWork, Ground, HowCounted, Work
 from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.units import Constant, Standing
 
@@ -65,6 +65,11 @@ class FrameAccount:
         families = [each.declaration.family.value for each in program.code]
         for number, count in Counter(step.number for each in steps for step in each).items():
             self.mix[families[number]] += count
+
+    def works(self, frame: Frame) -> dict[str, Work]:
+        """Return the work of each stage; pixels with a texture are shaded and filtered in one."""
+        found = {pixels_of_draw(each.name): Work.COLOURS for each in frame.draws if each.state.texture is None}
+        return found | {stage: Work.VERTICES for stage in self.stages if stage.endswith(": vertices")}
 
     def took_pixels(self, name: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
         """Add up what shading pixels of a draw took: one batch of threads."""

@@ -226,6 +226,7 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         free=tuple(left_out(account)),
         grounds=grounds_of_units(account.config),
         counted=counted_by_units(account.config, shaded=account.vertices > 0),
+        works=account.works(painter.frame),
         part="execution unit",
         timeline=(("the longest unit", tuple(account.spans)),),
         ended=tuple(account.ended),

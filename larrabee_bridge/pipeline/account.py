@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from larrabee_bridge.pipeline.back_end_programs import TileStage
 from larrabee_bridge.pipeline.frame import PRIMSET, LarrabeeRun
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
@@ -11,7 +12,7 @@ from larrabee_bridge.pipeline.traffic import LINE_BYTES, TrafficConfig, corners_
 from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.configuration import Param, constants_of, named
-from pixelflow.simd.drawing import Bound, FreeWork, Ground, HowCounted, Work
+from pixelflow.simd.drawing import Blend, Bound, Frame, FreeWork, Ground, HowCounted, Work
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Constant, Standing
 
@@ -80,6 +81,23 @@ def counted_by_cores(run: LarrabeeRun, *, free_setup: bool) -> Mapping[Work, How
         Work.FEED: HowCounted.UNITS if caches else HowCounted.FREE,
         Work.OUTPUT: HowCounted.FREE,
         Work.COMMANDS: HowCounted.FREE,
+    }
+
+
+def work_of_stages(frame: Frame) -> Mapping[str, Work]:
+    """Return the work of each stage; the planes that pixels add up are counted with their colours."""
+    blends = any(draw.state.blend is not Blend.REPLACE for draw in frame.draws)
+    return {
+        **dict.fromkeys(("front end: index", "front end: transform"), Work.VERTICES),
+        **dict.fromkeys(("front end: assemble", "front end: cut", "triangle set-up", "planes"), Work.SETUP),
+        **dict.fromkeys(("front end: bin", TileStage.SETUP.value), Work.BINNING),
+        "rasterizer's descent": Work.COVERAGE,
+        **dict.fromkeys((TileStage.CLEAR.value, TileStage.DEPTH.value), Work.TESTS),
+        **dict.fromkeys((TileStage.QUADS.value, TileStage.SHADE.value, TileStage.RESOLVE.value), Work.COLOURS),
+        TileStage.TONES.value: Work.COLOURS,
+        TileStage.TEXTURE.value: Work.TEXELS,
+        TileStage.BLEND.value: Work.BLENDING if blends else Work.COLOURS,
+        TileStage.SORT.value: Work.BLENDING,
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.pipeline.account import counted_by_cores, grounds_of_cores, left_out
+from larrabee_bridge.pipeline.account import counted_by_cores, grounds_of_cores, left_out, work_of_stages
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles
 from larrabee_bridge.pipeline.frame import PRIMSET, FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult, FrontEndSetting, run_front_end
@@ -165,6 +165,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
         grounds=grounds_of_cores(run, core_mhz),
         counted=counted_by_cores(run, free_setup=not any(fronts)),
+        works=work_of_stages(run.frame),
         part="core",
         timeline=_timeline(plan),
         ended=tuple(plan.done.tolist()),

@@ -2,8 +2,9 @@
 
 SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
 ships here (listed below). Patches that are named themselves are also tessellated by machines that can. Every pixel is
-compared with the one that 64-bit integers draw, and every figure says whether it was executed, is a formula, or rests
-on rates that somebody invented. A machine that refuses the scene is left out with its reason.
+compared with the one that 64-bit integers draw. --explain says where the cycles went, on which sources each figure
+rests, and what is left out; JSON and pages have all of it. A machine that refuses the scene is left out with its
+reason.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pixelflow.cli.arguments import add_config_options, add_engine_option
 from pixelflow.cli.camera_options import picture_sizes
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import (
+    ALL,
     add_drawing_options,
     add_sides_option,
     examples_for,
@@ -28,10 +30,9 @@ from pixelflow.cli.picture_files import check_figure, check_picture, write_pictu
 from pixelflow.cli.scene_options import add_scene_options, scene_source
 from pixelflow.cli.screen import Progress, Screen, output_file, refuse_clashes
 from pixelflow.config import NodeConfig
-from pixelflow.simd.commands import Told
-from pixelflow.simd.comparison import Beside, beside_parts, comparison_object, comparison_parts
+from pixelflow.simd.commands import MachineDrawing, Told
+from pixelflow.simd.comparison import EXPLAINED, Beside, comparison_object, comparison_parts, comparison_topics
 from pixelflow.simd.comparison.comparison_figure import (
-    dashboard_parts,
     grid_curves,
     pictures_of,
     save_figure,
@@ -43,7 +44,7 @@ from pixelflow.simd.comparison.triangle_sizes import by_triangle_size
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.drawing import Comparison
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import Report, counted, listed
 from tessellation.scenes import load_scene
 
 EXAMPLES = (
@@ -51,6 +52,9 @@ EXAMPLES = (
     "pixelflow compare enneper --samples 2 --machine all --sizes 32x24,64x48",
     *examples_for("compare"),
 )
+
+_BY_SIZE, _SIZES = "by_triangle_size", "sizes"
+"""The triangles by their size, in JSON and as a topic."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,9 +67,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sizes", type=picture_sizes, metavar="WxH,...", help="draw in several sizes, which become one table")
     add("-o", "--output", metavar="FILE.png", help="write the picture")
     add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
-    add("--dash", action="store_true", help="show bars instead of tables")
+    topics = (*EXPLAINED, *_topics(machines).values(), ALL)
+    add("--explain", action="append", default=[], choices=topics, metavar="TOPIC",
+        help=f"explain the figures too: {listed(topics, 'or')} (repeatable)")  # fmt: skip
     add_engine_option(parser)
     add_config_options(parser)
+
+
+def _topics(machines: Mapping[str, MachineDrawing]) -> dict[str, str]:
+    """Return the topics that take more drawing, by their names in JSON."""
+    named = {key: each.topics.get(key, key) for each in machines.values() for key in each.beside}
+    return {_BY_SIZE: _SIZES, **dict(sorted(named.items(), key=lambda item: item[1]))}
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -88,7 +100,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     if args.sizes:
-        for option, given in (("--size", args.size), ("-o", args.output), ("--dash", args.dash)):
+        for option, given in (("--size", args.size), ("-o", args.output), ("--explain", args.explain)):
             if given:
                 raise UsageError(option, "there are several pictures with --sizes", "leave one of the two out")
     outputs = [(option, path) for option, path in (("-o", args.output), ("--figure", args.figure)) if path]
@@ -106,7 +118,10 @@ def _compare(
     words: Mapping[str, Told],
     progress: Progress,
 ) -> tuple[Comparison, dict[str, Beside | None]]:
-    """Return the pictures of all machines, and what some put beside, by its name in JSON."""
+    """Return the pictures of all machines, and the topics that take more drawing, by their names in JSON.
+
+    A text has those that are asked for, JSON, pages and a figure have all.
+    """
     machines = sides_of(args, words, effective.config, progress.tell)
     source = scene_source(args, screen, effective, progress, require=machines.require)
     scene = load_scene(args.scene, source)
@@ -114,11 +129,15 @@ def _compare(
     here = machines.drawing
     places = {key: place for name in here for key, place in args.machines[name].beside.items()}
     told_here = {name: words[name] for name in here}
-    besides = {"by_triangle_size": by_triangle_size(scene.frame, ways_by_size(args, told_here, progress.tell))}
-    besides |= {
-        key: resolve_name(place)(args.scene, source, told_here, scene.frame, list(found.sides))
-        for key, place in places.items()
-    }
+    every = screen.format != "text" or bool(screen.html or args.figure) or ALL in args.explain
+    wanted = {key for key, topic in _topics(args.machines).items() if every or topic in args.explain}
+    besides: dict[str, Beside | None] = {}
+    if _BY_SIZE in wanted:
+        ways = ways_by_size(args, told_here, progress.tell)
+        besides[_BY_SIZE] = by_triangle_size(scene.frame, ways)
+    for key, place in places.items():
+        if key in wanted:
+            besides[key] = resolve_name(place)(args.scene, source, told_here, scene.frame, list(found.sides))
     return found, besides
 
 
@@ -166,13 +185,16 @@ def _report(
     besides: Mapping[str, Beside | None],
 ) -> Report:
     height, width = found.expected.depths.shape
-    machines = dashboard_parts(found, screen.width, color=screen.color) if args.dash else comparison_parts(found)
+    names = _topics(args.machines)
+    topics = tuple(comparison_topics(found, {names[key]: each for key, each in besides.items()}))
+    asked = [each.name for each in topics] if ALL in args.explain else args.explain
+    missing = [f"there is nothing about {name} of this scene" for name in asked if name not in {t.name for t in topics}]
     written = [f"wrote {name} {path}" for name, path in (("picture", args.output), ("figure", args.figure)) if path]
     options = [(name, option) for name in words for option in args.machines[name].options if option.key]
     return Report(
         "pixelflow compare",
-        (args.scene, f"{width}x{height}", effective.label, f"engine {args.engine}"),
-        [*machines, *beside_parts(besides.values()), *([""] if written else []), *written],
+        (args.scene, f"{width}x{height}", counted(found.triangles, "triangle"), effective.label),
+        [*comparison_parts(found), *missing, *([""] if written else []), *written],
         schema="pixelflow.compare/1",
         data={
             "scene": args.scene,
@@ -184,5 +206,7 @@ def _report(
             **comparison_object(found),
         },
         figures=[*pictures_of(found), *timelines_of(found)],
+        topics=topics,
+        asked=asked,
         failure=None if not found.wrong else WRONG,
     )

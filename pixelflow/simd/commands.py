@@ -105,6 +105,8 @@ class MachineDrawing:
     beside: Mapping[str, str] = field(default_factory=dict)
     """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands. It takes
     the scene, how that is made, what each machine is told by its name, the frame, and what the machines drew."""
+    topics: Mapping[str, str] = field(default_factory=dict)
+    """Names of ``beside`` as topics of a comparison, where these are not the names in JSON."""
     ways_by_size: str = ""
     """Where a function stands that yields the ways in which it draws triangles of one size, where it has several: it
     takes what the machine is told, and who is told how far it has come."""

@@ -80,6 +80,17 @@ def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Wor
     }
 
 
+STAGES: Mapping[str, Work] = {
+    "clear": Work.TESTS, "edges": Work.COVERAGE, "depth": Work.TESTS, "cutout": Work.TESTS,
+    **dict.fromkeys(("colour", "values", "division", "samples added up"), Work.COLOURS),
+    **dict.fromkeys(("coordinates", "coordinates of neighbours", "detail", "levels", "addresses", "texels", "filter",
+        "texel times colour"), Work.TEXELS),
+    "blend": Work.BLENDING,
+    **dict.fromkeys(("copy for composition", "receive", "finished pixels"), Work.OUTPUT),
+}  # fmt: skip
+"""The work of each stage of rendering; values of pixels are colours and texture coordinates."""
+
+
 # What of pictures by nodes nobody counts: the same wherever their cycles stand, with its size where it has a bound.
 
 

@@ -23,6 +23,7 @@ from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
 from tessellation.rendering.account import (
     PE_BITS,
+    STAGES,
     counted_by_nodes,
     feed_floors,
     free_feed,
@@ -126,6 +127,7 @@ def draw_on_pixelflow(
         timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
         ended=() if composed.time is None else ended_of(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
+        works=STAGES,
     )
 
 

@@ -28,7 +28,6 @@ LONG = {
     "pixelflow study sensitivity",
     "pixelflow study supply",
     "pixelflow study schedules --inputs full",
-    "pixelflow study machines",
 }
 """Commands that take more than a few seconds; tests of the studies execute the same in part."""
 

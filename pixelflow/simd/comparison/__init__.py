@@ -1,12 +1,21 @@
-"""Machines side by side: reports (here), bars (`dashboard`) and figures (`figure`) of the same picture by several."""
+"""Machines side by side: the report of the same picture by several."""
 
 from pixelflow.simd.comparison.comparison import (
+    EXPLAINED,
     Beside,
-    beside_parts,
     comparison_object,
     comparison_parts,
+    comparison_topics,
     side_object,
     side_tables,
 )
 
-__all__ = ["Beside", "beside_parts", "comparison_object", "comparison_parts", "side_object", "side_tables"]
+__all__ = [
+    "EXPLAINED",
+    "Beside",
+    "comparison_object",
+    "comparison_parts",
+    "comparison_topics",
+    "side_object",
+    "side_tables",
+]

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
 from pixelflow.simd.comparison.scorecard import (
     QUANTITIES,
+    assumed_line,
     fairness_object,
     fairness_parts,
-    marked,
-    marks_line,
+    figures_table,
+    same_work_line,
     scorecard_object,
-    scorecard_parts,
+    shared_work,
+    sources_parts,
+    uncounted_table,
 )
 from pixelflow.simd.drawing import (
     EQUAL,
     Blend,
+    Bound,
     Comparison,
     DrawnFrame,
     Frame,
@@ -29,7 +33,7 @@ from pixelflow.simd.drawing import (
     free_standing,
 )
 from pixelflow.simd.errors import InputError, MissingPackageError, UsageError
-from pixelflow.simd.report import Column, Heading, Json, Part, Table, counted, listed, number, shares, verbatim
+from pixelflow.simd.report import Json, Part, Table, Topic, counted, listed, number, shares
 from pixelflow.simd.units import Constant
 
 # Machines that draw one scene: who refuses it, and the comparison of those that draw.
@@ -142,19 +146,28 @@ def asked_of(frame: Frame) -> frozenset[Work]:
     return frozenset(asked)
 
 
-# Machines side by side as a report: what each took, stages, instructions, bytes.
+# Machines side by side as a report: a first screen, and topics that explain it.
 
 
-_LABEL = 16
-"""Columns that labels of figures take at least."""
+EXPLAINED = {
+    "cycles": "Where the cycles went",
+    "sources": "Sources of the figures",
+    "left-out": "Left out of the cycles",
+    "fair": "What is fair and what is not",
+}
+"""Topics of every comparison, with their titles."""
+_BOUNDED = {
+    Bound.FLOOR: "with it the picture takes at least {:,} cycles",
+    Bound.AT_MOST: "at most {:,} cycles more",
+    Bound.ABOUT: "about {:,} cycles more",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What machines did besides the picture, to stand in its comparison."""
+    """What machines did in addition to the picture, as a topic of its comparison."""
 
     title: str
-    """Of its section."""
     parts: Sequence[Part]
     data: dict[str, Json]
     times: Sequence[tuple[str, str, float]]
@@ -162,11 +175,13 @@ class Beside:
 
 
 def verdict(found: Comparison) -> str:
-    """Return how the pictures stand to the one of 64-bit integers; who is left out has pixels that differ."""
+    """Return how the pictures compare with the one of 64-bit integers."""
     if found.wrong:
         return "PIXELS DIFFER"
     equal = [side.machine for side in found.sides if side.picture.equals(found.expected)]
-    return f"{EQUAL} to that of 64-bit integers on {listed(equal)}" if equal else "no picture has every pixel equal"
+    if len(equal) == len(found.sides):
+        return f"{EQUAL} to 64-bit integers"
+    return f"{EQUAL} to 64-bit integers on {listed(equal)}" if equal else "no picture has every pixel equal"
 
 
 def different(found: Comparison) -> Iterator[str]:
@@ -177,58 +192,61 @@ def different(found: Comparison) -> Iterator[str]:
 
 
 def comparison_parts(found: Comparison) -> Iterator[Part]:
-    """Yield what holds for all, then stages, instructions and bytes of each, section by section."""
-    yield Heading("What the picture took")
-    drawers = listed([side.whole for side in found.sides])
-    yield f"drawn by {drawers}; a part, below, is one of these {_kinds(found.sides)}"
-    yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {verdict(found)}"
-    yield from different(found)
+    """Yield the first screen: the answer, the figures, the work that is not counted, and the assumptions."""
+    yield f"{_answer(found)}; {verdict(found)}."
+    yield from (f"{text}." for text in different(found))
     yield from refusals(found.refused)
-    yield from ("", _table(found.sides), marks_line(found.sides))
-    yield from _section("What the figures are to be taken for", scorecard_parts(found.sides))
-    tables = [table for each in zip(*map(side_tables, found.sides), strict=True) for table in each]
-    yield from _section("Where the cycles went", [*tables[:1], *(part for each in tables[1:] for part in ("", each))])
-    yield from _section("Left out of the cycles", [line for side in found.sides for line in _left_out(side)])
-    facts = [f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts]
-    yield from _section("Facts", facts)
-    if len(found.sides) > 1:
-        yield from _section("What is fair and what is not", fairness_parts(found))
+    figures, letters = figures_table(found.sides, [each for each in QUANTITIES if each.first])
+    yield from ("", figures)
+    if notes := [text for text in (same_work_line(found), letters) if text]:
+        yield f"{'; '.join(notes)}"
+    uncounted = uncounted_table(found)
+    yield from ("", uncounted) if uncounted.rows else ()
+    yield f"{assumed_line(found.sides)}; `--explain sources` lists them, `--explain all` explains every figure"
 
 
-def beside_parts(besides: Iterable[Beside | None]) -> Iterator[Part]:
-    """Yield what stands beside a comparison, a section each."""
-    for each in besides:
-        if each is not None:
-            yield from _section(each.title, each.parts)
+def _answer(found: Comparison) -> str:
+    """Return who draws the picture in the least time, and how many times as long the others take."""
+    first, *rest = sorted(found.sides, key=lambda side: side.milliseconds)
+    longer = (f"; {_clocked(side)} takes {side.milliseconds / first.milliseconds:.3g} times as long" for side in rest)
+    return f"{_clocked(first)} draws it in {number(first.milliseconds)} ms{''.join(longer)}"
 
 
-def _section(title: str, parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield parts under a heading; nothing where there are none."""
-    found = list(parts)
-    if found:
-        yield from ("", Heading(title))
-        yield from found
+def _clocked(side: DrawnFrame) -> str:
+    return f"{side.machine} ({counted(side.parts, side.part)}, {side.clock_mhz:,g} MHz)"
 
 
-def _kinds(sides: Sequence[DrawnFrame]) -> str:
-    return listed([f"{kind}s" for kind in dict.fromkeys(side.part for side in sides)], "or")
+def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -> Iterator[Topic]:
+    """Yield what explains a comparison, topic by topic; ``besides`` are topics by their names."""
+    for (name, title), parts in zip(
+        EXPLAINED.items(),
+        (_cycles(found), sources_parts(found.sides), _left_out(found.sides), fairness_parts(found)),
+        strict=True,
+    ):
+        yield Topic(name, title, tuple(parts))
+    for name, beside in besides.items():
+        if beside is not None:
+            yield Topic(name, beside.title, beside.parts)
 
 
-def _table(sides: Sequence[DrawnFrame]) -> Table:
-    """Return the figures of all machines beside each other, after each a letter for its standing."""
-    rows: list[list[Json]] = []
-    for each in QUANTITIES:
-        cells = [marked(each.kind(each.value(side)), side, each.key, sides) for side in sides]
-        rows.append([each.label, *cells])
-    for clock in _clocks(sides):
-        times = [marked(number(side.milliseconds_at(clock)), side, "milliseconds_at", sides) for side in sides]
-        rows.append([f"at {clock:g} MHz each, ms", *times])
-    return Table([Column("", least=_LABEL), *(Column(side.machine, verbatim) for side in sides)], rows)
+def _cycles(found: Comparison) -> Iterator[Part]:
+    """Yield all figures, the time at each other's clocks, stages, instructions and bytes, and facts."""
+    table, letters = figures_table(found.sides)
+    for clock in _clocks(found.sides):
+        times = [number(side.milliseconds_at(clock)) for side in found.sides]
+        table = replace(table, rows=[*table.rows, [f"at {clock:g} MHz each, ms", *times]])
+    yield table
+    yield from [letters] if letters else []
+    yield from [f"{counted(found.dropped, 'triangle')} without an area not drawn"] if found.dropped else []
+    for tables in zip(*map(side_tables, found.sides), strict=True):
+        yield from (part for each in tables for part in ("", each))
+    yield ""
+    yield from (f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts)
 
 
 def refusals(refused: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield who does not draw the scene, and why."""
-    yield from (f"{machine} does not draw it: {reason}" for machine, reason in refused)
+    """Yield the machines that refuse the scene, and why."""
+    yield from (f"{machine} does not draw it: {reason}." for machine, reason in refused)
 
 
 def _clocks(sides: Sequence[DrawnFrame]) -> list[float]:
@@ -247,13 +265,13 @@ def side_tables(side: DrawnFrame) -> Iterator[Table]:
         yield shares(values, unit, "what", foot="= all", title=f"{side.machine}: {title}")
 
 
-def _left_out(side: DrawnFrame) -> Iterator[str]:
-    """Yield what a machine's account leaves out, with cycles and their standing where a formula bounds them."""
-    if side.free:
-        yield f"{side.machine}: left out of its cycles (not executed)"
-    for each in side.free:
-        size = "" if each.cycles is None else f" {each.cycles:,} cycles ({free_standing(each)})"
-        yield f"  {each.what}: {each.bound.value}{size}; {each.why}."
+def _left_out(sides: Sequence[DrawnFrame]) -> Iterator[str]:
+    """Yield what each account leaves out, with cycles and their standing where a formula bounds them."""
+    for side in sides:
+        for each in side.free:
+            bound = "no bound" if each.cycles is None else _BOUNDED[each.bound].format(each.cycles)
+            standing = "" if each.cycles is None else f" ({free_standing(each)})"
+            yield f"{side.machine}, {each.what}: {bound}{standing}; {each.why}."
 
 
 def comparison_object(found: Comparison) -> dict[str, Json]:
@@ -262,9 +280,10 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
         "triangles": found.triangles,
         "without_area": found.dropped,
         "identical": found.identical,
+        "same_work": [work.value for work in shared_work(found.sides) if work in found.asked],
         "machines": [
             {
-                **side_object(side),
+                **side_object(side, found.sides),
                 "milliseconds_at": {f"{clock:g}": side.milliseconds_at(clock) for clock in _clocks(found.sides)},
                 "pixels_different": apart.colours,
                 "depths_different": apart.depths,
@@ -279,10 +298,10 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
     }
 
 
-def side_object(side: DrawnFrame) -> dict[str, Json]:
-    """Return one machine's account as JSON holds it."""
+def side_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str, Json]:
+    """Return one machine's account as JSON holds it; ``sides`` are those that it is compared with, itself included."""
     return {
-        **{each.key: each.value(side) for each in QUANTITIES if each.single},
+        **{each.key: each.value(side, sides) for each in QUANTITIES if each.single and (sides or each.alone)},
         "machine": side.machine,
         "parts": side.parts,
         "stages": side.stages,

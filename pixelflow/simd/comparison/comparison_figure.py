@@ -1,4 +1,4 @@
-"""A comparison as a figure by matplotlib (extra ``plot``), as bars in a terminal, and as pictures of a page."""
+"""A comparison as a figure by matplotlib (extra ``plot``), and as pictures of a page."""
 
 from __future__ import annotations
 
@@ -8,27 +8,17 @@ from textwrap import fill
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
-from rich.panel import Panel as Bordered
-from rich.table import Table
-from rich.text import Text
 
 from pixelflow.simd.comparison.comparison import Beside, different, refusals, verdict
 from pixelflow.simd.comparison.grid import GridPoint
-from pixelflow.simd.comparison.scorecard import FIGURES, marked, marks_line, standing_of
 from pixelflow.simd.comparison.triangle_sizes import MEASURES, SizeDrawn, crossings
-from pixelflow.simd.drawing import Comparison, DrawnFrame, FigureStanding
+from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import (
     Curves,
-    Fact,
     Illustration,
-    Part,
     RasterImage,
     Timeline,
     TimeSpan,
-    counted,
-    drawn,
-    number,
-    percent,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, standings, stages.
+# Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages.
 #
 # The colours are those of Okabe and Ito, which people who see colours differently can tell apart.
 
@@ -54,12 +44,6 @@ _NEAR = 150
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LETTERS = 140
 """Of a line over the whole width, in the size of titles."""
-_SHADES = {
-    FigureStanding.GIVEN: 0.97, FigureStanding.EXECUTED: 0.94, FigureStanding.FITTED: 0.88,
-    FigureStanding.PART: 0.82, FigureStanding.FORMULA: 0.76, FigureStanding.INVENTED: 0.68,
-    FigureStanding.UNSAID: 0.6,
-}  # fmt: skip
-"""Of grey: the darker, the less a figure is founded."""
 
 
 def save_figure(stream: IO[bytes], kind: str, found: Comparison, besides: Sequence[Beside]) -> None:
@@ -75,18 +59,17 @@ def save_figure(stream: IO[bytes], kind: str, found: Comparison, besides: Sequen
     ]
     most = [max(len(bars) for _, bars in each) for each in shares]
     times = [row for each in besides for row in each.times]
-    heights = [3.2 + 0.3 * len(times), 0.8 + 0.19 * len(FIGURES), *(0.7 + _LINE * each for each in most)]
+    heights = [3.2 + 0.3 * len(times), *(0.7 + _LINE * each for each in most)]
     # A fixed salt and no date: the same figures give the same bytes.
     with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
-        above, card, *rows = figure.subfigures(2 + len(shares), 1, squeeze=False, height_ratios=heights)[:, 0]
+        above, *rows = figure.subfigures(1 + len(shares), 1, squeeze=False, height_ratios=heights)[:, 0]
         lines = [f"{found.scene}: {verdict(found)}", *different(found), *refusals(found.refused)]
         above.suptitle("\n".join(fill(each, _LETTERS) for each in lines), x=0.01, ha="left", fontsize=9)
         picture, drawn = above.subplots(1, 2)
         picture.imshow(sides[0].picture.colours)
         picture.set_axis_off()
         _times(drawn, found, times)
-        _card(card.subplots(), sides)
         for row, each, lines_of_row in zip(rows, shares, most, strict=True):
             every = zip(row.subplots(1, len(sides), squeeze=False)[0], sides, each, _COLOURS, strict=False)
             for axes, side, (what, bars), colour in every:
@@ -159,21 +142,6 @@ def _short(value: float) -> str:
     """Return a round number with few letters: ``0.02``, ``500``, ``20k``, ``1M``."""
     unit, letter = next(((unit, letter) for unit, letter in _UNITS if value >= unit), (1, ""))
     return f"{value / unit:.3g}{letter}"
-
-
-def _card(axes: Axes, sides: Sequence[DrawnFrame]) -> None:
-    """Draw the scorecard: a field for each figure and machine, its standing as a word on a shade of grey."""
-    for column, side in enumerate(sides):
-        for row, key in enumerate(FIGURES):
-            standing = standing_of(side, key, sides)
-            shade = "1.0" if standing is None else str(_SHADES[standing])
-            axes.barh(row, 1, left=column, height=1, color=shade, edgecolor="white", align="center")
-            axes.text(column + 0.5, row, standing or "-", ha="center", va="center", fontsize=8)
-    axes.set_yticks(range(len(FIGURES)), list(FIGURES.values()), fontsize=8)
-    axes.set_xticks([column + 0.5 for column in range(len(sides))], [side.machine for side in sides])
-    axes.set(title="what the figures are to be taken for", xlim=(0, len(sides)), ylim=(len(FIGURES) - 0.5, -0.5))
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
 
 
 def save_sizes(stream: IO[bytes], kind: str, rows: Sequence[SizeDrawn]) -> None:
@@ -257,76 +225,6 @@ def _named_axes(axes: Axes, measure: str, points: Sequence[GridPoint], *, lines:
 def _with_refusals(point: GridPoint) -> str:
     refused = ", ".join(machine for machine, _ in point.found.refused)
     return f"{point.name}\n(not: {refused})" if refused else point.name
-
-
-# Machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide.
-
-
-_NARROWEST = 50
-"""Columns of a machine from which they stand beside each other."""
-_FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
-_STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
-
-
-def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
-    """Yield a box for each machine, beside each other where there is room."""
-    beside = width >= _NARROWEST * len(found.sides)
-    each = width // len(found.sides) if beside else width
-    slowest = max(side.milliseconds for side in found.sides)
-    boxes = [_one(side, each, slowest) for side in found.sides]
-    grid = Table.grid(expand=False)
-    for _ in boxes if beside else boxes[:1]:
-        grid.add_column(width=each)
-    for row in [boxes] if beside else [[box] for box in boxes]:
-        grid.add_row(*row)
-    plain = "\n".join(drawn(grid, width, color=False))
-    yield Fact(plain, wrap=False, in_colour="\n".join(drawn(grid, width, color=True)) if color else "")
-    yield marks_line(found.sides)
-    yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
-    yield from (f" {text}" for text in refusals(found.refused))
-    yield from (f" {text}." for text in different(found))
-    yield f" {found.scene} · {counted(found.triangles, 'triangle')} · {verdict(found)}"
-
-
-def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:
-    inner = width - 4
-    text = Text(no_wrap=True, overflow="ellipsis")
-    _bar(
-        text,
-        inner,
-        "time",
-        side.milliseconds / slowest,
-        marked(f"{number(side.milliseconds)} ms", side, "milliseconds"),
-        "bold",
-    )
-    covered = marked(percent(side.covered_lanes), side, "covered_lanes")
-    _bar(text, inner, "lanes of a block covered", side.covered_lanes, covered, "green")
-    if side.enabled_lanes is not None:
-        enabled = marked(percent(side.enabled_lanes), side, "enabled_lanes")
-        _bar(text, inner, "lanes enabled, all cycles", side.enabled_lanes, enabled, "green")
-    cycles = f"cycles {side.whose_stages}"
-    for heading, key, values in (
-        (cycles, "stages", side.stages), ("instructions", "instructions", side.mix), ("bytes", "bytes", side.traffic),
-    ):  # fmt: skip
-        total = sum(values.values())
-        text.append(f"{marked(f'{heading} {total:,}', side, key).rstrip()}\n", "bold")
-        for place, (name, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
-            share = value / total if total else 0.0
-            _bar(text, inner, f" {name}", share, f"{100 * share:.1f} %", _STYLES[place % len(_STYLES)])
-    text.rstrip()
-    title = f"{side.whole} · {side.lanes // side.parts:,} lanes each · {side.clock_mhz:g} MHz"
-    return Bordered(text, title=Text(title), width=width)
-
-
-def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
-    """Append a line: name, a bar as long as its share of the room, the figure."""
-    label, figure = min(28, width // 2), 14
-    room = max(4, width - label - figure - 1)
-    eighths = round(min(share, 1.0) * room * 8)
-    bar = (_FULL * (eighths // 8) + _PARTS[eighths % 8].strip()).ljust(room)
-    text.append(f"{name[: label - 1]:<{label}}")
-    text.append(bar, style)
-    text.append(f" {shown:>{figure}}\n")
 
 
 # Illustrations of a comparison for a page or a notebook: picture, where others differ, timelines, curves by size.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.comparison.comparison import Beside
-from pixelflow.simd.comparison.scorecard import standing_lines, standings_of
+from pixelflow.simd.comparison.scorecard import assumed_line, standings_of
 from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, covered_samples, places_of, spans_of
 from pixelflow.simd.report import (
     Column,
@@ -199,7 +199,7 @@ def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
         f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
         "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
     )
-    yield from standing_lines(_standings(rows))
+    yield f"{assumed_line(side for row in rows for side in row.sides.values())}."
 
 
 def _standings(rows: Sequence[SizeDrawn]) -> dict[str, dict[str, str]]:
@@ -264,8 +264,8 @@ def by_triangle_size(frame: Frame, ways: Sequence[Way]) -> Beside | None:
         return None
     given = sum(len(draw.triangles) for draw in frame.draws)
     standings = _standings_of_triangles(rows)
-    parts = tuple(_parts(rows, given - sum(row.triangles for row in rows), standings))
-    data: dict[str, Json] = {"rows": [_row_object(row) for row in rows], "standings": _json(standings)}
+    parts = tuple(_parts(rows, given - sum(row.triangles for row in rows)))
+    data: dict[str, Json] = {"rows": [_row_object(row) for row in rows], "standings": _object(standings)}
     return Beside("Triangles by their size", parts, data, ())
 
 
@@ -295,7 +295,7 @@ def _covered(draw: Draw, frame: Frame) -> NDArray[np.int64]:
     return found
 
 
-def _parts(rows: Sequence[SizeRow], without: int, standings: Mapping[str, Mapping[str, str]]) -> Iterator[Part]:
+def _parts(rows: Sequence[SizeRow], without: int) -> Iterator[Part]:
     ways = rows[0].ways
     about = [Column("pixels", fixed=True), Column("triangles", number)]
     tables = (
@@ -316,7 +316,6 @@ def _parts(rows: Sequence[SizeRow], without: int, standings: Mapping[str, Mappin
             *([f"{counted(without, 'triangle')} cover no pixel and are in no row."] if without else []),
         ]
     )
-    yield from standing_lines(standings)
 
 
 def _whose(ways: Sequence[Way]) -> Iterator[str]:
@@ -332,10 +331,6 @@ def _standings_of_triangles(rows: Sequence[SizeRow]) -> dict[str, dict[str, str]
         drawn = [(way.name, row.sides[way.name]) for row in rows]
         found |= standings_of(drawn, {"lanes lit": way.lit, "busy cycles x lanes": ("lane_cycles",)})
     return found
-
-
-def _json(standings: Mapping[str, Mapping[str, str]]) -> dict[str, Json]:
-    return {name: dict(figures) for name, figures in standings.items()}
 
 
 def _row_object(row: SizeRow) -> dict[str, Json]:

@@ -246,6 +246,8 @@ class DrawnFrame:
     """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
     counted: Mapping[Work, HowCounted] = field(default_factory=dict)
     """How the cycles have the work of a picture."""
+    works: Mapping[str, Work] = field(default_factory=dict)
+    """The work that each stage does, by the names in ``stages``; one that does several at once is missing."""
     part: str = "part"
     """What one of its parts is called."""
     timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()

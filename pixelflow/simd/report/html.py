@@ -40,6 +40,7 @@ td[style*="right"] { white-space: nowrap; }
     linear-gradient(to left, var(--edge), transparent) right / 0.6rem 100% no-repeat scroll; }
 pre { overflow-x: auto; font: 13px/1 ui-monospace, "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0; } figcaption { font-size: 0.85rem; opacity: 0.8; } img { max-width: 100%; height: auto; }
+details { margin: 0.6rem 0; } summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; }
 .accent { color: light-dark(#1f5fa8, #8ab8ee); font-weight: 600; }
 .failure { border-left: 4px solid #c8404a; padding-left: 0.7rem; white-space: pre-wrap; }
 footer { margin-top: 2rem; font-size: 0.8rem; opacity: 0.7; }
@@ -62,7 +63,7 @@ def page(report: Report, title: str) -> str:
         f'<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f'<title>{_html(name)}</title><link rel="icon" href="data:,"/><style>{_STYLE}</style>'
     )
-    outline = _Outline(sections=any(isinstance(part, Heading) for part in report.all_parts))
+    outline = _Outline(sections=bool(report.topics) or any(isinstance(part, Heading) for part in report.all_parts))
     answer = ""
     if report.parts and isinstance(report.parts[0], str):
         answer = _html_part(report.parts[0], outline)
@@ -116,14 +117,21 @@ def _pieces(report: Report, outline: _Outline | None) -> Iterator[str]:
         yield f"<p><strong>{head}</strong></p>"
     figures = [drawn for drawn in (figure.html() for figure in report.figures) if drawn]
     if figures and outline is not None and outline.sections:
-        yield outline.heading(_FIGURES)
-    yield from figures
+        figures.insert(0, outline.heading(_FIGURES))
+    if not report.topics:
+        yield from figures
     for facts, part in _shown(report):
         if facts:
             rows = "".join(f"<tr><th>{_html(label)}</th><td>{_html(text)}</td></tr>" for label, text in facts)
             yield f"<table>{rows}</table>"
         else:
             yield _html_part(part, outline)
+    if report.topics:  # the answer is above the figures, what explains it below
+        yield from figures
+    for topic in report.topics:
+        shown = " open" if topic.name in report.asked else ""
+        pieces = "".join(_pieces(Report(parts=topic.parts), outline))
+        yield f"<details{shown}><summary>{_html(topic.title)}</summary>{pieces}</details>"
 
 
 def _html_part(part: Part, outline: _Outline | None) -> str:
@@ -185,6 +193,8 @@ def markdown(report: Report) -> str:
     level = "###" if any(isinstance(part, Heading) for part in report.all_parts) else "##"
     for facts, part in _shown(report):
         lines += ["| | |", "| --- | --- |", *map(_row, facts), ""] if facts else [*_markdown_part(part, level), ""]
+    for topic in report.topics:
+        lines.append(markdown(Report(parts=[Heading(topic.title), *topic.parts])))
     return "\n".join(lines)
 
 

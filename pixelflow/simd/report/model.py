@@ -105,6 +105,15 @@ class Illustration(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Topic:
+    """A section that explains: folded in a page, and in text only where it is asked for by its name."""
+
+    name: str
+    title: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a command, a run or an object says: a title with its subject, then parts in their order.
 
@@ -133,12 +142,18 @@ class Report:
     """What is drawn of it where there is room for pictures: in a page and in a notebook."""
     failure: str | None = None
     """What was expected and is not so; empty where the parts say it already."""
+    topics: Sequence[Topic] = ()
+    """Sections that explain the results; pages and Markdown have all of them."""
+    asked: Sequence[str] = ()
+    """Names of the topics that text has too."""
 
     @property
     def all_parts(self) -> tuple[Part, ...]:
-        """The title as a paragraph, the parts and the results."""
+        """The title as a paragraph, the parts, the results, and the topics that were asked for."""
         head = (" · ".join((self.title, *self.subject)),) if self.title else ()
-        return (*head, *self.parts, *self.results)
+        topics = [each for each in self.topics if each.name in self.asked]
+        explained = (part for each in topics for part in ("", Heading(each.title), *each.parts))
+        return (*head, *self.parts, *self.results, *explained)
 
     @property
     def brief_parts(self) -> tuple[Part, ...]:
