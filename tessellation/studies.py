@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -268,10 +267,10 @@ _THESIS, _SHARED, _FIXED = SCHEDULES
 _FIXED_POINT, _FLOAT = NORMALS
 
 
-def _method(bench: StudyBench, schedule: str, results: str = "direct", **more: Any) -> Method:
+def _method(bench: StudyBench, schedule: str, results: str = "direct") -> Method:
     """Return a method whose results go to all GPs of a node in every schedule, so that the ways are alike."""
     gps = None if results == "direct" else bench.config.gni.gp_count
-    return Method(schedule=schedule, results=results, gps=gps, **more)
+    return Method(schedule=schedule, results=results, gps=gps)
 
 
 def _scheduled(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]:
@@ -301,7 +300,9 @@ def _causes(bench: StudyBench) -> list[str | Table]:
     for text, schedule, library, given, alternate, normals in steps:
         each, apart = (
             bench.measured(
-                _method(bench, schedule, transfers=transfers, alternate=alternate, normals=normals), library, given
+                replace(_method(bench, schedule), transfers=transfers, alternate=alternate, normals=normals),
+                library,
+                given,
             )
             for transfers in TRANSFERS
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.config import AttilaConfig
@@ -90,7 +90,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     section: str
     """Of the configuration."""
-    holds: Callable[[Counts], Any]
+    holds: Callable[[Counts], GpuBoxState]
     """Makes its state where counts are enough for that."""
     suffix: str
     """The end of its statistics' names, without a number."""
@@ -109,7 +109,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     def begin(self, counts: Counts) -> StateT:
         """Return the state before the first cycle."""
-        made: StateT = type(self).holds(counts)
+        made = cast("StateT", type(self).holds(counts))
         return made
 
     def next_event(self) -> Cycle | None:

@@ -94,7 +94,6 @@ def work_of_stages(frame: Frame) -> Mapping[str, Work]:
         "rasterizer's descent": Work.COVERAGE,
         **dict.fromkeys((TileStage.CLEAR.value, TileStage.DEPTH.value), Work.TESTS),
         **dict.fromkeys((TileStage.QUADS.value, TileStage.SHADE.value, TileStage.RESOLVE.value), Work.COLOURS),
-        TileStage.TONES.value: Work.COLOURS,
         TileStage.TEXTURE.value: Work.TEXELS,
         TileStage.BLEND.value: Work.BLENDING if blends else Work.COLOURS,
         TileStage.SORT.value: Work.BLENDING,

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import ALL, BEFORE, END, Family, Program, SourceLine
@@ -20,7 +20,7 @@ from pixelflow.node.run.stream import OpenWait, Stream
 from pixelflow.node.run.supply import ProgramWords, words_of
 from pixelflow.observe import TRANSFER
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.report import Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
+from pixelflow.simd.report import Json, Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
 
 # The ledger of a run: what went in against what came out. An imbalance is a defect of the simulator.
 
@@ -98,7 +98,7 @@ class Ledger:
             ("bytes from GPs", self.from_gps),
         )
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> dict[str, Json]:
         """Return the totals as plain values, for JSON."""
         return {
             "signals": {
