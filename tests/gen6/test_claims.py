@@ -56,7 +56,7 @@ def test_the_command_counts_what_is_contradicted(capsys: pytest.CaptureFixture[s
     assert main(["verify", "gen6", *names, "--width", "80"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "contradicted in registers (printed 2, here 1): the instruction set has one a0 of eight words" in shown
-    assert "3 claims: 2 mechanical, 1 proxy; 1 reproduced, 1 constant, 1 contradicted." in shown
+    assert "3 claims: 2 mechanical, 1 proxy; 1 rule holds (no figure printed), 1 constant, 1 contradicted." in shown
     assert main(["verify", "gen6", *names, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     outcomes = {each.value: 0 for each in ClaimVerdict} | {"reproduced": 1, "constant": 1, "contradicted": 1}
