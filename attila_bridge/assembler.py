@@ -101,7 +101,7 @@ class ProgramTokens(StatementTokens):
 def statements_of(text: str, file: str) -> Iterator[list[SourceToken]]:
     """Yield the statements of a program: the header is one, END is one, others end with ``;``.
 
-    Raises InputError for what is no token and for a statement without an end.
+    Raises InputError for what is not a token and for a statement without an end.
     """
     statement: list[SourceToken] = []
     for line in scanned(text, file, _COMMENT, _TOKEN):
@@ -205,7 +205,7 @@ class ProgramNames:
 
 
 def read_binding(tokens: ProgramTokens, stage: ShaderStage) -> Named | None:
-    """Read `vertex.position`, `fragment.texcoord[1]`, `result.color`; None where no binding stands here."""
+    """Read `vertex.position`, `fragment.texcoord[1]`, `result.color`; None where no binding is here."""
     first = tokens.peek()
     if first not in ("vertex", "fragment", "result") or tokens.peek(1) != ".":
         return None
@@ -363,7 +363,7 @@ _ABSENT = {
 
 
 def read_declaration(tokens: ProgramTokens, names: ProgramNames) -> None:
-    """Carry out a declaration; raises InputError."""
+    """Execute a declaration; raises InputError."""
     kind = tokens.word("a declaration").text
     if kind == "OPTION":
         option = tokens.word("an option")

@@ -179,7 +179,7 @@ class ToldFrame:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to happen."""
+        """True if nothing is left to happen."""
         return self.simulation.clock.next_cycle() is None
 
     def advance(self, cycle: int) -> None:
@@ -230,7 +230,7 @@ CLOCK_MHZ = 600
 _OCCUPATION = "Occupation"
 _MOST_PHASES, _MOST_UNITS = 7, 5
 """Rows of the tables of a brief."""
-"""In the name of statistics that add up over cycles what lies in a queue."""
+"""In the name of statistics that add up over cycles what is in a queue."""
 PHASES = {
     "cp_Ready": "registers and commands (formula)", "cp_MemoryWrite": "uploads (formula)",
     "cp_MemoryRead": "loading programs", "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
@@ -366,7 +366,7 @@ def run_scene(
 
     ``progress`` hears how far the frame has come. Raises InputError for programs with faults, a draw that is not there
     or values that would stop the machine, MachineFault where it stops, DeadlockError where it stands still, and
-    CycleLimitError where an event lies at or beyond ``max_cycles``.
+    CycleLimitError where an event is at or beyond ``max_cycles``.
     """
     config = config or PAPER
     if progress is not None:

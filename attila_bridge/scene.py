@@ -303,7 +303,7 @@ class Filter(Enum):
 
     @property
     def linear(self) -> bool:
-        """Whether four texels of a level are mixed."""
+        """True if four texels of a level are mixed."""
         return self.value.startswith("linear")
 
     @property

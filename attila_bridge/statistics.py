@@ -13,11 +13,11 @@ class AttilaStatistic:
 
     name: str
     box: str
-    """The suffix of the box: `HZ`; of units with a number what stands before it: `CW` of `CW-SU0`."""
+    """The suffix of the box: `HZ`; of units with a number what is before it: `CW` of `CW-SU0`."""
     unit: str
     doc: str
     per_channel: bool = False
-    """Whether there is one for each channel of memory, whose number in two digits follows the name."""
+    """True if there is one for each channel of memory, whose number in two digits follows the name."""
 
 
 # A head names the boxes that count the rows below it, each with the words for ``{}``, and what names begin with, if

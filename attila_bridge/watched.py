@@ -1,4 +1,4 @@
-"""Watched run of a scene: it stands at a cycle, shows queues, wires and busy units, and goes on."""
+"""Watched run of a scene: it is at a cycle, shows queues, wires and busy units, and continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pixelflow.simd.dashboard import (
 from pixelflow.simd.observe import Bus, Carried
 from pixelflow.simd.report import Report, counted
 
-# Watched run of a scene: it stands at a cycle, shows what is in the machine, and goes on.
+# Watched run of a scene: it is at a cycle, shows what is in the machine, and continues.
 
 
 _DRAWING = ("Draw", "EndGeometry", "EndFragment")
@@ -42,7 +42,7 @@ class WatchedFrame:
     def __init__(
         self, scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
     ) -> None:
-        """Draw the scene by function; the frame stands before its first cycle.
+        """Draw the scene by function; the frame is before its first cycle.
 
         Raises InputError for programs with faults or a draw that is not there.
         """
@@ -66,7 +66,7 @@ class WatchedFrame:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to happen."""
+        """True if nothing is left to happen."""
         return self._frame.ended
 
     def advance(self, cycle: int) -> None:

@@ -73,7 +73,7 @@ _FORMATS = {
 
 
 def carry_out(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None:
-    """Carry out a directive that begins with its point; raises InputError."""
+    """Execute a directive that begins with its point; raises InputError."""
     tokens.take()
     token = tokens.take()
     match token.key:
@@ -99,7 +99,7 @@ def carry_out(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None
 
 
 def _declare(tokens: EuTokens, symbols: Symbols) -> None:
-    """Read a name for a register; what stands in ``SrcRegion`` and ``DstRegion`` may be left out."""
+    """Read a name for a register; what is in ``SrcRegion`` and ``DstRegion`` may be left out."""
     token = tokens.take()
     if token.kind != "word" or is_register(token.text):
         raise tokens.fault(f"{token.text} is no name for a register", _DECLARED, token)
@@ -130,7 +130,7 @@ def _value(tokens: EuTokens, name: str) -> None:
 
 
 def _data(tokens: EuTokens) -> DataBlock:
-    """Read ``.data g10.2 F 1.0, -2.5``, which is no directive of the public assembler: registers at the start."""
+    """Read ``.data g10.2 F 1.0, -2.5``, which is not a directive of the public assembler: registers at the start."""
     token = tokens.take()
     register = token.text[1:]
     if token.key[:1] not in ("g", "r") or not register.isdigit() or int(register) * REGISTER_BYTES >= GRF_BYTES:
@@ -419,7 +419,7 @@ def _replicated(tokens: EuTokens, source: Source) -> Source:
 
 
 def _missing_second(tokens: EuTokens, declaration: EuDeclaration, operands: list[Operand]) -> bool:
-    """Return whether `math` goes on with its function in place of a second source."""
+    """Return whether `math` continues with its function in place of a second source."""
     return declaration.shape.form == "math" and len(operands) == 2 and tokens.peek() in _FUNCTIONS
 
 
@@ -476,7 +476,7 @@ def _targets(tokens: EuTokens, count: int) -> tuple[Targets, list[TargetLabel]]:
 
 
 def _distance(tokens: EuTokens) -> int:
-    """Take one number with its sign: what follows it may be the second target, so it is no expression."""
+    """Take one number with its sign: what follows it may be the second target, so it is not an expression."""
     minus = tokens.accept("-")
     token = tokens.here
     if token is None or token.kind != "number" or "." in token.text:
@@ -581,5 +581,7 @@ def _units(label: TargetLabel, number: int, labels: dict[str, int]) -> int:
 
 
 def source_of(program: AssembledProgram) -> str:
-    """Return the text of a program's instructions, which is no source: it names options and messages in other words."""
+    """Return the text of a program's instructions, which is not a source: it names options and messages in other
+    words.
+    """
     return "".join(f"{instruction.text()}\n" for instruction in program.instructions)

@@ -54,7 +54,7 @@ class EuTokens(StatementTokens):
         super().__init__(tokens)
         self._open = 0
         self.said_unsigned = False
-        """Whether a message's descriptor was written as a number of type UD."""
+        """True if a message's descriptor was written as a number of type UD."""
         self.unread_bits = 0
         """Bits of that number that no field has."""
 
@@ -63,7 +63,7 @@ class EuTokens(StatementTokens):
         return self.required("the instruction ends here", "an operand, a size or options are missing")
 
     def option(self, name: str) -> bool:
-        """Return whether an option stands between the braces at the end."""
+        """Return whether an option is between the braces at the end."""
         keys = [token.key for token in self._tokens]
         return "{" in keys and name in keys[keys.index("{") :]
 
@@ -81,7 +81,7 @@ class EuTokens(StatementTokens):
     def integer(self, what: str) -> int:
         """Take a constant expression of whole numbers (``2 * (3 + 4) - 1``) and return its value; raises InputError.
 
-        As in C, a quotient is rounded toward zero. A sign goes on with it only where a number follows.
+        As in C, a quotient is rounded toward zero. A sign continues with it only where a number follows.
         """
         total = self._term(what)
         while self.peek() in ("+", "-") and self.begins_number(1):
@@ -130,7 +130,7 @@ class EuTokens(StatementTokens):
 def statements(text: str, file: str) -> Iterator[list[SourceToken]]:
     """Yield the statements of a source: they end with ``;``, or with the line where it has none; labels with ``:``.
 
-    Comments are ``//``, ``/* */`` and ``#`` to the end of the line. Raises InputError for what is no token.
+    Comments are ``//``, ``/* */`` and ``#`` to the end of the line. Raises InputError for what is not a token.
     """
     semicolons = ";" in re.sub(r"<[^>\n]*>", "", blanked(text, _COMMENTS))
     statement: list[SourceToken] = []
@@ -209,9 +209,9 @@ class OperandRules:
     size: int
     """Channels."""
     wide: bool = False
-    """Whether it is in 16-byte mode."""
+    """True if it is in 16-byte mode."""
     scalar: bool = False
-    """Whether a region that is not written is that of one element for all channels."""
+    """True if a region that is not written is that of one element for all channels."""
 
 
 # Operands in the public assembler's syntax: registers, regions, swizzles, write masks, immediates.
@@ -590,7 +590,7 @@ def _limited(tokens: EuTokens, what: str, width: int) -> int:
 
 
 def _numbers(tokens: EuTokens, name: str, *widths: int, optional: int = 0, more: bool = False) -> list[int]:
-    """Read fields between parentheses, each of so many bits; the last ``optional`` may be missing."""
+    """Read fields between parentheses, each of this many bits; the last ``optional`` may be missing."""
     tokens.expect("(", f"of {_FIELDS[name]}")
     found: list[int] = []
     while len(found) < len(widths):

@@ -163,7 +163,7 @@ def _register(text: str, found: re.Match[str], form: str) -> ThreadPlace:
     return ThreadPlace(text, form, start, size)
 
 
-# Session: threads that carry out a program step by step, forwards and back, and what stops them.
+# Session: threads that execute a program step by step, forwards and back, and what stops them.
 #
 # A step is one instruction by all threads that are at it, those that are furthest back first. Position n means: n steps
 # have been executed. What threads do depends on nothing but their registers and what answers their messages, so a
@@ -238,7 +238,7 @@ class EuReplay:
 
     @property
     def ended(self) -> bool:
-        """Whether no step can follow."""
+        """True if no step can follow."""
         return self.stopped is not None or self.unit.standing() is None
 
     def poke(self, place: ThreadPlace, threads: list[int], value: float) -> None:
@@ -337,7 +337,7 @@ class EuSession(RunSession[EuReplay, EuStop]):
         return self.stops.enter(lambda number: EuStop(number, subject, count))
 
     def step(self, count: int, thread: int | None = None) -> SessionOutcome:
-        """Go on by steps, or by those that one thread takes part in; stops do not count."""
+        """Continue by steps, or by those that one thread takes part in; stops do not count."""
         return self.repeat(count, lambda: self._step(thread))
 
     def _step(self, thread: int | None) -> int:
@@ -409,7 +409,7 @@ def run(width: int, session: EuSession) -> Iterator[Part]:
 
 
 def position(width: int, session: EuSession) -> Iterator[Part]:
-    """Yield the position, and the instruction that comes with the threads that carry it out."""
+    """Yield the position, and the instruction that comes with the threads that execute it."""
     standing = session.unit.standing()
     yield f"step {session.replay.position:,}" + (", the end" if standing is None else "")
     if standing is None:

@@ -27,13 +27,13 @@ class EuEvents:
     def schedule(self, config: EuConfig, attendance: Attendance | None = None) -> EuRun:
         """Schedule the threads and tell of every issue.
 
-        A thread may go on, and wait, while a pipe is still held by what it has issued: an instruction takes the cycles
-        until the thread goes on, so that a thread does one thing at a time.
+        A thread may continue, and wait, while a pipe is still held by what it has issued: an instruction takes the
+        cycles until the thread continues, so that a thread does one thing at a time.
         """
         last: dict[int, tuple[int, int, int]] = {}
 
         def end(thread: int, since: int | None) -> None:
-            """Tell of the last issue of a thread, which goes on in ``since``; None where it has ended."""
+            """Tell of the last issue of a thread, which continues in ``since``; None where it has ended."""
             if thread in last:
                 cycle, instruction, held = last.pop(thread)
                 taken = held if since is None else min(held, since - cycle)

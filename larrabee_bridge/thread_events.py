@@ -14,7 +14,7 @@ from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 
 
 class ThreadEvents:
-    """Tells a bus of a run; the run itself, to those who look at it while it goes on."""
+    """Tells a bus of a run; the run itself, to those who look at it while it continues."""
 
     def __init__(self, bus: Bus, unit: VectorUnit, core: Core) -> None:
         """``core`` counts the cycles of each thread of ``unit``."""
@@ -35,7 +35,7 @@ class ThreadEvents:
         lines: bool = False,
         come: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Carry out the program; ``charge`` lets the core count each instruction.
+        """Execute the program; ``charge`` lets the core count each instruction.
 
         Lines are numbered where ``lines``. ``limit`` and ``come``, and what is raised, are those of `VectorUnit.run`.
         """
@@ -44,7 +44,7 @@ class ThreadEvents:
             began, waited = self._core.cycles, self._core.waited
             charge(note)
             ended, stalls = self._core.cycles, self._core.waited - waited
-            # Blocks are single instructions: those that were carried out side by side.
+            # Blocks are single instructions: those that were executed side by side.
             number = int(note.words[0])
             for thread in note.threads.tolist():
                 issued = int(began[thread] + stalls[thread])

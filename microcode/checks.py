@@ -50,7 +50,7 @@ def _based(row: int) -> tuple[int | None, int]:
 # Aliasing: calls whose arguments overlap although the declaration of the routine forbids it.
 #
 # How far a routine reaches from each of its parameters is read off its code and that of the routines it calls; what it
-# allows stands in its declaration (``whole``, ``apart``).
+# allows is in its declaration (``whole``, ``apart``).
 
 
 Reach = dict[int, tuple[int, int]]
@@ -183,7 +183,7 @@ def _each(program: AssembledProgram) -> Iterator[tuple[int, int, Instruction, Ro
 
 
 def _targets(program: AssembledProgram) -> Iterator[Finding]:
-    """Jumps between routines, calls of what is no routine, targets that are no instruction."""
+    """Jumps between routines, calls of what is not a routine, targets that are no instruction."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
         target = instruction.operands[0] if instruction.declaration.flow in (Flow.JUMP, Flow.CALL) else None

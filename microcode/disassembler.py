@@ -16,7 +16,7 @@ _INDENT = "    "
 def disassemble(program: AssembledProgram, target: ProgramTarget[AssembledProgram] | None = None) -> str:
     """Return the text of a program. Names come from the program where it has them; targets without one get one.
 
-    ``target`` is the machine's, where its sources may be in a language of its own.
+    ``target`` is the machine's, where its sources may be in a separate language.
     """
     if target is not None and target.language is not None:
         return target.language.text(program)

@@ -269,7 +269,7 @@ class Section:
     """Parameters that overlap no other one."""
     pending: list[Pending] = field(default_factory=list)
     last_label: int = -1
-    """Instruction number that the last label stands before; -1 without labels."""
+    """Instruction number that the last label is before; -1 without labels."""
 
     def drafted(self) -> Iterator[tuple[Instruction, int]]:
         """Yield every instruction and the number of its line, those of rounds once."""
@@ -292,7 +292,7 @@ class _Taken:
     end: int
     where: str
     placed: bool = False
-    """Whether the assembler chose the address."""
+    """True if the assembler chose the address."""
 
     def overlaps(self, start: int, end: int) -> bool:
         return self.start < end and start < self.end
@@ -353,7 +353,7 @@ class MemoryLayout:
     def scratch(self, routine: str, start: int, size: int, *, place: Place | None = None) -> None:
         """Note that a routine uses bytes as scratch: automatic placement avoids them.
 
-        Raises InputError where they leave the PE or a range that the assembler placed earlier lies there.
+        Raises InputError where they leave the PE or a range that the assembler placed earlier is there.
         """
         self._inside(f"scratch of {routine}", start, size, kind="")
         for taken in self._taken:
@@ -364,7 +364,7 @@ class MemoryLayout:
         self._use(start, size)
 
     def data(self, start: int, room: int, kind: DataKind, values: tuple[Value, ...], place: Place | None) -> None:
-        """Set initial memory from ``start`` on; ``room`` bytes may be written.
+        """Set initial memory starting at ``start``; ``room`` bytes may be written.
 
         Raises InputError where the values do not fit, or another data section writes the same bytes.
         """
@@ -388,7 +388,7 @@ class MemoryLayout:
         self._data.append((block, _where(place)))
 
     def room(self, start: int) -> int:
-        """Return how many bytes there are from an address to the end of the range it lies in, or of the PE."""
+        """Return how many bytes there are from an address to the end of the range it is in, or of the PE."""
         ends = [item.end for item in self._ranges.values() if item.start <= start < item.end]
         return max(ends, default=self._target.memory_bytes) - start
 
@@ -467,7 +467,7 @@ def converted(
 ) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
-    A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must lie in the
+    A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must be in the
     memory of the target.
     """
     shape = _shape(declaration)
@@ -501,7 +501,7 @@ def converted(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
-    """What an instruction takes, worked out once for all of its uses."""
+    """What an instruction takes, computed once for all of its uses."""
 
     fewest: int
     most: int
@@ -664,7 +664,7 @@ class Draft:
     # --- control -------------------------------------------------------------------------------------------------
 
     def label(self, name: str, *, place: Place | None = None) -> None:
-        """Put a label before the next instruction; it is seen in the routine or macro expansion that it stands in."""
+        """Put a label before the next instruction; it is seen in the routine or macro expansion that it is in."""
         section = self._section
         section.last_label = len(section.instructions)
         self._define(self._scope, name, CodeLabel(section, section.last_label, place or self.place))

@@ -57,7 +57,7 @@ FAULTS = 50
 
 
 class ExpansionStop(Exception):
-    """Expansion cannot go on: a limit was reached. The fault is recorded."""
+    """Expansion cannot continue: a limit was reached. The fault is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Expander:
         self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
         self.attempted: set[str] = set()
-        """Routines whose definition was met, whether or not it was right: calling them is no further fault."""
+        """Routines whose definition was met, whether or not it was right: calling them is not a further fault."""
         self._seen: set[tuple[str, str]] = set()
         self._calls: list[_Call] = []
         self._including: list[Source] = []

@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source text: the name that messages show, the text, and where it lies on disk, if it does."""
+    """A source text: the name that messages show, the text, and where it is on disk, if it does."""
 
     file: str
     text: str
@@ -157,7 +157,7 @@ class Symbol:
     place: Place
     hint: str | None
     silent: bool = False
-    """Whether a line that could not be read may be why the name means nothing."""
+    """True if a line that could not be read may be why the name means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -849,7 +849,7 @@ class Branch:
 
 @dataclass(slots=True)
 class StatementItem:
-    """A line in its place: label, statement, and what stands in its block up to ``end``."""
+    """A line in its place: label, statement, and what is in its block up to ``end``."""
 
     line: Line
     label: NameExpression | Template | None

@@ -33,7 +33,7 @@ class Total:
 
 
 class Totals:
-    """The totals of the routines and streams of a program, worked out on demand."""
+    """The totals of the routines and streams of a program, computed on demand."""
 
     def __init__(self, program: AssembledProgram) -> None:
         self.program = program
@@ -162,7 +162,7 @@ _WORDS_A_ROW = 2
 
 
 def listing(program: AssembledProgram, width: int | None = None) -> str:
-    """Return the listing of a program; with a ``width`` what does not fit a line of that many columns stands below it.
+    """Return the listing of a program; with a ``width`` what does not fit a line of that many columns is below it.
 
     ``cycles`` is one execution of the instruction; ``total`` runs through the routine with loops multiplied (at
     ENDL) and calls included, so that its last value is what one call of the routine executes. ``?`` stands where
@@ -233,7 +233,7 @@ class _Listing:
         yield from below
 
     def _comment(self, index: int, text: str) -> str:
-        """Return where an instruction stands in the source, and the source where it reads otherwise."""
+        """Return where an instruction is in the source, and the source where it reads otherwise."""
         line = self.program.line_at(index)
         if line is None:
             return ""

@@ -65,7 +65,7 @@ class Files:
         """Return the source that ``include "path"`` means; raises Complaint or InputError.
 
         ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
-        What a source includes lies in the folder of the program, in one of ``folders``, in the library, or below
+        What a source includes is in the folder of the program, in one of ``folders``, in the library, or below
         them, wherever links lead: messages show lines of what is included, and another person's program shall not show
         lines of any file that its user may read.
         """
@@ -255,7 +255,7 @@ class Tokens:
             raise self._noted
 
     def close(self, followers: Container[str]) -> None:
-        """Forget what could go on in a part of the line where the next token may follow such a part somewhere."""
+        """Forget what could continue in a part of the line where the next token may follow such a part somewhere."""
         if self.kind in followers:
             self.expected.clear()
 
@@ -451,7 +451,7 @@ class _Reader(Tokens):
         return NameExpression(token.column, token.stop, token.text)
 
     def computed(self, inner: str, offset: int) -> ExpressionNode:
-        """Read what stands in the braces of a name."""
+        """Read what is in the braces of a name."""
         if not _BRACED_WORD.fullmatch(inner):
             try:
                 return _read(inner, _Reader.expression, offset)
@@ -629,7 +629,7 @@ _STATEMENTS: dict[str, Callable[[_Reader], Statement]] = {
     "error": lambda line: language.Message(line.expressions()),
 }
 """Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
-can go on with them."""
+can continue with them."""
 
 
 def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
@@ -701,7 +701,7 @@ class Parsed:
     items: tuple[StatementItem, ...]
     faults: tuple[Fault, ...]
     damaged: bool
-    """Whether a missing line may have defined a name: unknown names are then no fault of their users."""
+    """True if a missing line may have defined a name: unknown names are then no fault of their users."""
 
 
 class _Blocks:
@@ -724,7 +724,7 @@ class _Blocks:
 
     @property
     def too_many(self) -> bool:
-        """Whether there is a line more than any program has."""
+        """True if there is a line more than any program has."""
         return self.count > STATEMENTS
 
     def add(self, line: Line, label: NameExpression | Template | None, statement: Statement | None) -> None:

@@ -1,6 +1,6 @@
 """What published tables say of the same work on a bit-serial machine: PIMeval's BitSIMD-V, by formula.
 
-Published figures only, for tables that compare; no machine of this project reads them. An operation is so many row
+Published figures only, for tables that compare; no machine of this project reads them. An operation is this many row
 reads, row writes and logic steps of a bit-serial PE in each column (`pimPerfEnergyTables.cpp` of UVA-LavaLab's
 PIMeval-PIMbench, commit 07ce594), a step takes what DDR4-2666 takes (`pimParamsDDRDram`, commit c72f925: tCK 0.75 ns,
 tRCD and tRP 19, tWR 20, tCCD_S 4), and a sum over a row is counted by 64 bits at a time, 0.76 ns each

@@ -127,7 +127,7 @@ def lane_bits(array: ArrayConfig) -> int:
 
 @cache
 def kernel_program(name: str, bits: int) -> Program:
-    """Return a kernel's program for modules whose PEs have numbers of so many bits; the same object each time."""
+    """Return a kernel's program for modules whose PEs have numbers of this many bits; the same object each time."""
     path = _PROGRAMS / f"{name}.mc"
     needs_bits = "\nparam BITS" in "\n" + path.read_text(encoding="utf-8")
     return assemble(path, BITS=bits) if needs_bits else assemble(path)
@@ -135,9 +135,9 @@ def kernel_program(name: str, bits: int) -> Program:
 
 # The kernels: vector add, reductions, matrix by vector, histogram, prefix sum, select, sort and nearest neighbours.
 #
-# Every one works on all PEs. Where PEs have to work together, a module is a machine of its own: nothing goes from
+# Every one works on all PEs. Where PEs have to work together, a module is a separate machine: nothing goes from
 # module
-# to module but through the GPs, so a module has a problem of its own, or the host puts a number of each together.
+# to module but through the GPs, so a module has a separate problem, or the host puts a number of each together.
 
 
 _WORDS, _BYTES = 1 << 32, 256
@@ -162,7 +162,7 @@ def _vector_add(memory: HostMemory, random: np.random.Generator) -> PimProblem:
 
 
 def _totals(memory: HostMemory, wanted: NDArray[np.uint64], size: int) -> bool:
-    """Whether PE 0 of each module holds the total of its module, and the host's sum is that of all."""
+    """Return whether PE 0 of each module holds the total of its module, and the host's sum is that of all."""
     found = memory.get("sum", size).reshape(_shape(memory))[:, 0]
     by_module = wanted.reshape(_shape(memory)[0], -1).sum(axis=1, dtype=np.uint64)
     return bool((found == by_module).all()) and int(found.sum()) == int(wanted.sum(dtype=np.uint64))

@@ -25,7 +25,7 @@ class KernelRun:
     config: NodeConfig
     engine: str
     right: bool
-    """Whether all results are numpy's."""
+    """True if all results are numpy's."""
     elements: int
     loaded: int
     """Bytes that the host has put into the PEs, for which no time is counted."""

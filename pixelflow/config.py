@@ -132,7 +132,7 @@ class ArrayConfig:
         return self.input_port_start + self.port_bytes
 
     def holds(self, first: int, size: int) -> bool:
-        """Return whether a PE has ``size`` bytes from address ``first`` on."""
+        """Return whether a PE has ``size`` bytes starting at address ``first``."""
         end = first + size
         if self.main_bytes == COMPOSITION_START:  # composition memory follows without a gap
             return first >= 0 and end <= self.memory_bytes

@@ -39,7 +39,7 @@ from tessellation.surface.topology import Side, find_joints, orient, ring
 #
 # screen(S) - screen(L) = (f (S - L)_xy - s (S - L)_w) / w_L,
 #
-# which is linear in S - L for a given s, convex in s, and s lies in the hull of the control points on the screen. So
+# which is linear in S - L for a given s, convex in s, and s is in the hull of the control points on the screen. So
 # the largest value over all control points is a bound for all s, and the nearest control point one for w_L.
 
 
@@ -98,13 +98,13 @@ class SecondDifferences:
 
 # Which patches nobody sees: those outside the picture, and of closed surfaces those that face away.
 #
-# Both tests are exact but for the rounding of 64-bit floats. A patch lies in the hull of its control points, so that it
+# Both tests are exact but for the rounding of 64-bit floats. A patch is in the hull of its control points, so that it
 # is outside where all of these are past one side of the picture. Whether the surface at (u, v) faces the eye is the
 # sign of
 #
 # (S - eye) . (S_u x S_v),
 #
-# which is itself a Bezier polynomial of degrees 3m - 1 and 3n - 1; its coefficients are worked out from those of its
+# which is itself a Bezier polynomial of degrees 3m - 1 and 3n - 1; its coefficients are computed from those of its
 # three factors, and where all of them have one sign the patch faces one way (Farin: the hull property again).
 
 
@@ -376,7 +376,7 @@ def choice_facts(choice: SampleChoice | None) -> list[tuple[str, str]]:
 
 
 def unseen_facts(unseen: Sequence[int], frames: int) -> list[tuple[str, str]]:
-    """Return the line of a report about frames in which nothing is seen, out of so many; none where there is none.
+    """Return the line of a report about frames in which nothing is seen, out of this many; none where there is none.
 
     Raises InputError where that is all of them.
     """
@@ -455,7 +455,7 @@ class _Exact:
 def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[np.float64]:
     """Return the largest distance of each patch's triangles from its surface, in pixels: float64[patch].
 
-    Where one of the two lies before the near plane nothing is measured.
+    Where one of the two is before the near plane nothing is measured.
     """
     patches, counts = [each.patch for each in samples], [len(each.points) for each in samples]
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))

@@ -366,7 +366,7 @@ SCHEDULE_GAIN = GridStudy(
 
 
 Feed = Callable[[int], Sequence[FreeWork]]
-"""The way of so many instruction words to a node, of which no time is counted."""
+"""The way of this many instruction words to a node, of which no time is counted."""
 
 
 def sampling_report(
@@ -458,7 +458,7 @@ class _Passes:
     """Cycles in which the LEE was configured, once before all: in none of the rows."""
 
     def executed(self, counts: Sequence[int]) -> tuple[Tessellation, Sequence[PatchHandle], int]:
-        """Tessellate patches with so many samples of a side; return the account, what was made, and its cycles."""
+        """Tessellate patches with this many samples of a side; return the account, what was made, and its cycles."""
         self.manager.mark_all(counts)
         handles = self.manager.tessellate()
         done = self.manager.last

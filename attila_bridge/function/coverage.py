@@ -19,7 +19,9 @@ _STRIP_QUAD = ((0, 1, 3), (2, 0, 3))
 
 
 def assembled(primitive: Primitive, count: int) -> NDArray[np.int32]:
-    """Return the triangles of so many vertices, int32[n, 3] positions in the stream; vertices left over are dropped."""
+    """Return the triangles of this many vertices, int32[n, 3] positions in the stream; vertices left over are
+    dropped.
+    """
     match primitive:
         case Primitive.TRIANGLES:
             found = np.arange(count // 3 * 3).reshape(-1, 3)
@@ -143,7 +145,7 @@ def _boxes(
 def _span(at: Floats, w: Floats) -> tuple[Floats, Floats]:
     """Return the least and the greatest position of the corners in -1..1; corners outside of a plane count as on it.
 
-    A position that is no number counts as the greatest, as such a colour does.
+    A position that is not a number counts as the greatest, as such a colour does.
     """
     with np.errstate(all="ignore"):
         plain = np.where(w > 0, at / w, 0.0)
@@ -237,7 +239,7 @@ def cover(
     """Return the coverage of steps within a window of the screen (x, y, width, height).
 
     A fragment is inside where each edge is positive, or nothing while the edge is a left one, or a lower one that is
-    level; its depth lies within -1..1.
+    level; its depth is within -1..1.
     """
     px, py = (x[:, None] + _X).astype(np.float64), (y[:, None] + _Y).astype(np.float64)
     left, low, width, height = window

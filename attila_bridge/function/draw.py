@@ -96,7 +96,7 @@ class _Drawer:
         self._hz_allowed = True
 
     def before(self, draws: int) -> BeforeWork:
-        """Carry out the first draws; what they upload is there, and what they do is not kept."""
+        """Execute the first draws; what they upload is there, and what they do is not kept."""
         bound: set[int] = set()
         for number in range(draws):
             bound |= set(self.draw(number, self.scene.draws[number]).state.textures)
@@ -111,7 +111,7 @@ class _Drawer:
         )
 
     def draw(self, number: int, what: SceneDraw) -> DrawWork:
-        """Carry out one draw."""
+        """Execute one draw."""
         scene = self.scene
         known = set(self._shaders)
         vertex = self._shader(what.vertex_program, ShaderStage.VERTEX)

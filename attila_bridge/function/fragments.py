@@ -16,7 +16,7 @@ from attila_bridge.function.work import TextureWork
 from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, RegisterBank
 from attila_bridge.scene import Compare, DrawState, Factor, StencilOperation
 
-# Ranks: quads that share a place on the screen are carried out one after the other, all others side by side.
+# Ranks: quads that share a place on the screen are executed one after the other, all others side by side.
 
 
 Places = NDArray[np.int64]
@@ -176,7 +176,7 @@ def write_colors(state: DrawState, live: Bits, colors: Floats, words: Words) -> 
 
 
 STRETCH = 1024
-"""Steps that are carried out at once: 65,536 fragments."""
+"""Steps that are executed at once: 65,536 fragments."""
 POSITION = 0
 """The input register of a fragment program that holds the position on the screen."""
 _OVER = 64
@@ -268,7 +268,7 @@ class FragmentStage:
         self._read: list[Places] = []
 
     def run(self, steps: Steps) -> None:
-        """Carry out all steps."""
+        """Execute all steps."""
         quads = QUADS * len(steps.x)
         self.inside, self.covered, self.tested = (np.zeros(quads, np.uint8) for _ in range(3))
         self.killed, self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(3))

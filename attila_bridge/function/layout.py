@@ -16,7 +16,7 @@ from attila_bridge.scene import AttilaScene
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction
 
-# Bounds of values, and what becomes of one that is no number.
+# Bounds of values, and what becomes of one that is not a number.
 
 
 Real = TypeVar("Real", np.float32, np.float64)
@@ -43,14 +43,14 @@ class Units:
     rops: int = 2
     shaders: int = 2
     square: bool = False
-    """Whether tiles further up than the screen is wide are left out: the public simulator takes the width for both.
+    """True if tiles further up than the screen is wide are left out: the public simulator takes the width for both.
 
     A frame that is higher than wide is then not drawn above that line. One that is wider than high has tiles above it
     either way."""
     testers: int = 4
     """Tiles of a level that the descent splits at once."""
     recursive: bool = True
-    """Whether traversal descends through tiles with four triangles at once; else it scans one after the other."""
+    """True if traversal descends through tiles with four triangles at once; else it scans one after the other."""
 
 
 DEFAULT_UNITS = Units()
@@ -63,7 +63,7 @@ class Allocator:
         self._next = 0
 
     def place(self, size: int) -> int:
-        """Return the address of so many bytes."""
+        """Return the address of this many bytes."""
         found = self._next
         self._next += -(-size // PAGE_BYTES) * PAGE_BYTES
         return found

@@ -20,7 +20,7 @@ _STOPPED = 0xFFFFFFFF
 
 
 class NativeProgram:
-    """The stretches of one program that were made native; whatever cannot be is carried out by numpy."""
+    """The stretches of one program that were made native; whatever cannot be is executed by numpy."""
 
     def __init__(self, program: ShaderProgram) -> None:
         self._instructions = program.instructions
@@ -30,7 +30,7 @@ class NativeProgram:
         self._done: dict[int, int] = {}
 
     def carry_out(self, lanes: WordsEngine, first: int, groups: int, *, at_once: bool) -> bool:
-        """Carry out the stretch that begins with an instruction; return whether it was, else nothing has happened.
+        """Execute the stretch that begins with an instruction; return whether it was, else nothing has happened.
 
         ``at_once`` does not wait until numpy has shown that it is worth it.
         """

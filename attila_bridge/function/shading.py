@@ -1,4 +1,4 @@
-"""Shading: programs carried out on lanes, for vertices and for the fragments of quads."""
+"""Shading: programs executed on lanes, for vertices and for the fragments of quads."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Shaded:
 
 
 class Shader:
-    """A program, to be carried out on any number of groups of four inputs."""
+    """A program, to be executed on any number of groups of four inputs."""
 
     def __init__(self, program: ShaderProgram, engine: str = AUTO) -> None:
         """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
@@ -111,7 +111,7 @@ class Shader:
         return Shaded(outputs, killed.reshape(-1, COMPONENTS)[:, 0].copy())
 
     def _carry_out(self, lanes: WordsEngine, number: int, groups: int, sampler: QuadSampler | None) -> int:
-        """Carry out an instruction, or the stretch that it begins; return the one after."""
+        """Execute an instruction, or the stretch that it begins; return the one after."""
         native = self._native
         if native is not None and native.carry_out(lanes, number, groups, at_once=self._at_once):
             return native.ends[number]

@@ -70,7 +70,7 @@ def _length(vector: Floats) -> Floats:
 
 
 def _axes(along_x: Floats, along_y: Floats, most: int) -> tuple[Floats, Integers, Floats]:
-    """Return the length by which the level is chosen, the number of samples, and the axis that they lie on."""
+    """Return the length by which the level is chosen, the number of samples, and the axis that they are on."""
     lengths = _length(along_x), _length(along_y)
     if most == 1:
         return np.maximum(*lengths), np.ones(len(along_x), np.int64), np.zeros_like(along_x)
@@ -109,7 +109,7 @@ _SUPER_BYTES = _SUPER * _SUPER * _TEXEL
 
 
 class TextureImage:
-    """The texels of a texture as they lie in memory, from ``address`` on."""
+    """The texels of a texture as they are in memory, starting at ``address``."""
 
     def __init__(self, texture: SceneTexture, address: int) -> None:
         self.texture, self.address = texture, address

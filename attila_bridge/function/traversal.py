@@ -218,7 +218,7 @@ _SEARCH = {
     _Border.LEFT: (_Way.RIGHT, _Way.DOWN, _Border.BOTTOM),
     _Border.BOTTOM: (_Way.UP, _Way.RIGHT, None),
 }
-"""Along a border: where the triangle may be, where the search goes on, and the border after it."""
+"""Along a border: where the triangle may be, where the search continues, and the border after it."""
 
 
 def scan_lines(setup: Setup, numbers: NDArray[np.int32], window: Window) -> tuple[BatchWork, ...]:
@@ -299,7 +299,7 @@ class _Scan:
         return all(a * at[0] + b * at[1] + c > -_TINY for a, b, c in self._edges)
 
     def _walk(self) -> bool:
-        """Note what lies above, below and to the right; go on to the left, or to a place noted. False: no more."""
+        """Note what is above, below and to the right; continue to the left, or to a place noted. False: no more."""
         first, self._first = self._first, False
         for way in (_Way.UP, _Way.DOWN):
             if way & self._ways:
@@ -336,7 +336,7 @@ class _Scan:
             self._kept[way] = self._beside(way)
 
     def _go(self, way: _Way, wide: bool) -> bool:
-        """Go on within the row, if the triangle does and the over-tile too."""
+        """Continue within the row, if the triangle does and the over-tile too."""
         if self._is_last(way):
             self._note(way, wide)
             return False

@@ -56,7 +56,7 @@ class InstructionWork:
     texture_unit: int
     """The unit that it reads from; NONE where it reads no texture."""
     is_end: bool
-    """Whether it is the last one."""
+    """True if it is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class ProgramWork:
     constants: int
     """Constant registers: the highest number used + 1."""
     writes_depth: bool
-    """Whether a fragment program writes depth, so that the depth test comes after it."""
+    """True if a fragment program writes depth, so that the depth test comes after it."""
     kills: bool
-    """Whether a fragment program may kill fragments."""
+    """True if a fragment program may kill fragments."""
     loaded_before: bool
-    """Whether an earlier draw of the frame loaded the same program, so that it needs no new load."""
+    """True if an earlier draw of the frame loaded the same program, so that it needs no new load."""
 
     @property
     def registers(self) -> int:
@@ -131,13 +131,13 @@ class StateWork:
     color_mask: int
     """Components of colour that are written: bit 0 is red."""
     color_write: bool
-    """Whether any component is."""
+    """True if any component is."""
     cull: bool
-    """Whether back faces are dropped."""
+    """True if back faces are dropped."""
     early_z: bool
-    """Whether the depth unit comes before shading, as the fragment program leaves depth alone."""
+    """True if the depth unit comes before shading, as the fragment program leaves depth alone."""
     hz: bool
-    """Whether hierarchical Z may cull in this draw: tests, operations, what was written since the clear."""
+    """True if hierarchical Z may cull in this draw: tests, operations, what was written since the clear."""
     textures: tuple[int, ...]
     """Texture units bound, in order."""
     indexed: bool
@@ -239,7 +239,7 @@ class QuadWork:
     tested: Bytes
     """[quads] fragments that passed depth and stencil; what is covered where both are off."""
     killed: Bytes
-    """[quads] fragments that the program killed, of those that it was carried out for."""
+    """[quads] fragments that the program killed, of those that it was executed for."""
     written: Bytes
     """[quads] fragments whose colour is written (survived everything; 0 where the colour mask is empty)."""
     depth_written: Bytes

@@ -52,13 +52,13 @@ class ShaderDeclaration(Declaration):
     stages: tuple[ShaderStage, ...] = BOTH
     """Programs that may use it."""
     scalar: bool = False
-    """Whether its sources are single components."""
+    """True if its sources are single components."""
     elementary: bool = False
-    """Whether its meaning has a function that recorded forms have not: a root, a power, a logarithm, an angle."""
+    """True if its meaning has a function that recorded forms have not: a root, a power, a logarithm, an angle."""
 
     @property
     def on_lanes(self) -> bool:
-        """Whether its meaning is over the lane algebra, and not the texture unit's."""
+        """True if its meaning is over the lane algebra, and not the texture unit's."""
         return self.unit is not ShaderUnit.TEXTURE
 
 
@@ -115,7 +115,7 @@ def described(meaning: Meaning, text: str) -> Meaning:
 def carry_out(
     instruction: Instruction, lanes: NumberAlgebra[Word, Bit], sampler: TextureSampler[Word] | None = None
 ) -> None:
-    """Carry out an instruction on lanes; texture reads are answered by ``sampler``."""
+    """Execute an instruction on lanes; texture reads are answered by ``sampler``."""
     instruction.declaration.meaning(ShaderExecution(lanes, sampler), *instruction.operands)
 
 

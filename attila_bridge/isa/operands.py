@@ -22,7 +22,7 @@ GROUP_LANES = COMPONENTS * INPUTS_OF_GROUP
 """Component c of input i is lane 4 i + c of the group."""
 ADDRESS_WORD = "a0"
 POINTER = "ip"
-"""Where a stretch of native code goes on: nothing looks at it afterwards, programs have no branches."""
+"""Where a stretch of native code continues: nothing looks at it afterwards, programs have no branches."""
 KILLED = "killed"
 """The flag of inputs that the program has killed, the same in their four lanes."""
 
@@ -79,7 +79,7 @@ def row_of(bank: RegisterBank, number: int) -> int:
 
 
 def shader_shape(groups: int) -> Shape:
-    """Return the shape of so many groups side by side."""
+    """Return the shape of this many groups side by side."""
     return Shape(
         lanes=groups * GROUP_LANES,
         group=GROUP_LANES,
@@ -108,7 +108,7 @@ class ShaderDestination:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all components are written."""
+        """True if all components are written."""
         return self.mask == ALL
 
     def __str__(self) -> str:

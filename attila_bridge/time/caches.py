@@ -13,7 +13,7 @@ TRANSACTION_BYTES = 64
 """The most that a transaction with memory moves."""
 
 Transaction: TypeAlias = tuple[bool, int, int, int, int]
-"""Whether it writes, address, bytes, number of the client, the client's ticket."""
+"""True if it writes, address, bytes, number of the client, the client's ticket."""
 
 _REMEMBERED = 4
 """Accesses of a set that replacement remembers, at most."""
@@ -277,7 +277,7 @@ class LineFill:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is on its way."""
+        """True if anything is on its way."""
         return bool(self.held or self.tags.queue)
 
     def answered(self, cycle: int, transaction: Transaction, width: int) -> int:

@@ -1,7 +1,7 @@
 """Command processor: uploads, programs, clears, draws and the swap of a frame, one after the other.
 
-Geometry of a draw goes on while fragments of the one before are drawn. What the registers of a frame cost is a formula;
-so is an upload: its bytes over the processor's bus.
+Geometry of a draw continues while fragments of the one before are drawn. What the registers of a frame cost is a
+formula; so is an upload: its bytes over the processor's bus.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CommandProcessorState(GpuBoxState):
     """A draw whose geometry has begun and whose fragments have to wait."""
     fragment_ends: int = 0
     geometry_done: bool = True
-    """Whether the geometry of the draw of `fragments` has ended."""
+    """True if the geometry of the draw of `fragments` has ended."""
     rendered: int = 0
     begun: int = 0
     """Cycle in which the present step began."""
@@ -103,7 +103,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         return None if s.finished else f"waits for the end of: {s.step or s.phase}"
 
     def tick(self, cycle: Cycle) -> None:
-        """Take ends, go on with the present step, begin the next ones."""
+        """Take ends, continue with the present step, begin the next ones."""
         s = self.state
         s.cycle = cycle
         ended_fragments = self._ends(cycle)

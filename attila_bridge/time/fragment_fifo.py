@@ -157,7 +157,7 @@ class FragmentFifo(GpuBox[FifoState]):
         self._tell(cycle)
 
     def _tell(self, cycle: Cycle) -> None:
-        """Say what there is room for, and count what lies in the queues over this cycle."""
+        """Say what there is room for, and count what is in the queues over this cycle."""
         s, config = self.state, self.config
         least = config.generated - 2 * self._step_quads
         ready = True

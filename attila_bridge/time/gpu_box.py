@@ -33,7 +33,7 @@ class Client:
 
     @property
     def writes(self) -> bool:
-        """Whether it may send writes."""
+        """True if it may send writes."""
         return self.kind in _WRITING
 
     @property
@@ -69,11 +69,11 @@ class GpuBoxState:
 
     counts: Counts
     drawing: bool = field(default=False, kw_only=True)
-    """Whether it is within a draw."""
+    """True if it is within a draw."""
     cycle: int = field(default=-1, kw_only=True)
     """Of its last tick."""
     awake: bool = field(default=False, kw_only=True)
-    """Whether it has something to do in the next cycle."""
+    """True if it has something to do in the next cycle."""
 
 
 StateT = TypeVar("StateT", bound=GpuBoxState, covariant=True)
@@ -97,7 +97,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
     label: str
     """Its name on screens, without a number."""
     memory_bus = ""
-    """The value of the configuration of memory that is the width of its bus; empty: it is no client."""
+    """The value of the configuration of memory that is the width of its bus; empty: it is not a client."""
     waits = ""
 
     def __init__(self, name: str, spec: GpuBoxSpec) -> None:
@@ -136,5 +136,5 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     @property
     def queues(self) -> Queues:
-        """What lies in each of its queues, and how much there is room for."""
+        """What is in each of its queues, and how much there is room for."""
         return ()

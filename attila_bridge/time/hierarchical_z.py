@@ -183,8 +183,8 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
     def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:
         """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer.
 
-        A quad that cannot go on is tried again until the tries of the cycle are used up, each of which counts a miss:
-        recorded misses beyond the lines that were read are multiples of a cycle's tries.
+        A quad that cannot continue is tried again until the tries of the cycle are used up, each of which counts a
+        miss: recorded misses beyond the lines that were read are multiples of a cycle's tries.
         """
         s, counts = self.state, self.state.counts
         size = self.config.cache_line

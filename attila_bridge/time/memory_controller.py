@@ -22,11 +22,11 @@ class _Request:
         self.number = number
         self.transaction = transaction
         self.ready = ready
-        """Whether all data of a write are there."""
+        """True if all data of a write are there."""
         self.waits = -1
         """The request of the other kind to the same bytes that has to be done first; -1: none."""
         self.blocks = False
-        """Whether another request waits for this one."""
+        """True if another request waits for this one."""
 
 
 class _Channel:
@@ -63,7 +63,7 @@ class _Channel:
 
     @property
     def active(self) -> bool:
-        """Whether it has requests, or data."""
+        """True if it has requests, or data."""
         return bool(self.reads or self.writes) or self.returned >= 0
 
 
@@ -75,7 +75,7 @@ class ControllerState(GpuBoxState):
     bus: list[int]
     """Cycles for which each client's bus is still busy."""
     serving: list[bool]
-    """Whether what is on it is an answer."""
+    """True if what is on it is an answer."""
     writing: list[int]
     """Number of the request whose data are on it."""
     reserved: list[bool]
@@ -369,7 +369,7 @@ class MemoryController(GpuBox[ControllerState]):
         self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
 
     def _hold_up(self, channel: _Channel, penalty: str, until: int) -> None:
-        """Count a cycle of a penalty that goes on until a cycle, if nothing else comes in between."""
+        """Count a cycle of a penalty that continues until a cycle, if nothing else comes in between."""
         self.state.counts[penalty] += 1
         channel.tried_again, channel.counted = until, penalty
 

@@ -59,7 +59,7 @@ class ProgramPlan:
     bytes: int
     """In memory, padded."""
     loads: bool
-    """Whether it has to be loaded before the draw."""
+    """True if it has to be loaded before the draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +121,13 @@ class DrawPlan:
     vertex_program: ProgramPlan
     fragment_program: ProgramPlan
     early: bool
-    """Whether depth is tested before shading."""
+    """True if depth is tested before shading."""
     hierarchical: bool
-    """Whether hierarchical Z may cull."""
+    """True if hierarchical Z may cull."""
     culls_equal: bool
-    """Whether a quad as deep as its block is culled."""
+    """True if a quad as deep as its block is culled."""
     tests: bool
-    """Whether depth or stencil is tested."""
+    """True if depth or stencil is tested."""
     blends: bool
     color_mask: int
     color_bytes: int

@@ -56,9 +56,9 @@ class LineRead:
         self.requested = 0
         self.received = 0
         self.waits_read = request.spill
-        """Whether the line has to be read for its write-back before it may be written."""
+        """True if the line has to be read for its write-back before it may be written."""
         self.waits_spill = request.spill and request.block == request.old
-        """Whether the same block has to be written back before it may be asked for."""
+        """True if the same block has to be written back before it may be asked for."""
 
 
 class LineWrite:
@@ -135,7 +135,7 @@ class RopCache:
 
     @property
     def busy(self) -> bool:
-        """Whether anything goes on that needs cycles."""
+        """True if anything continues that needs cycles."""
         return bool(self.reads or self.writes or self.tags.queue or self.request or self.flushing)
 
     def clear(self, word: int) -> None:

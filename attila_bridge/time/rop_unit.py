@@ -40,7 +40,7 @@ class RopState(GpuBoxState):
     last: bool = False
     mode: str = "ready"
     until: int = -1
-    """Cycle in which a clear, or the copy of block states, is over; -1: neither goes on."""
+    """Cycle in which a clear, or the copy of block states, is over; -1: neither continues."""
 
 
 class RopUnit(GpuBox[RopState]):
@@ -99,11 +99,11 @@ class RopUnit(GpuBox[RopState]):
 
     @abstractmethod
     def _bypasses(self, plan: DrawPlan) -> bool:
-        """Whether quads of a draw only pass through."""
+        """Return whether quads of a draw only pass through."""
 
     @abstractmethod
     def _reads(self, plan: DrawPlan) -> bool:
-        """Whether the words are read before they are written."""
+        """Return whether the words are read before they are written."""
 
     @abstractmethod
     def _live(self, plan: DrawPlan) -> bytes:
@@ -118,7 +118,7 @@ class RopUnit(GpuBox[RopState]):
         """Hand on a quad that is done."""
 
     def _consumer_ready(self, cycle: Cycle) -> bool:
-        """Whether a quad may leave."""
+        """Return whether a quad may leave."""
         return True
 
     @abstractmethod
@@ -212,7 +212,7 @@ class RopUnit(GpuBox[RopState]):
             s.cache.flushing = True
 
     def _other(self, cycle: Cycle) -> None:
-        """Go on with a clear or a swap."""
+        """Continue with a clear or a swap."""
         s = self.state
         if s.until == cycle:
             s.until = -1

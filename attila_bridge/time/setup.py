@@ -122,7 +122,7 @@ class TraversalState(GpuBoxState):
     """The batch that is traversed; -1: none."""
     next_batch: int = 0
     ends: bool = False
-    """Whether only the end of the draw is left."""
+    """True if only the end of the draw is left."""
     descents: int = 0
     known: int = 0
     """Scan tiles of the batch that the descent has found."""

@@ -53,11 +53,11 @@ class GroupSlot:
         self.transmission = 0
         self.position = 0
         self.ready = False
-        """Whether the fetch stage may take it."""
+        """True if the fetch stage may take it."""
         self.outside = True
-        """Whether it is in no queue of the fetch stage."""
+        """True if it is in no queue of the fetch stage."""
         self.again = False
-        """Whether its next instruction was refused before."""
+        """True if its next instruction was refused before."""
         self.next_fetch = 0
         self.blocked = self.ended = self.waits_again = self.waits_texture = False
         self.done = 0
@@ -96,7 +96,7 @@ class ReadyWindow:
 
     @property
     def busy(self) -> bool:
-        """Whether groups that were fetched have to come back."""
+        """True if groups that were fetched have to come back."""
         return bool(self.away)
 
     def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
@@ -161,7 +161,7 @@ class _Partition:
             self.load ^= 1
 
     def reopen(self) -> None:
-        """Go on with the other batch; the present one is empty again."""
+        """Continue with the other batch; the present one is empty again."""
         if self.closed[self.fetch]:
             self.closed[self.fetch] = False
             self.batches[self.fetch].clear()
@@ -191,7 +191,7 @@ class BatchQueues:
 
     @property
     def busy(self) -> bool:
-        """Whether a batch is open or goes on."""
+        """True if a batch is open or continues."""
         return any(partition.batches[partition.fetch] for partition in self.partitions)
 
     def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
@@ -230,7 +230,7 @@ class BatchQueues:
             partition.reopen()
 
     def _turn(self) -> None:
-        """Let the first kind of groups that has a batch go on."""
+        """Let the first kind of groups that has a batch continue."""
         for kind, partition in enumerate(self.partitions):
             if partition.batches[partition.fetch]:
                 self.current = kind
@@ -274,12 +274,14 @@ class BatchQueues:
         return taken or self._fetch_strays(cycle, slots, rate, delay)
 
     def _left(self, cycle: int, slots: list[GroupSlot], partition: _Partition, delay: int) -> bool:
-        """Whether a group of a batch that is ending could go on, and was not fetched just now."""
+        """Return whether a group of a batch that is ending could continue, and was not fetched just now."""
         groups = (slots[number] for number in partition.batches[partition.fetch] if number not in partition.done)
         return any(slot.ready and not slot.ended and cycle >= slot.next_fetch - delay + _DECODED for slot in groups)
 
     def _reopen(self, cycle: int, slots: list[GroupSlot], partition: _Partition) -> None:
-        """Go on with the other batch; groups of this one that have not come to their end are fetched by themselves."""
+        """Continue with the other batch; groups of this one that have not come to their end are fetched by
+        themselves.
+        """
         left = [slots[number] for number in partition.batches[partition.fetch] if number not in partition.done]
         self.strays.extend((slot.number, slot.group, cycle + _DECODED) for slot in left if not slot.ended)
         partition.reopen()
@@ -380,7 +382,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         self._busy = self.level("busy")
 
     def next_event(self) -> Cycle | None:
-        """The next cycle in which a group can go on by itself."""
+        """The next cycle in which a group can continue by itself."""
         s = self.state
         if s.awake:
             return Cycle(s.cycle + 1)
@@ -474,7 +476,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         s.queues.load(cycle, slot, bool(vertices) and any(vertex[2] for vertex in vertices))
 
     def _release(self, cycle: Cycle, number: int) -> None:
-        """Free the slot of a group that has left; the oldest one that waits in a buffer goes on."""
+        """Free the slot of a group that has left; the oldest one that waits in a buffer continues."""
         s = self.state
         s.free.append(number)
         s.free_registers += s.slots[number].registers
@@ -556,7 +558,7 @@ class UnifiedShader(GpuBox[ShaderState]):
                 self._execute(cycle, slot, instruction, position)
 
     def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan) -> bool:
-        """Whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
+        """Return whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
         s = self.state
         if instruction.texture >= 0 and not s.tickets[s.next_unit]:
             return True
@@ -608,7 +610,7 @@ class UnifiedShader(GpuBox[ShaderState]):
                 s.next_unit = (s.next_unit + 1) % texture.units
 
     def _texture_results(self, cycle: Cycle, numbers: list[int]) -> None:
-        """Let groups go on whose texture reads are done."""
+        """Let groups continue whose texture reads are done."""
         s = self.state
         for number in numbers:
             slot = s.slots[number]

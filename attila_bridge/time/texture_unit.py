@@ -178,7 +178,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 access.calculated = True
 
     def _filled(self, block: int) -> None:
-        """Let samples that waited for a line go on."""
+        """Let samples that waited for a line continue."""
         s = self.state
         for sample in s.waiting:
             sample.missing.discard(block)
@@ -189,7 +189,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 sample.missing.discard(block)
 
     def _search_window(self) -> None:
-        """Let samples whose lines are all there go on, as far as there is room."""
+        """Let samples whose lines are all there continue, as far as there is room."""
         s, room = self.state, self.config.access_queue
         still = []
         for sample in s.waiting:

@@ -165,7 +165,7 @@ def packing(bench: Bench, printed: Printed) -> Measured:
 
 
 def indirect(bench: Bench, printed: Printed) -> Measured:
-    """Look up a table of floats, each channel by an address of its own, and write by another."""
+    """Look up a table of floats, each channel by a separate address, and write by another."""
     table = np.linspace(0, 31, 32, dtype=np.float32)
     places = np.array([7, 0, 31, 12, 3, 3, 20, 16])
     source = """
@@ -233,7 +233,7 @@ def operands(bench: Bench, printed: Printed) -> Measured:
 
 
 def indirect_operand(bench: Bench, printed: Printed) -> Measured:
-    """Carry out a sum with both sources indirect."""
+    """Execute a sum with both sources indirect."""
     unit = executed(
         "mov (1) a0.0<1>UW 320UW\nmov (1) a0.1<1>UW 352UW\nadd (8) g20<1>D g[a0.0]<8,8,1>D g[a0.1]<8,8,1>D",
         {10: np.arange(16, dtype=np.int32)},

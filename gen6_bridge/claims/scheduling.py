@@ -20,7 +20,7 @@ from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture,
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.report import counted
 
-# Closed forms of the schedule: cases whose cycles or misses can be worked out by hand, and how many are off.
+# Closed forms of the schedule: cases whose cycles or misses can be computed by hand, and how many are off.
 #
 # t is how long the pipe is held, L the wait for a result, K the threads, N their instructions; there are no caches but
 # where lines are counted.
@@ -72,7 +72,7 @@ def parts() -> Iterator[Case]:
 
 
 def loop_misses(lines: int, turns: int = _TURNS) -> int:
-    """Return the lines that a loop of so many misses in all of its turns."""
+    """Return the lines that a loop of this many misses in all of its turns."""
     code = assemble_eu("nop\n" * (4 * lines)).code
     return schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * turns], EuConfig()).l1_misses
 
@@ -109,7 +109,7 @@ def several_cycles(bench: Bench, printed: Printed) -> Measured:
 
 
 def stalled_thread(bench: Bench, printed: Printed) -> Measured:
-    """Two threads that wait for themselves: when the second issues beside the first. Then all that can be worked out:
+    """Two threads that wait for themselves: when the second issues beside the first. Then all that can be computed:
     one to five threads of one to four chains, of what waits for nothing, and roots beside sums.
     """
     order = issue_order(_CHAIN, 2, 10)

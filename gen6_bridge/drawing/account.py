@@ -53,7 +53,7 @@ class FrameAccount:
         self.ended = [0] * self.config.units
 
     def took(self, stage: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
-        """Schedule threads that have been carried out, and add up what they took."""
+        """Schedule threads that have been executed, and add up what they took."""
         timed = schedule(program.code, steps, self.config)
         self.spans.append(TimeSpan(stage, self.cycles, self.cycles + timed.cycles))
         self.ended = [self.cycles + end if end else before for end, before in zip(timed.ended, self.ended, strict=True)]
@@ -94,7 +94,7 @@ _LANES = Constant("pipe lanes", PIPE_LANES, Standing.DERIVED,
     "Mesa's performance model: two cycles for each eight channels", "that a cycle serves", "lanes")  # fmt: skip
 _BITS = Constant("lane bits", 32, Standing.DERIVED, "Kanter 2011", unit="bits")
 _ASKED = ("units", "count", "channels")
-"""What is asked for; they are no rates."""
+"""What is asked for; they are not rates."""
 
 
 def _rates(config: EuConfig) -> tuple[Constant, ...]:

@@ -61,7 +61,7 @@ _SAMPLE_BYTES = 16
 
 
 class PixelFunctions:
-    """Sampler and render target of threads that are carried out side by side, of so many channels each.
+    """Sampler and render target of threads that are executed side by side, of this many channels each.
 
     What is written is kept as it came; tests and blending, which go by the order of drawing, are done afterwards.
     """
@@ -93,11 +93,11 @@ class PixelFunctions:
         return np.rint(within * 255).astype(np.int64)
 
 
-# Shading of a draw's pixels: threads with their payload, carried out side by side, and what they have written.
+# Shading of a draw's pixels: threads with their payload, executed side by side, and what they have written.
 
 
 _AT_ONCE = 1024
-"""Threads that are carried out side by side."""
+"""Threads that are executed side by side."""
 _TRANSLUCENT = (Blend.OVER, Blend.ADD, Blend.SORTED)
 
 Shaded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]

@@ -51,19 +51,19 @@ class ShaderKind:
 
     textured: bool = False
     translucent: bool = False
-    """Whether blending looks at opacity; else 1 is written."""
+    """True if blending looks at opacity; else 1 is written."""
     cut: bool = False
-    """Whether pixels whose texel has less opacity than the cutout are killed."""
+    """True if pixels whose texel has less opacity than the cutout are killed."""
     colours: bool = True
-    """Whether colours are written at all; else it only kills."""
+    """True if colours are written at all; else it only kills."""
     samples: int = 1
     channels: int = _SIXTEEN
     correct: bool = False
-    """Whether planes are of numerators and their divisor."""
+    """True if planes are of numerators and their divisor."""
     bits: int = 0
     """By how many bits numerators of u and v go up before they are divided."""
     mipmaps: bool = False
-    """Whether the sampler looks at all pixels of a subspan, so that those without coordinates are to say so."""
+    """True if the sampler looks at all pixels of a subspan, so that those without coordinates are to say so."""
 
     @property
     def planes(self) -> tuple[int, ...]:
@@ -295,7 +295,7 @@ def vertex_shader() -> EuProgram:
 
 
 _AT_ONCE = 1024
-"""Threads that are carried out side by side."""
+"""Threads that are executed side by side."""
 _A_THREAD = 2
 _ROW_BYTES = 32
 """What handles and offsets in the URB count."""
@@ -339,7 +339,7 @@ class VertexConstants:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShadedVertices:
-    """What threads have made of the vertices of a draw, and what they carried out.
+    """What threads have made of the vertices of a draw, and what they executed.
 
     ``clip`` is float32[vertex, xyzw], ``colours`` float32[vertex, rgb] from 0 to 1, ``coordinates`` float32[vertex,
     uv].

@@ -81,15 +81,15 @@ class EuUnit(Enum):
 
 @dataclass(frozen=True, eq=False)
 class EuDeclaration(Declaration):
-    """An instruction of the EU; its first operand is always what stands in DW0."""
+    """An instruction of the EU; its first operand is always what is in DW0."""
 
     family: EuFamily
     unit: EuUnit
     shape: TextShape = field(default_factory=lambda: TextShape("", True, 1))
     floats: bool = False
-    """Whether only floats are meant."""
+    """True if only floats are meant."""
     pairs: bool = False
-    """Whether its second source is pairs of registers, one for each of two coordinates of eight channels."""
+    """True if its second source is pairs of registers, one for each of two coordinates of eight channels."""
 
     def __post_init__(self) -> None:
         # Fields lie where the hardware has them: they are no sequence, and `bits` is their table.
@@ -99,12 +99,12 @@ class EuDeclaration(Declaration):
 
     @property
     def on_lanes(self) -> bool:
-        """Whether its meaning is over the lane algebra, and not one of the thread's message path."""
+        """True if its meaning is over the lane algebra, and not one of the thread's message path."""
         return self.unit is not EuUnit.SEND
 
     @cached_property
     def three(self) -> bool:
-        """Whether it has three sources."""
+        """True if it has three sources."""
         return any(isinstance(spec.kind, ThreeSourceKind) for spec in self.operands)
 
     @cached_property
@@ -128,7 +128,7 @@ class EuInstruction(Instruction):
 
     @property
     def controls(self) -> Controls:
-        """What stands in DW0."""
+        """What is in DW0."""
         found = self.operands[0]
         assert isinstance(found, Controls)
         return found
@@ -169,22 +169,22 @@ class EuInstruction(Instruction):
 
     @property
     def indirect(self) -> bool:
-        """Whether an address register says where an operand lies."""
+        """True if an address register says where an operand lies."""
         operands = (each for each in self.operands if isinstance(each, SourceRegion | EuDestination))
         return any(each.address is not None for each in operands)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Which elements are carried out at once."""
+        """Which elements are executed at once."""
         beyond = self.declaration.unit is EuUnit.FPU
         return spans_of(self.controls, self.destination, self.sources, pairs=self.declaration.pairs, beyond=beyond)
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
-        """Carry out the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
+        """Execute the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
         self.carry_out(lanes, FloatRules(), self.spans)
 
     def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
-        """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
+        """Execute the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
         conditional = self.controls.predicate or self.controls.selector
         before: Bit | None = None
         for span in spans:
@@ -297,7 +297,7 @@ MESSAGE = OperandSpec("message", MessageKind())
 
 
 def eights(controls: Controls, destination: EuDestination | None, sources: Sequence[Source]) -> int:
-    """Return how many times eight channels of four bytes an instruction carries out; a part counts whole."""
+    """Return how many times eight channels of four bytes an instruction executes; a part counts whole."""
     types = tuple(each.type for each in sources) or (EuType.D,)
     size = ExecutionType.of(types).size
     if destination is not None and not destination.null:

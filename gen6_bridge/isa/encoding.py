@@ -192,7 +192,7 @@ class WordKind(OperandKind, Generic[Value]):
 
 
 class ControlsKind(WordKind[Controls]):
-    """What stands in DW0 besides the opcode."""
+    """What is in DW0 besides the opcode."""
 
     value = "controls"
     allowed = "predicate, size, condition, saturation and options"

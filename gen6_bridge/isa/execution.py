@@ -61,11 +61,11 @@ ACC_LOW, ACC_HIGH, ACC_FLOAT = "acc low", "acc high", "acc float"
 """The accumulator of each channel: an integer of 64 bits, and a float."""
 
 
-# Places of an operand's elements, channel by channel, worked out once for all runs of an instruction.
+# Places of an operand's elements, channel by channel, computed once for all runs of an instruction.
 
 
 Span = tuple[int, int, int]
-"""First channel of an instruction, the first element that is carried out, how many are."""
+"""First channel of an instruction, the first element that is executed, how many are."""
 
 
 @cache
@@ -83,7 +83,7 @@ def _within(places: list[int], size: int, limit: int, what: str) -> None:
 
 @lru_cache(maxsize=1 << 16)
 def region_places(operand: SourceRegion, span: Span) -> tuple[int, ...]:
-    """Return for each channel where its element lies in the thread's memory, 0 where it takes no part.
+    """Return for each channel where its element is in the thread's memory, 0 where it takes no part.
 
     Of an indirect operand, how far from its base. Raises MachineFault for a place past the register file.
     """
@@ -144,7 +144,7 @@ def destination_places(operand: EuDestination, span: Span) -> tuple[int, ...]:
 
 
 class Channels(Generic[Word, Bit]):
-    """The channels of an instruction that is carried out on lanes."""
+    """The channels of an instruction that is executed on lanes."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit], controls: Controls, span: Span) -> None:
         self.lanes, self.controls, self.span = lanes, controls, span
@@ -212,7 +212,7 @@ class Channels(Generic[Word, Bit]):
         return self.lanes.complement(self.lanes.equal(word, self.lanes.word(0)))
 
 
-# Compression: sixteen elements of an operand in two registers are carried out as two eights.
+# Compression: sixteen elements of an operand in two registers are executed as two eights.
 #
 # All are executed at once where the second eight reads nothing that the first one writes: it makes no difference.
 
@@ -223,10 +223,10 @@ _HALF = CHANNELS // 2
 def spans_of(
     controls: Controls, destination: EuDestination | None, sources: Sequence[Source], *, pairs: bool, beyond: bool
 ) -> tuple[Span, ...]:
-    """Return which elements of an instruction are carried out at once, in order.
+    """Return which elements of an instruction are executed at once, in order.
 
     ``pairs``: the second source is pairs of registers, as of a plane. ``beyond``: elements past a thread's channels are
-    carried out where no mask counts.
+    executed where no mask counts.
     """
     whole = (controls.first, 0, min(controls.size, CHANNELS - controls.first % CHANNELS))
     if controls.size > CHANNELS and controls.all_channels and beyond:
@@ -332,9 +332,9 @@ class FloatRules:
     """What sources leave open of float arithmetic; all of it invented or recalled."""
 
     fused: bool = False
-    """Whether mac, line, pln and dot products round once; the product of mad always stays exact."""
+    """True if mac, line, pln and dot products round once; the product of mad always stays exact."""
     flushes: bool = True
-    """Whether denormals become zeros of the same sign, on input and on output."""
+    """True if denormals become zeros of the same sign, on input and on output."""
 
 
 def _only_general(operand: SourceRegion | EuDestination) -> None:
@@ -357,7 +357,7 @@ class Execution(Channels[Word, Bit]):
         self.arithmetic, self.sources = arithmetic, sources
         self.integers = Integers(lanes)
         self.chooses = False
-        """Whether the predicate says which source counts, and disables nothing."""
+        """True if the predicate says which source counts, and disables nothing."""
 
     # --- sources --------------------------------------------------------------------------------------------------
 
@@ -581,7 +581,7 @@ class Execution(Channels[Word, Bit]):
     def condition(self, equal: Bit, less: Bit, unordered: Bit) -> Bit:
         """Return whether the condition of the instruction holds between exact numbers, which nothing overflows.
 
-        Raises MachineFault for a code that is no relation.
+        Raises MachineFault for a code that is not a relation.
         """
         lanes = self.lanes
         match self.controls.selector:

@@ -51,7 +51,7 @@ def _leave(run: Execution[Word, Bit], stays: Bit, elsewhere: Word, otherwise: Wo
 
 
 def _block(mnemonic: str, opcode: int, text: str, *, condition: bool = False, stays: bool = True) -> None:
-    """Declare IF, ELSE and ENDIF, which differ in who goes on with the next instruction."""
+    """Declare IF, ELSE and ENDIF, which differ in who continues with the next instruction."""
 
     def meaning(run: Execution[Word, Bit], targets: Targets, src0: Source, src1: Source) -> None:
         keep = run.lanes.bit(stays)
@@ -137,7 +137,7 @@ def _all_go(run: Execution[Word, Bit], to: Word) -> None:
 def _jmpi(run: Execution[Word, Bit], dst: EuDestination, src0: Source, offset: Source) -> None:
     """Jump: if the predicate holds for channel 0, all channels that run go offset units of 8 bytes past the next one.
 
-    The offset may stand in a register, so that a table of jumps is one. (Its unit there is recalled.)
+    The offset may be in a register, so that a table of jumps is one. (Its unit there is recalled.)
     """
     lanes, first = run.lanes, [run.controls.first % CHANNELS] * CHANNELS
     units = lanes.route(run.integer(offset).low, first)

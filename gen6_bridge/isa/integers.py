@@ -35,12 +35,12 @@ class Integer(Generic[Word]):
 
     @property
     def signed(self) -> bool:
-        """Whether every value fits 32 bits with a sign."""
+        """True if every value fits 32 bits with a sign."""
         return self.range[0] >= -(1 << 31) and self.range[1] < 1 << 31
 
     @property
     def unsigned(self) -> bool:
-        """Whether every value fits 32 bits without a sign."""
+        """True if every value fits 32 bits without a sign."""
         return self.range[0] >= 0 and self.range[1] <= _ALL
 
 

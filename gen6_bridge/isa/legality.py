@@ -215,7 +215,7 @@ def _destination(
 
 
 def _too_far(instruction: EuInstruction) -> bool:
-    """Return whether the destination lies in more than two registers."""
+    """Return whether the destination is in more than two registers."""
     destination, controls = instruction.destination, instruction.controls
     if destination is None or destination.address is not None or destination.file is File.ARCHITECTURE:
         return False

@@ -14,7 +14,7 @@ from pixelflow.simd.errors import MachineFault
 
 
 class EuType(Enum):
-    """The type of an operand's elements; the value is its code, from 16 on for immediates only."""
+    """The type of an operand's elements; the value is its code, starting at 16 for immediates only."""
 
     UD = 0
     D = 1
@@ -35,17 +35,17 @@ class EuType(Enum):
 
     @property
     def signed(self) -> bool:
-        """Whether an integer type has negative values."""
+        """True if an integer type has negative values."""
         return self in (EuType.D, EuType.W, EuType.B, EuType.V)
 
     @property
     def floats(self) -> bool:
-        """Whether elements are floats."""
+        """True if elements are floats."""
         return self in (EuType.F, EuType.VF, EuType.DF)
 
     @property
     def packed(self) -> bool:
-        """Whether it is a vector within an immediate."""
+        """True if it is a vector within an immediate."""
         return self in (EuType.UV, EuType.VF, EuType.V)
 
     @property
@@ -144,7 +144,7 @@ class IndirectAddress:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """What an instruction says besides its operands, as it stands in DW0 (and the number of the flag word)."""
+    """What an instruction says besides its operands, as it is in DW0 (and the number of the flag word)."""
 
     align16: int = 0
     all_channels: int = 0
@@ -179,7 +179,7 @@ class Controls:
 
 
 class _Located(ABC):
-    """An operand that lies in registers."""
+    """An operand that is in registers."""
 
     __slots__ = ()
     file: File
@@ -199,7 +199,7 @@ class _Located(ABC):
 
     @property
     def null(self) -> bool:
-        """Whether nothing is read, or written."""
+        """True if nothing is read, or written."""
         return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
 
     @property
@@ -264,14 +264,14 @@ class SourceRegion(_Located):
 
     @property
     def scalar(self) -> bool:
-        """Whether one element serves all channels."""
+        """True if one element serves all channels."""
         if self.swizzle is not None:
             return bool(self.replicate)
         return (self.vertical, self.width, self.horizontal) == (0, 1, 0)
 
     @property
     def modified(self) -> bool:
-        """Whether a sign is changed."""
+        """True if a sign is changed."""
         return bool(self.absolute or self.negate)
 
     def row(self, element: int) -> int:

@@ -1,6 +1,6 @@
 """Text of an instruction, equal to what the public disassembler writes (intel-gen4disasm 1.27.1, generation 6).
 
-White space is one blank wherever that one has columns, and a message stands in the line of its `send`. Its quirks are
+White space is one blank wherever that one has columns, and a message is in the line of its `send`. Its quirks are
 kept: they are facts about the text, and no statement about the machine.
 """
 
@@ -63,7 +63,7 @@ class TextShape:
     form: str = ""
     """``math``, ``send``, ``three``, ``nothing`` or, for all others, empty."""
     shows_flag: bool = True
-    """Whether the flag word stands after a condition."""
+    """True if the flag word is after a condition."""
 
 
 def number_text(value: float) -> str:

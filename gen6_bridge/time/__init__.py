@@ -1,4 +1,4 @@
-"""Time: what threads that carry out a program take on execution units; nothing here knows a value."""
+"""Time: what threads that execute a program take on execution units; nothing here knows a value."""
 
 from gen6_bridge.time.config import EU_MHZ, EuConfig, unsupported
 from gen6_bridge.time.dependences import EuDependences, dependences

@@ -19,7 +19,7 @@ from gen6_bridge.isa.operands import (
 from gen6_bridge.time.config import EuConfig
 
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
-"""Numbers of what is not a general register: message registers from 128 on, then the others."""
+"""Numbers of what is not a general register: message registers starting at 128, then the others."""
 _POWER, _DIVISIONS = 10, (11, 12, 13)
 _TWO_RESULTS = (8, 11)
 """Functions of `math` that write a second register."""
@@ -48,15 +48,15 @@ class EuDependences:
     bytes: int
     """Of a message."""
     ends: bool
-    """Whether the thread ends with it."""
+    """True if the thread ends with it."""
     switches: bool
     atomic: bool
     looked: frozenset[int]
     """All that is looked at before it issues."""
     unchecked: bool
-    """Whether its destination is not looked at before it issues (NoDDChk)."""
+    """True if its destination is not looked at before it issues (NoDDChk)."""
     banked: bool
-    """Whether both of its sources lie in one bank."""
+    """True if both of its sources lie in one bank."""
 
 
 def _registers(start: int, ends: Iterable[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""Run of a program: threads carried out side by side, then scheduled on units, and the account of both."""
+"""Run of a program: threads executed side by side, then scheduled on units, and the account of both."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def region_kind(source: Source) -> str:
 
 
 def usage_of(instructions: Sequence[EuInstruction], traces: Sequence[Sequence[CarriedStep]], config: EuConfig) -> Usage:
-    """Return what threads used that carried out these steps."""
+    """Return what threads used that executed these steps."""
     counts: Counter[int] = Counter(step.number for steps in traces for step in steps)
     found = Usage()
     for number, count in counts.items():
@@ -306,7 +306,7 @@ def carry_out(
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault and CycleLimitError.
 
     Without ``functions`` messages go to those that a run has by itself (`RunFunctions`). A thread issues at most one
-    instruction a cycle, so that one which carries out more than the limit of ``attendance`` takes longer.
+    instruction a cycle, so that one which executes more than the limit of ``attendance`` takes longer.
     """
     attended = attendance or Attendance()
     attended.where, attended.counted = program.where, "instruction"

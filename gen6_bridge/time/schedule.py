@@ -1,6 +1,6 @@
 """Schedule: threads take turns on execution units, instruction by instruction, by the policy of Kanter's article.
 
-In each slot of issue: a thread whose last instruction was atomic issues again; else the one that issued last goes on
+In each slot of issue: a thread whose last instruction was atomic issues again; else the one that issued last continues
 while its next instruction is ready and it has not asked for a switch; else the ready thread of the highest priority,
 the one that has waited longest first. A thread that ends is followed in its place by the next one at once.
 """
@@ -99,12 +99,12 @@ class InstructionCaches:
         return self._second.misses
 
 
-# Traces of threads: what each carried out, in order; when it does so changes nothing of it.
+# Traces of threads: what each executed, in order; when it does so changes nothing of it.
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedStep:
-    """An instruction that a thread carried out."""
+    """An instruction that a thread executed."""
 
     number: int
     reads: tuple[int, ...] = ()
@@ -113,7 +113,7 @@ class CarriedStep:
 
 
 class ThreadTraces:
-    """A subscriber of a unit that keeps what each of its threads carries out."""
+    """A subscriber of a unit that keeps what each of its threads executes."""
 
     def __init__(self, unit: ExecutionUnit) -> None:
         self._unit = unit
@@ -122,7 +122,7 @@ class ThreadTraces:
         self._indirect = [instruction.indirect for instruction in unit.instructions]
 
     def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
-        """Note an instruction, before it is carried out."""
+        """Note an instruction, before it is executed."""
         if not self._indirect[number]:
             plain = self._plain[number]
             for thread in np.flatnonzero(active).tolist():
@@ -189,7 +189,7 @@ class Account:
     together: int = 0
     """Cycles in which a unit's both pipes were held, over all units: they are in ``held`` twice."""
     idle: Counter[str] = field(default_factory=Counter)
-    """Cycles in which no part was held, by what the first thread that could go on had waited for."""
+    """Cycles in which no part was held, by what the first thread that could continue had waited for."""
     switches: int = 0
     """Issues of another thread than the unit's last."""
     banked: int = 0
@@ -272,7 +272,7 @@ def schedule(
     carrier: Carrier | None = None,
     come: Callable[[int, int], None] | None = None,
 ) -> Account:
-    """Return what threads take that carry out these steps, each on the unit that has its turn.
+    """Return what threads take that execute these steps, each on the unit that has its turn.
 
     ``priorities`` are larger for threads that go first; all are the same without them. ``come`` hears of each
     issue, before it, the cycle in which it ends, and the instruction.

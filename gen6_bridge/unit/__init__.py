@@ -1,4 +1,4 @@
-"""Meaning: threads that carry out programs, and the functions that answer their messages."""
+"""Meaning: threads that execute programs, and the functions that answer their messages."""
 
 from gen6_bridge.unit.execution_unit import (
     GATES,

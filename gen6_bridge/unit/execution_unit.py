@@ -1,8 +1,8 @@
 """Execution unit: threads of a program side by side, sixteen channels each; it knows no clock.
 
 Each thread has one instruction pointer, each channel another, which counts only while it is not the thread's. Threads
-at the same instruction are carried out together; the last go first. A stretch of instructions without a branch is
-carried out as a whole, up to where a channel waits.
+at the same instruction are executed together; the last go first. A stretch of instructions without a branch is
+executed as a whole, up to where a channel waits.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ if TYPE_CHECKING:
     from gen6_bridge.unit.native import NativeStretches
 
 LONGEST = 10_000_000
-"""Instructions that a thread carries out before it is taken for endless."""
+"""Instructions that a thread executes before it is taken for endless."""
 _DESCRIPTOR_FILE = 42
 """Where an instruction word says in which file a message's descriptor stands."""
 _NOWHERE = 0xFFFFFFFF
 """The pointer of a channel that was not dispatched."""
 
 Subscriber = Callable[[int, NDArray[np.bool_]], None]
-"""Called before each instruction is carried out, with its number and which threads carry it out."""
+"""Called before each instruction is executed, with its number and which threads execute it."""
 
 
 @runtime_checkable
 class StretchSubscriber(Protocol):
-    """A subscriber that need not be told of each instruction before it is carried out.
+    """A subscriber that need not be told of each instruction before it is executed.
 
     Of those that no predicate governs and no address register leads, it is told after a stretch: nothing has changed
     meanwhile that it asks the unit about channels.
@@ -121,7 +121,7 @@ class ExecutionUnit:
         self.arithmetic = arithmetic or FloatRules()
         self.dispatched = np.broadcast_to(np.asarray(dispatch, np.int64), threads).copy()
         self.issued = np.zeros(threads, np.int64)
-        """Instructions that each thread carried out."""
+        """Instructions that each thread executed."""
         self.ended = np.zeros(threads, np.bool_)
         """Threads that ended by a message."""
         self.pointers = np.zeros(threads, np.int64)
@@ -206,9 +206,9 @@ class ExecutionUnit:
         stops: bool = False,
         come: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Carry out the program until every thread has ended, or (``stops``) has carried out ``limit`` instructions.
+        """Execute the program until every thread has ended, or (``stops``) has executed ``limit`` instructions.
 
-        ``come`` hears before each stretch how many the threads at it have carried out, and which instruction is next.
+        ``come`` hears before each stretch how many the threads at it have executed, and which instruction is next.
         Raises MachineFault with the instruction where the machine defines nothing, CycleLimitError beyond the limit.
         """
         self.subscriber = subscriber
@@ -232,7 +232,7 @@ class ExecutionUnit:
         self.lanes.let(None)
 
     def standing(self) -> tuple[int, NDArray[np.bool_]] | None:
-        """Return the instruction that is carried out next and the threads that do it; None where all have ended."""
+        """Return the instruction that is executed next and the threads that do it; None where all have ended."""
         going = ~self.ended & (self.pointers < len(self.instructions))
         if not going.any():
             return None
@@ -240,7 +240,7 @@ class ExecutionUnit:
         return here, going & (self.pointers == here)
 
     def step(self, subscriber: Subscriber | None = None) -> None:
-        """Carry out one instruction by the threads that are furthest back; raises MachineFault."""
+        """Execute one instruction by the threads that are furthest back; raises MachineFault."""
         found = self.standing()
         if found is not None:
             self.subscriber = subscriber
@@ -284,7 +284,7 @@ class ExecutionUnit:
         self.pointers[active] = number
 
     def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
-        """Carry out natively what can be up to the next branch or message; return the instruction that comes then."""
+        """Execute natively what can be up to the next branch or message; return the instruction that comes then."""
         told = self.subscriber
         if not self._compiled or not active.all() or not (told is None or isinstance(told, StretchSubscriber)):
             return here
@@ -339,7 +339,7 @@ class ExecutionUnit:
 
 
 class _Sender:
-    """The message path of the threads that carry out one `send`."""
+    """The message path of the threads that execute one `send`."""
 
     def __init__(self, unit: ExecutionUnit, number: int, active: NDArray[np.bool_]) -> None:
         self._unit, self._number, self._active = unit, number, active
@@ -404,7 +404,7 @@ class ChannelCounts:
         return self.enabled / self.possible if self.possible else 0.0
 
     def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
-        """Count an instruction, before it is carried out."""
+        """Count an instruction, before it is executed."""
         threads = int(active.sum())
         self.issued[self._names[number]] += threads
         self._add(threads, *self._counted(self._controls[number], active))
@@ -472,7 +472,7 @@ def dispatched(
     functions: SharedFunctions,
     engine: str = AUTO,
 ) -> ExecutionUnit:
-    """Return a unit whose threads, of so many channels each, stand before the first instruction of a program."""
+    """Return a unit whose threads, of this many channels each, stand before the first instruction of a program."""
     mask = (1 << channels) - 1
     unit = ExecutionUnit(
         program.code, threads, dispatch=mask, functions=functions, arithmetic=arithmetic, engine=engine

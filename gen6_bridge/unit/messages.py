@@ -55,7 +55,7 @@ class BlockMemory:
     """Memory past the data ports: OWORD blocks and media blocks, read and written as Mesa's headers say.
 
     Of an OWORD block dword 2 of the header is the offset in 16 bytes; of a media block dwords 0 to 2 are x, y and the
-    size (width - 1 in the low bits, height - 1 from bit 16 on), each in bytes and rows of ``pitch``.
+    size (width - 1 in the low bits, height - 1 starting at bit 16), each in bytes and rows of ``pitch``.
     """
 
     def __init__(self, memory: NDArray[np.uint8], pitch: int = 0) -> None:

@@ -20,7 +20,7 @@ _STOPPED = 0xFFFFFFFF
 
 
 class NativeStretches:
-    """The stretches of one program that were made native; those that cannot be are carried out by numpy."""
+    """The stretches of one program that were made native; those that cannot be are executed by numpy."""
 
     def __init__(
         self, instructions: Sequence[EuInstruction], spans: Sequence[Sequence[Span]], shape: Shape, rules: FloatRules

@@ -128,7 +128,7 @@ class SceneCosts:
 
 
 def costs_of(bench: SceneBench, name: str) -> SceneCosts:
-    """Return the costs of a scene, worked out once on a bench."""
+    """Return the costs of a scene, computed once on a bench."""
     return bench.once(f"costs of {name}", lambda: _costs(name, bench.frame(name)))
 
 

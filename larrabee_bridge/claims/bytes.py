@@ -126,13 +126,13 @@ def _compute_ratios() -> Ratios:
 
 
 def _sized(factor: float) -> TrafficConfig:
-    """Return the configuration whose invented sizes are so many times as large."""
+    """Return the configuration whose invented sizes are this many times as large."""
     usual = TrafficConfig()
     return replace(usual, **{name: round(factor * getattr(usual, name)) for name in _INVENTED})
 
 
 def _stacked(layer: BinContents, depth: int, triangles: int) -> BinContents:
-    """Return the contents of bins with so many layers of one mesh, each with triangles of its own."""
+    """Return the contents of bins with this many layers of one mesh, each with triangles of its own."""
     entries = np.concatenate([layer.entries + np.array([0, triangles * number]) for number in range(depth)])
     return replace(
         layer,

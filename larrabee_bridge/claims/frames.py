@@ -153,7 +153,7 @@ _DEPTHS = (8, 17, 24, 40)
 """Numbers of layers."""
 _GLASS_SIZE = 384, 256
 _CELL = 32
-"""Pixels of the side of a cell, in which layers have an order of their own, and of a tile."""
+"""Pixels of the side of a cell, in which layers have a separate order, and of a tile."""
 
 
 def layered(depth: int, width: int = _GLASS_SIZE[0], height: int = _GLASS_SIZE[1]) -> Frame:
@@ -205,7 +205,7 @@ class StageShares:
     pixels: int
     """The back end of all tiles, under the stated shader."""
     same: bool
-    """Whether the picture is the one of 64-bit integers."""
+    """True if the picture is the one of 64-bit integers."""
 
     @property
     def cycles(self) -> int:
@@ -298,5 +298,5 @@ def _drawn(frames: Sequence[StageShares]) -> str:
 
 
 def _way(bench: SceneBench, name: str) -> list[StageShares]:
-    """Return the stages of all frames of a way, worked out once on a bench."""
+    """Return the stages of all frames of a way, computed once on a bench."""
     return bench.once(f"stages of {name}", lambda: [stages_of(bench.seen(name, at)) for at in range(CAMERAS)])

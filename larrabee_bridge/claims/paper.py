@@ -66,7 +66,7 @@ def _volumes() -> Frame:
 
 
 class _Walk:
-    """The frames of the scene `walk`, projected and cut by the front end, with volumes of what stands in the room."""
+    """The frames of the scene `walk`, projected and cut by the front end, with volumes of what is in the room."""
 
     def __init__(self, volumes: bool) -> None:
         self._volumes = volumes

@@ -56,7 +56,7 @@ class Cloth:
     """A square of points in the memory of the vector unit; step by step it falls."""
 
     def __init__(self, points: NDArray[np.float32], law: ClothLaw | None = None) -> None:
-        """``points`` is float32[side, side, xyz]; raises InputError where the side is no multiple of 48."""
+        """``points`` is float32[side, side, xyz]; raises InputError where the side is not a multiple of 48."""
         side = points.shape[0] if points.ndim == 3 else 0
         if points.shape != (side, side, 3) or not side or side % (LANES * _SIXTEENS):
             raise InputError(Fault(f"a cloth of shape {points.shape}", hint=f"n x n x 3, n times {LANES * _SIXTEENS}"))
@@ -114,7 +114,7 @@ class Cloth:
 def fallen(
     points: NDArray[np.float32], steps: int, law: ClothLaw | None = None, before: NDArray[np.float32] | None = None
 ) -> NDArray[np.float64]:
-    """Return where the points are after ``steps`` steps, in float64, worked out on whole arrays.
+    """Return where the points are after ``steps`` steps, in float64, computed on whole arrays.
 
     ``before`` is where they were a step ago; without it they have been at rest.
     """

@@ -84,7 +84,7 @@ def _check(texels: NDArray[np.number], places: NDArray[np.float32]) -> None:
 
 
 def aligned_coordinates(blocks: int, texels_per_pixel: float = 1.0, shift: float = 0.25) -> NDArray[np.float32]:
-    """Return coordinates of so many 4x4 pixel blocks in a row, as a triangle that faces the viewer has them."""
+    """Return coordinates of this many 4x4 pixel blocks in a row, as a triangle that faces the viewer has them."""
     lane = np.arange(LANES * blocks)
     x, y = lane % 4 + lane // LANES * 4, lane % LANES // 4
     return (np.stack([x, y], axis=1) * texels_per_pixel + shift).astype(np.float32)

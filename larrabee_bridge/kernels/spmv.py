@@ -104,7 +104,7 @@ def five_point(width: int, height: int) -> Matrix:
 def banded(rows: int, reach: int, entries: int, seed: int = 1) -> Matrix:
     """Return a matrix whose rows have ``entries`` entries each, anywhere at most ``reach`` from the diagonal.
 
-    It has 2 * reach columns more than rows, so that no row lies at a border; the diagonal begins at column ``reach``.
+    It has 2 * reach columns more than rows, so that no row is at a border; the diagonal begins at column ``reach``.
     """
     rng = np.random.default_rng(seed)
     apart = np.stack([rng.choice(2 * reach + 1, entries, replace=False) for _ in range(rows)])

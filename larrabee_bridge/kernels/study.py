@@ -36,7 +36,7 @@ class Timed:
     core: int
     """Cycles of one core on which all of these threads take turns."""
     counts: dict[VectorFamily, int]
-    """Instructions carried out by all threads together, by family; those that there were none of are left out."""
+    """Instructions executed by all threads together, by family; those that there were none of are left out."""
     lines: int
     """Cache lines touched by all threads together."""
     spread: tuple[int, ...]
@@ -44,7 +44,7 @@ class Timed:
 
     @property
     def instructions(self) -> int:
-        """Instructions carried out."""
+        """Instructions executed."""
         return sum(self.counts.values())
 
     @property
@@ -167,7 +167,7 @@ class CoresRun:
     alone: int
     """Cycles of all threads, each alone on a core."""
     counts: dict[VectorFamily, int]
-    """Instructions carried out, by family."""
+    """Instructions executed, by family."""
     lines: int
     """Cache lines touched."""
     from_memory: int = 0

@@ -401,7 +401,7 @@ def trace(
 ) -> Traced:
     """Trace a picture of ``size`` x ``size`` pixels: eye, one light with shadows, one reflection.
 
-    Every ray of it is carried out by `trace.mc`. Raises InputError for a size that is no multiple of 32, a mesh of
+    Every ray of it is executed by `trace.mc`. Raises InputError for a size that is not a multiple of 32, a mesh of
     one triangle, and one whose tree is deeper than the program's stack.
     """
     if size < 1 or size % (2 * SIDE):

@@ -35,7 +35,7 @@ def grounds_of_cores(run: LarrabeeRun, core_mhz: float) -> Mapping[str, Ground]:
     unit = run.back_end.accounts.texture
     texels = constants_of(unit, prefix="texture.") if textured else ()
     alone = Ground.executed(*rates, *texels)
-    # How many cores there are is asked for; it is no rate.
+    # How many cores there are is asked for; it is not a rate.
     shared = alone | Ground.executed(*constants_of(ScheduleConfig(), lambda key, _: key not in _CORES, "schedule."))
     sizes = constants_of(TrafficConfig(), named(ENTRIES), "traffic.")
     return {

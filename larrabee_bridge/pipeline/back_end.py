@@ -80,7 +80,7 @@ class BackEnd:
 
     @property
     def fits_l2(self) -> bool:
-        """Whether a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
+        """True if a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
 
         Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples.
         Lists of sorted fragments are counted as far as they grew, in the tile where they are longest. The data of
@@ -95,7 +95,7 @@ class BackEnd:
 
     @property
     def instructions(self) -> dict[VectorFamily, int]:
-        """Instructions carried out, by family."""
+        """Instructions executed, by family."""
         return self.accounts.families
 
     @property
@@ -146,7 +146,7 @@ def render_back_end(
 ) -> BackEnd:
     """Draw a frame tile by tile.
 
-    ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
+    ``quads`` are those of each draw, drawn in their order within a tile; without them they are computed in 64-bit
     integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
     the frame is a clear, else the background is read from memory.
     Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared.

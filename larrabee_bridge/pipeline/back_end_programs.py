@@ -40,7 +40,7 @@ class Attributes:
 
     textured: bool = False
     correct: bool = False
-    """Whether colours and coordinates follow perspective."""
+    """True if colours and coordinates follow perspective."""
     bits: int = 0
     """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
 
@@ -217,7 +217,7 @@ def plane_words(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> PlaneWords:
-    """Work out the planes of triangles of a draw, one or more, at so many samples a pixel."""
+    """Work out the planes of triangles of a draw, one or more, at this many samples a pixel."""
     size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
     count = len(triangles)
     groups = -(-count // LANES)

@@ -187,7 +187,7 @@ def _boxed(
     triangles: ScreenTriangles, width: int, height: int, tile: int, columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
     half = SUBPIXELS // 2
-    # The first and the last pixel whose centre lies within the box, on the screen.
+    # The first and the last pixel whose centre is within the box, on the screen.
     low = np.maximum(-((half - triangles.corners.min(axis=1)) // SUBPIXELS), 0)
     high = np.minimum((triangles.corners.max(axis=1) - half) // SUBPIXELS, (width - 1, height - 1))
     there = np.flatnonzero((low <= high).all(axis=1))

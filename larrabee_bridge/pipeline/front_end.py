@@ -60,7 +60,7 @@ class Heap:
         return begin
 
     def words(self, begin: int, count: int) -> NDArray[np.int32]:
-        """Return ``count`` words from byte ``begin`` on: a view that is valid until the next piece is taken."""
+        """Return ``count`` words starting at byte ``begin``: a view that is valid until the next piece is taken."""
         return self.memory.data.reshape(-1)[begin : begin + 4 * count].view(np.int32)
 
 
@@ -109,7 +109,7 @@ class HierarchicalDepth:
 
     @property
     def covers(self) -> bool:
-        """Whether what is drawn brings those depths down."""
+        """True if what is drawn brings those depths down."""
         return self.state.depth_write and not self.state.cutout
 
 
@@ -254,7 +254,7 @@ def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> 
     ]
 
 
-# The programs of the front end, carried out by the hardware threads of many PrimSets side by side, and their cost.
+# The programs of the front end, executed by the hardware threads of many PrimSets side by side, and their cost.
 
 
 Place = tuple[str, int]
@@ -282,7 +282,7 @@ class StageCost:
 
 
 class Stages:
-    """Carries out stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
+    """Executes stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
 
     The threads of a PrimSet take turns on its core, and a stage begins where the one before has ended.
     """
@@ -305,9 +305,9 @@ class Stages:
         registers: Mapping[int, NDArray[np.int64]],
         floats: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> VectorUnit | None:
-        """Carry out a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
+        """Execute a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
 
-        ``registers`` gives r0 to r15 for each thread, ``floats`` what stands in ranges of the program.
+        ``registers`` gives r0 to r15 for each thread, ``floats`` what is in ranges of the program.
         """
         if not len(primset):
             return None
@@ -461,7 +461,7 @@ class _Pass:
         registers: Mapping[int, NDArray[np.int64]],
         **floats: NDArray[np.float32],
     ) -> VectorUnit:
-        """Carry out a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
+        """Execute a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
         found = program_of(program, parameters)
         unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
         assert unit is not None  # every PrimSet has a triangle, and so a thread
@@ -511,7 +511,7 @@ class _Pass:
         chosen = self._choose(owner, places, triangles, begin)
         self.owner, self.record = owner, chosen.record
         self.thread_of = np.repeat(np.arange(len(owner)), triangles.astype(np.intp))
-        # The table of pieces goes on after that of the triangles.
+        # The table of pieces continues after that of the triangles.
         self.source = np.arange(len(self.corners))
         self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
         self.cut = int(chosen.to_cut.sum())
@@ -526,7 +526,7 @@ class _Pass:
         begin: NDArray[np.int64],
         pieces: int = 0,
     ) -> _Chosen:
-        """Assemble, for each thread, ``triangles`` with corners at ``places``, numbered from ``begin`` on."""
+        """Assemble, for each thread, ``triangles`` with corners at ``places``, numbered starting at ``begin``."""
         sixteens = -(-triangles // LANES)
         room = _room(int(triangles.max()))
         at = self.heap.take(np.full(len(owner), PLANES * WORD * room))
@@ -688,7 +688,7 @@ def carry_out(
 
 
 _SIDE_BY_SIDE = 1 << 27
-"""Bytes of memory that PrimSets which are carried out side by side may take together."""
+"""Bytes of memory that PrimSets which are executed side by side may take together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -725,7 +725,7 @@ class FrontEndResult:
 
     @property
     def counts(self) -> dict[VectorFamily, int]:
-        """Instructions that were carried out, by family."""
+        """Instructions that were executed, by family."""
         return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in VectorFamily}
 
 

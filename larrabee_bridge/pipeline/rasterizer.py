@@ -49,7 +49,7 @@ _END = 1 << 40
 
 
 class RasterWorks:
-    """Records what threads of the rasterizer carry out, by the PrimSet of their triangles; `count` times it."""
+    """Records what threads of the rasterizer execute, by the PrimSet of their triangles; `count` times it."""
 
     def __init__(self, primset: np.ndarray, bins: Bins, config: CoreConfig) -> None:
         """``primset`` is the sequence id of each triangle: int64[triangle]."""
@@ -179,7 +179,7 @@ class Fields:
 
 
 class SetUp:
-    """The edges of triangles, worked out by `setup.mc`."""
+    """The edges of triangles, computed by `setup.mc`."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class SetUp:
         engine: str = AUTO,
         shared: RasterWorks | None = None,
     ) -> None:
-        """``shared`` takes what threads carry out, for cores on which they take turns."""
+        """``shared`` takes what threads execute, for cores on which they take turns."""
         self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
         self.shared = shared
         self.fields = Fields(samples)
@@ -261,7 +261,7 @@ class Descent:
 
     @property
     def program(self) -> VectorProgram:
-        """The program of pairs whose tile lies on the screen."""
+        """The program of pairs whose tile is on the screen."""
         return self._program(0)
 
     def _program(self, border: int) -> VectorProgram:
@@ -391,7 +391,7 @@ def _in_place(counted: Counted, members: list[np.ndarray]) -> Counted:
 # Larrabee's rasterizer as programs for the vector unit: which blocks and pixels of its tiles does each triangle cover?
 #
 # `setup.mc` works out edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
-# (Seiler et al. 2008, 4.4). What is counted here is what the threads carried out, each alone on a core.
+# (Seiler et al. 2008, 4.4). What is counted here is what the threads executed, each alone on a core.
 
 
 Scan = Literal["instruction", "loop"]
@@ -460,7 +460,7 @@ class Rasterized:
 
     @property
     def vector_share(self) -> float | None:
-        """Share of the vector unit's instructions in all of both programs; None before any was carried out."""
+        """Share of the vector unit's instructions in all of both programs; None before any was executed."""
         return (self.set_up + self.descent).vector_share
 
     def quads(self) -> Quads:
@@ -540,7 +540,7 @@ def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int 
     """Sort triangles into the tiles in which they cover at least one of the four samples of a pixel."""
     keys = []
     for x, y in SAMPLES:
-        # A sample of a pixel lies in a triangle where the centre lies in one that is shifted by their difference.
+        # A sample of a pixel is in a triangle where the centre is in one that is shifted by their difference.
         corners = triangles.corners + (np.array(CENTRE) - (x, y))
         moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
         found = bin_triangles(moved, width, height, tile, BinRule.COVERED)

@@ -25,7 +25,7 @@ class FrameWork:
 
     ``writes`` are the render targets that it changes; ``reads`` those whose contents it needs: textures, and targets
     that it draws over without clearing them. ``front_reads`` are those of them that the front end needs already.
-    Raises InputError where there is no PrimSet or no bin, for negative cycles, and for front reads that are no reads.
+    Raises InputError where there is no PrimSet or no bin, for negative cycles, and for front reads that are not reads.
     """
 
     name: str
@@ -120,16 +120,16 @@ def dependencies_of(
 
 
 class WorkKind(IntEnum):
-    """What a core does: a lock of a work list each time, and what stands here."""
+    """What a core does: a lock of a work list each time, and what is here."""
 
     LIST_FRONT = 0
     """An RTset's PrimSets are put on the front-end list."""
     FRONT = 1
-    """A PrimSet is taken, and its front end carried out."""
+    """A PrimSet is taken, and its front end executed."""
     LIST_BACK = 2
     """An RTset's bins are put on the back-end list."""
     BACK = 3
-    """A bin is taken, and its back end carried out."""
+    """A bin is taken, and its back end executed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +251,9 @@ class ScheduleConfig:
 
 
 def schedule(works: Sequence[FrameWork], config: ScheduleConfig | None = None) -> Schedule:
-    """Carry out RTsets, in the order of their submission, on the cores.
+    """Execute RTsets, in the order of their submission, on the cores.
 
-    Raises InputError for work that is no work, and for a configuration out of its ranges.
+    Raises InputError for work that is not a work, and for a configuration out of its ranges.
     """
     works, config = list(works), config or ScheduleConfig()
     check_values(config)

@@ -1,4 +1,4 @@
-"""What the programs of a tile's threads cost: cycles by stage, instructions by family, as they were carried out."""
+"""What the programs of a tile's threads cost: cycles by stage, instructions by family, as they were executed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Accounts:
         work: np.ndarray,
         masks: dict[int, int] | None = None,
     ) -> list[tuple[np.ndarray, RunNote]]:
-        """Run a program on threads side by side and charge them; return what they carried out, with their numbers.
+        """Run a program on threads side by side and charge them; return what they executed, with their numbers.
 
         ``tile`` and ``thread`` say whose each is, ``scalars`` and ``masks`` what its registers r and k begin with,
         ``work`` how much it has to do, so that threads of about as much are run together.
@@ -202,7 +202,7 @@ _HEADER_WORDS = 16
 AHEAD = 8
 """A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
 _QUEUES = 4
-"""Of a tile's header: x, y, two words of nothing, then where each queue goes on."""
+"""Of a tile's header: x, y, two words of nothing, then where each queue continues."""
 
 
 def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
@@ -323,7 +323,7 @@ class TileMemory:
         starts, end = self._put_lists(lists, new, address, quads, layout)
         # What is asked for ahead of the end of a list is nobody's.
         queues = -(-(end + layout["LOOK_BYTES"]) // LINE_BYTES) * LINE_BYTES
-        # Where the queues of its tile go on when the set-up thread comes to a triangle.
+        # Where the queues of its tile continue when the set-up thread comes to a triangle.
         before = np.stack([np.cumsum(np.append(0, thread == number))[begins] for number in range(WORKERS)], axis=1)
         first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
         earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
@@ -404,7 +404,7 @@ class TileMemory:
 
 
 def _ahead(starts: np.ndarray, tile: np.ndarray, sizes: np.ndarray, entry: int) -> np.ndarray:
-    """Return where what comes `AHEAD` triangles after each stands in the list of its tile, or that list ends."""
+    """Return where what comes `AHEAD` triangles after each is in the list of its tile, or that list ends."""
     last = np.searchsorted(tile, tile, side="right") - 1
     later = np.arange(len(tile)) + AHEAD
     return np.where(later <= last, starts[np.minimum(later, last)], starts[last] + 8 + entry * sizes[last])
@@ -417,7 +417,7 @@ _COLOUR_SHIFT = 8
 def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attributes) -> np.ndarray:
     """Return the words of a draw's triangles, all or some, laid out as ``layout.mc`` says: uint32[triangle, word].
 
-    They are worked out here in numpy's integers, for no cycles; `plane_words` lets a program do it.
+    They are computed here in numpy's integers, for no cycles; `plane_words` lets a program do it.
     """
     layout = constants_of(samples, False, attributes)
     places = (CENTRE,) if samples == 1 else SAMPLES
@@ -483,7 +483,7 @@ class DrawRequests:
 
 
 def fibers_of(accounts: Accounts, between: float, quad_bytes: int) -> int:
-    """Return how many fibers a work thread has whose requests are so many cycles apart."""
+    """Return how many fibers a work thread has whose requests are this many cycles apart."""
     texture, core = accounts.texture, accounts.config
     if texture.fibers:
         return texture.fibers

@@ -137,7 +137,7 @@ class Traffic:
 # Depth is tested before anything else, and what fails costs nothing ("perfect hierarchical depth culling", 5.3), unless
 # the stencil steps where it fails. A pixel sees the same fragments in the same order in either kind of renderer, so
 # this
-# is worked out once for both. Texture lines are those of pixels that ask for texels, as in the back end: where
+# is computed once for both. Texture lines are those of pixels that ask for texels, as in the back end: where
 # something
 # is seen, or with a cutout wherever depth alone does not hide it. They are for the ratio of the two kinds of renderer;
 # the texture bytes of a run are those of `larrabee_bridge.pipeline.backend.TextureUnit`.
@@ -388,7 +388,7 @@ def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileSizes:
-    """Pixels of each tile that lie on the screen: int64[tile]."""
+    """Pixels of each tile that are on the screen: int64[tile]."""
 
     pixels: np.ndarray
 
@@ -611,7 +611,7 @@ def _target(
 # and l
 # follow each other has probability 1/j * j/(l - 1) * 1/l = 1 / (l (l - 1)). For a block that comes after a share x
 # of the
-# screen, a share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of what lies before it
+# screen, a share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of what is before it
 # in layers j + 1 to l, of what lies past it in layers j to l - 1. If that is less than the share of the screen that a
 # cache holds, the block is still there. So late layers are found again, since few blocks are passed in them.
 

@@ -33,7 +33,7 @@ def primset_numbers(count: int, primset: int, draws: Sequence[int] = (0,)) -> np
 
 # Work from programs that ran: vertices, set-up and descents by PrimSet, back end by tile.
 #
-# Descents are carried out by the threads of the front end, which leave masks in the bins (Seiler et al. 2008, figure 7;
+# Descents are executed by the threads of the front end, which leave masks in the bins (Seiler et al. 2008, figure 7;
 # the bytes of bins are counted so, too). Four threads take turns on a core, in every part of it.
 
 
@@ -125,7 +125,7 @@ def scaling_of(
 
 # Bin balance: how long bins take beside the mean of their RTset (5.3, figure 11).
 #
-# What a bin is decides much of it. Tiles in which nothing is to be done are no bins in a `FrameWork`: they are never
+# What a bin is decides much of it. Tiles in which nothing is to be done are not bins in a `FrameWork`: they are never
 # taken from a list. Their zeros would lower the mean, and move the longest bins away from it.
 
 

@@ -1,4 +1,4 @@
-"""Cuts of what threads carried out: where in the words of a note a block begins, each time that it was carried out."""
+"""Cuts of what threads executed: where in the words of a note a block begins, each time that it was executed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _NATIVE_AFTER = 20_000
 
 
 def cut_words(m: Longs, words: Words, block: int, at: int, past: int, out: int) -> int:
-    """Write from ``m[out]`` on where words of a block begin; return the place past the last; m begins with counts."""
+    """Write starting at ``m[out]`` where words of a block begin; return the place past the last; m begins with
+    counts.
+    """
     while at < past:
         found = words[at]
         if found == block:
@@ -181,7 +183,7 @@ class CoreImage:
             instructions.append([flags, latency, reads, addresses, writes, past, line, likely, each_line])
 
     def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
-        """Count one piece of work; return the head of the image, from `places.END` on what came out.
+        """Count one piece of work; return the head of the image, starting at `places.END` what came out.
 
         Stretches' blocks and ranges are offsets into their tables. Raises InternalError where threads wait for each
         other for ever.
@@ -289,7 +291,7 @@ def _leads_back(program: VectorProgram, number: int) -> bool:
 
 # Four threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
 #
-# What a thread carries out does not depend on when, so a run is recorded once and then timed for as many threads a
+# What a thread executes does not depend on when, so a run is recorded once and then timed for as many threads a
 # core,
 # and in whatever way, as one likes. How threads take turns is in `turns/rotation.py`.
 
@@ -341,7 +343,7 @@ def take_turns(
 
 
 def counts_natively(words: int) -> bool:
-    """Return whether native code counts a piece of work of so many words."""
+    """Return whether native code counts a piece of work of this many words."""
     return words > _COUNTED_NATIVELY_AFTER and works_natively()
 
 
@@ -355,7 +357,7 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
     )
 
 
-# Works of a core (tiles, PrimSets) as stretches of its threads: recorded while they are carried out, timed after that.
+# Works of a core (tiles, PrimSets) as stretches of its threads: recorded while they are executed, timed after that.
 #
 # A work is what one core does from beginning to end. Its threads take turns (`turns/rotation.py`); it begins with empty
 # caches, but for what every work of its kind uses: its programs, their constants, and lines that a core keeps for
@@ -431,7 +433,7 @@ class WorkRecord:
         """Keep lists of ranges of lines, past a program's constants: int64[list, range, RANGE], ascending each.
 
         A range is up to which line it goes, how much further these lie, and the size and beginning of the ring that
-        they lie in, where there is one. Returns of each list its first and past number: int64[list, 2].
+        they are in, where there is one. Returns of each list its first and past number: int64[list, 2].
         """
         count, each = len(others), others.shape[1] + 1
         table = np.zeros((count, each, at.RANGE), np.int64)

@@ -54,14 +54,14 @@ class Costs:
     depends: tuple[Dependences, ...]
     families: tuple[VectorFamily, ...]
     either: tuple[bool, ...]
-    """Whether it may issue in the secondary pipe."""
+    """True if it may issue in the secondary pipe."""
     branches: tuple[bool, ...]
     addresses: tuple[frozenset[str], ...]
     """Registers that an address is made of; they are read, too."""
     flags: tuple[int, ...]
     """As `turns/places.py` names them."""
     by_offset: tuple[bool, ...]
-    """Whether an address for each lane comes from a vector register."""
+    """True if an address for each lane comes from a vector register."""
     latency: tuple[int, ...]
     """From its issue, where it holds its pipe for one cycle, to that of an instruction that uses its result."""
 
@@ -141,7 +141,7 @@ _BETWEEN = -1
 
 
 class _Timing:
-    """What instructions do to a thread, worked out once for each state that it meets them in; shared by all cores.
+    """What instructions do to a thread, computed once for each state that it meets them in; shared by all cores.
 
     A note's words step from node to node: a node is a state, and between the words of a block also the block and how
     many of its instructions that touch memory are behind. Node 0 waits for nothing. A block's number charges what it
@@ -252,7 +252,7 @@ def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing
 
 
 class Core:
-    """Counts cycles of threads from notes of what they carried out; a subscriber of `VectorUnit.run`."""
+    """Counts cycles of threads from notes of what they executed; a subscriber of `VectorUnit.run`."""
 
     def __init__(
         self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None, parts: Sequence[int] = ()
@@ -290,12 +290,12 @@ class Core:
 
     @property
     def counts(self) -> dict[VectorFamily, NDArray[np.int64]]:
-        """Instructions that each thread carried out, by family."""
+        """Instructions that each thread executed, by family."""
         return {family: self._sums[:, _FIRST_FAMILY + place].copy() for family, place in _PLACE.items()}
 
     @property
     def vector_share(self) -> float | None:
-        """Share of the vector unit's instructions in all that were carried out; None before any was."""
+        """Share of the vector unit's instructions in all that were executed; None before any was."""
         return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
 
     @property
@@ -304,7 +304,7 @@ class Core:
         return self._sums[:, _SUMS : self._timing.width].copy()
 
     def __call__(self, note: RunNote) -> None:
-        """Charge to threads what they carried out."""
+        """Charge to threads what they executed."""
         with _LOCK:
             table = self._timing.table(note.blocks, note.has_lines)
             table.run(note.words, note.starts, note.threads, self._state, self._sums)

@@ -1,4 +1,4 @@
-"""Notes of what threads carried out: which basic blocks, one after the other, and how many lines they touched.
+"""Notes of what threads executed: which basic blocks, one after the other, and how many lines they touched.
 
 Engines write notes and whoever works out times reads them; a note knows no values and no clock.
 """
@@ -65,12 +65,12 @@ class BasicBlocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunNote:
-    """What threads carried out, or a part of it: later notes go on where this one ends.
+    """What threads executed, or a part of it: later notes continue where this one ends.
 
-    The words of a thread are, for each block that it carried out to its end: the number of the block, then for each
+    The words of a thread are, for each block that it executed to its end: the number of the block, then for each
     instruction of it that touches memory, in order, how many cache lines that touched (0 where no lane was enabled),
-    each followed, where ``has_lines``, by so many numbers of lines, each once and ascending. A block that a fault cut
-    short comes in a note of its own, whose blocks are single instructions.
+    each followed, where ``has_lines``, by this many numbers of lines, each once and ascending. A block that a fault cut
+    short comes in a separate note, whose blocks are single instructions.
     """
 
     blocks: BasicBlocks
@@ -84,7 +84,7 @@ class RunNote:
 
     @classmethod
     def joined(cls, notes: Sequence[RunNote]) -> RunNote:
-        """Return notes that go on after each other as one.
+        """Return notes that continue after each other as one.
 
         Raises ValueError without notes, and for notes of different blocks or with lines and without.
         """
@@ -103,7 +103,7 @@ class RunNote:
         return cls(first.blocks, threads, words, starts, first.has_lines)
 
     def one_after_the_other(self, groups: Sequence[Sequence[int]]) -> RunNote:
-        """Return a note of as many threads, each of which carries out what those at some places did, in turn."""
+        """Return a note of as many threads, each of which executes what those at some places did, in turn."""
         parts = [[self.words[self.starts[place] : self.starts[place + 1]] for place in group] for group in groups]
         threads = [np.concatenate([*each, self.words[:0]]) for each in parts]
         starts = np.cumsum([0, *map(len, threads)])
@@ -111,7 +111,7 @@ class RunNote:
         return RunNote(self.blocks, np.arange(len(threads)), words, starts, self.has_lines)
 
     def steps(self, place: int) -> Iterator[Step]:
-        """Yield what the thread at ``place`` of ``threads`` carried out, instruction by instruction.
+        """Yield what the thread at ``place`` of ``threads`` executed, instruction by instruction.
 
         Raises ValueError where lines were not noted.
         """
@@ -147,7 +147,7 @@ NoteSubscriber = Callable[[RunNote], None]
 """Called with each note of a run."""
 
 
-# Note taking: from blocks that threads carry out side by side to notes of one thread after the other.
+# Note taking: from blocks that threads execute side by side to notes of one thread after the other.
 
 
 _MOST_WORDS = 1 << 22
@@ -155,7 +155,7 @@ _MOST_WORDS = 1 << 22
 
 
 class NoteTaking:
-    """Takes down blocks of a run side by side; ``active`` are the threads that carry out what comes next.
+    """Takes down blocks of a run side by side; ``active`` are the threads that execute what comes next.
 
     Lines of an instruction are int64[threads, n]: their numbers, and -1 where there is none.
     """
@@ -164,7 +164,7 @@ class NoteTaking:
         self, program: VectorProgram, threads: int, noted: NoteSubscriber, *, lines: bool, watched: bool
     ) -> None:
         self.watched = watched
-        """Whether notes are handed over after each instruction."""
+        """True if notes are handed over after each instruction."""
         self.active = np.arange(threads)
         self._program, self._blocks = program, BasicBlocks.of(program)
         self._threads, self._noted, self._lines = threads, noted, lines
@@ -173,11 +173,11 @@ class NoteTaking:
 
     def _forget(self) -> None:
         self._taken: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
-        """Of each block who carried it out, how many words each has, and the words."""
+        """Of each block who executed it, how many words each has, and the words."""
         self._count = 0
 
     def block(self, block: int, lines: Sequence[NDArray[np.int64]]) -> None:
-        """Take down a block that was carried out to its end, with the lines of each of its instructions."""
+        """Take down a block that was executed to its end, with the lines of each of its instructions."""
         first, touching = int(self._blocks.bounds[block]), self._blocks.touching[block]
         self._take(block, [lines[number - first] for number in touching])
         if self._count > _MOST_WORDS:

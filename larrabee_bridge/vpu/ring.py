@@ -10,12 +10,12 @@ from pixelflow.simd.configuration import check_values, param
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.units import Standing
 
-# Reuse in caches worked out for whole arrays of accesses: which of them a least-recently-used cache holds.
+# Reuse in caches computed for whole arrays of accesses: which of them a least-recently-used cache holds.
 #
 # A cache of n lines that gives up the least recently used one holds a line if and only if fewer than n others were used
 # since its last use (Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970). So
 # what a run of accesses finds does not need the cache, only for each access how many lines stand between it and the one
-# before of the same line. A line stands between if its last use before the access does.
+# before of the same line. A line is between if its last use before the access does.
 
 
 _STRETCH = 512
@@ -27,7 +27,7 @@ _MOST = 1 << 22
 def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
     """Return which accesses find their line in a cache of ``capacity`` lines that is empty before them: bool[access].
 
-    ``lines`` are int64[access], in their order. Accesses to caches of their own may stand after one another, if each
+    ``lines`` are int64[access], in their order. Accesses to caches of their own may be after one another, if each
     names lines that no other does.
     """
     previous, following = _neighbours(lines)

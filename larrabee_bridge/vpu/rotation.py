@@ -39,7 +39,7 @@ own that lie so much further), the phase that it belongs to or -1, and the textu
 after, or -1."""
 
 (G_PAST, G_SHIFT, G_RING, G_RING_AT, RANGE) = range(5)
-"""A range of lines, up to one: so much further, or where G_RING is not 0, in a ring of so many lines."""
+"""A range of lines, up to one: so much further, or where G_RING is not 0, in a ring of this many lines."""
 
 (R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
 """A texture request: cycles of the unit, lines from memory, when it is answered, the line of the answer or -1."""
@@ -101,7 +101,7 @@ def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
 
 
 def turns_line(m: Longs, stretch: int, line: int) -> int:
-    """Return where a line of a run lies on the modelled core: what a run keeps apart may be one place there."""
+    """Return where a line of a run is on the modelled core: what a run keeps apart may be one place there."""
     if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
         return line + m[stretch + S_OWN_SHIFT]
     at = m[RANGES] + RANGE * m[stretch + S_RANGES]
@@ -198,10 +198,10 @@ LINE_FUNCTIONS = (turns_find, turns_insert, turns_evict, turns_line, turns_bring
 """All of them, those that are called before those that call."""
 
 
-# Threads that take turns on a core, cycle by cycle: plain functions, which Python and native code carry out alike.
+# Threads that take turns on a core, cycle by cycle: plain functions, which Python and native code execute alike.
 #
 # In each cycle the next thread, round robin, that has its instruction and its operands issues one, and a second one
-# beside it where both may. An image (`places.py`) holds all there is; ``words`` are notes of what threads carried out.
+# beside it where both may. An image (`places.py`) holds all there is; ``words`` are notes of what threads executed.
 
 
 def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
@@ -277,7 +277,7 @@ def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> in
 
 
 def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Go on to the next instruction of a thread: in its block, in the next one, or past a stretch."""
+    """Continue to the next instruction of a thread: in its block, in the next one, or past a stretch."""
     number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
     m[t + T_NUMBER] += 1
     if m[t + T_NUMBER] < m[t + T_BLOCK_PAST]:

@@ -122,7 +122,7 @@ class VectorRun(Shown):
         return [int((self.unit.mask if name[0] == "k" else self.unit.scalar)(number)[0])]
 
     def words(self, start: int, size: int) -> list[int]:
-        """Return ``size`` bytes of memory from ``start`` on, as words."""
+        """Return ``size`` bytes of memory starting at ``start``, as words."""
         return self.unit.memory.data[0, start : start + size].view("<u4").tolist()
 
     def report(self) -> Report:

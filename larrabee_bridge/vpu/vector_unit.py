@@ -52,10 +52,10 @@ def _chosen(wanted: str) -> str:
 
 
 Meaning = Callable[[NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]]], None]
-"""An instruction with its operands, to be carried out on lanes."""
+"""An instruction with its operands, to be executed on lanes."""
 
 LONGEST = 10_000_000
-"""Instructions that a thread carries out before it is taken for endless."""
+"""Instructions that a thread executes before it is taken for endless."""
 
 
 def thread_shape(threads: int) -> Shape:
@@ -139,12 +139,12 @@ class VectorUnit:
         watched: bool = False,
         come: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Carry out the program until every thread has ended.
+        """Execute the program until every thread has ended.
 
-        ``noted`` is called with notes of what threads carried out, in which lines are numbered where ``lines``. Where
-        ``watched``, there is a note after each instruction, of those that carried it out side by side.
+        ``noted`` is called with notes of what threads executed, in which lines are numbered where ``lines``. Where
+        ``watched``, there is a note after each instruction, of those that executed it side by side.
 
-        ``come`` hears before each stretch how many instructions the threads at it have carried out, and which is next;
+        ``come`` hears before each stretch how many instructions the threads at it have executed, and which is next;
         what it raises ends the run. Where native code may take long, it hears of instruction 0 now and then.
 
         Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
@@ -161,7 +161,7 @@ class VectorUnit:
         at = np.zeros(self.threads, np.int64)
         done = np.zeros(self.threads, np.int64)
         stopped = np.full(self.threads, -1, np.int64)
-        """The last instruction of a thread that had carried out too many."""
+        """The last instruction of a thread that had executed too many."""
         ended = len(self._meanings)
         while (here := int(at.min())) < ended:
             active = at == here
@@ -240,7 +240,9 @@ class VectorUnit:
             raise MachineFault(f"{self.program.where(number)}: {fault}") from None
 
     def _continue(self, number: int) -> NDArray[np.int64]:
-        """Return the instruction that each thread goes on with after a branch; the number of all where it has ended."""
+        """Return the instruction that each thread continues with after a branch; the number of all where it has
+        ended.
+        """
         addresses, places = np.unique(self.lanes.group_word(NEXT), return_inverse=True)
         ended = len(self._meanings)
         numbers = [ended if each == STOPPED else self.program.index_of[each] for each in addresses.tolist()]

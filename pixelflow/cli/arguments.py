@@ -191,7 +191,7 @@ def parsed(parse: Callable[[str], _Value], text: str) -> _Value:
 
 
 def count_or_zero(text: str) -> int:
-    """Parse a whole number from 0 on for argparse; underscores between digits are allowed."""
+    """Parse a whole number starting at 0 for argparse; underscores between digits are allowed."""
     return parsed(partial(whole_number, least=0, wanted="a whole number from 0 on"), text)
 
 

@@ -47,7 +47,7 @@ CAMERA_TEXT = (
 
 
 def view_told(words: Mapping[str, float | tuple[float, float, float]], width: int, height: int) -> View:
-    """Return the view that words of `camera_words` say, of a picture of so many pixels."""
+    """Return the view that words of `camera_words` say, of a picture of this many pixels."""
     told = {"width": width, "height": height, **words}
     return View(**told)  # type: ignore[arg-type]  # each word is of its field's kind
 

@@ -66,7 +66,7 @@ def whole_parser() -> Parser:
 
 
 def _say_what_completes(parser: Parser, files: Mapping[str, _Completion]) -> None:
-    """Give each argument the words that may stand there; plain text without known words is the name of a file."""
+    """Give each argument the words that may be there; plain text without known words is the name of a file."""
     settings = tuple(_settings())
     shipped = _shipped()
     words = {

@@ -52,7 +52,7 @@ _MOST = 16
 
 
 class Keys:
-    """A context in which keys come as they are pressed; none come where standard input is no terminal."""
+    """A context in which keys come as they are pressed; none come where standard input is not a terminal."""
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
@@ -322,7 +322,7 @@ class Player:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has come to its end."""
+        """True if the run has come to its end."""
         return self._replay.ended
 
     def at(self, cycle: int, status: str = _STOPPED) -> DashboardState:

@@ -83,7 +83,7 @@ _SEMAPHORES = range(16)
 _LIST = re.compile(r"\d|\*|all\b")
 """How a choice of PEs begins."""
 _OPEN = "=<>!&|^+-*/%~(,"
-"""Ends of an expression that goes on."""
+"""Ends of an expression that continues."""
 
 
 def subject_of(session: DebugSession, words: list[str], *, anywhere: bool) -> Subject:
@@ -179,7 +179,7 @@ class Debugger(Dialogue[DebugSession]):
         self._verbose = False
 
     def carry_out(self, text: str) -> None:
-        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        """Execute one command; raises InputError where it cannot be understood or not be done."""
         try:
             super().carry_out(text)
         except UsageError as error:  # its place is an option of other commands
@@ -444,7 +444,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
 
 
 def _talk(debugger: SomeDialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
-    """Carry out a script, or what a person types."""
+    """Execute a script, or what a person types."""
     if script is None:
         _converse(debugger, screen)
         return 0
@@ -516,7 +516,7 @@ def _script(args: argparse.Namespace) -> list[str] | None:
 
 
 def _typed() -> str:
-    """Return what stands on standard input."""
+    """Return what is on standard input."""
     text = sys.stdin.read(SCRIPT.limit + 1)
     if len(text) > SCRIPT.limit:
         raise too_large("standard input", SCRIPT)
@@ -524,7 +524,7 @@ def _typed() -> str:
 
 
 def _follow(debugger: SomeDialogue, script: list[str], file: str, screen: Screen) -> None:
-    """Carry out a script, showing each command before what it does; raises InputError with the line of a bad one."""
+    """Execute a script, showing each command before what it does; raises InputError with the line of a bad one."""
     for number, text in enumerate(script, start=1):
         if debugger.ended:
             return

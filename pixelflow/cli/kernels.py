@@ -3,7 +3,7 @@
 Vector add, reduction, dot product, matrix by vector, histogram, prefix sum, select, bitonic sort and nearest
 neighbours, as microcode, on the thesis machine and on one of four times its size, or on the machine that is named.
 
-With --machine those that another machine carries out: results beside references, cycles, speed-up, what limits them.
+With --machine those that another machine executes: results beside references, cycles, speed-up, what limits them.
 All of them take a minute or two.
 """
 
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
-    """Carry out kernels of the machine that was named, and report."""
+    """Execute kernels of the machine that was named, and report."""
     machine = machine_named(args.machine)
     for name in _OF_NODES:
         if getattr(args, name) not in (None, False, [], AUTO):

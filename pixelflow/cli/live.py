@@ -1,4 +1,4 @@
-"""``--live`` and ``--frame``: the dashboard of a run while it goes on, and one frame of it at the end."""
+"""``--live`` and ``--frame``: the dashboard of a run while it continues, and one frame of it at the end."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class NodeView:
     def look(self, watch: Watch, *, at: int | None = None, data: bool = True) -> Look:
         """Return what the node shows now; without ``data`` the run touches no PE, and there is no map.
 
-        ``at`` is the cycle up to which all of the run has been done, None for a run that goes on.
+        ``at`` is the cycle up to which all of the run has been done, None for a run that continues.
         """
         view = watch.view
         runner = getattr(view, "runner", view)
@@ -121,7 +121,7 @@ class NodeView:
 
 
 def _known(runner: Clocked) -> int:
-    """Return the cycle up to which a run that goes on has been simulated: one stream may be ahead of that."""
+    """Return the cycle up to which a run that continues has been simulated: one stream may be ahead of that."""
     clock = getattr(runner, "clock", None)  # in a machine of several nodes, the machine has it
     return min(stream.cycle for stream in runner.streams.values()) if clock is None else clock.cycle
 
@@ -181,7 +181,7 @@ def console_of(screen: Screen, width: int, height: int, file: IO[str] | None = N
 
 
 def draw_frame(screen: Screen, drawing: FrameDrawing, height: int = 24) -> None:
-    """Print one frame as lines on standard output: plain text where that is no terminal."""
+    """Print one frame as lines on standard output: plain text where that is not a terminal."""
     if not _shows_blocks() or (os.environ.get("TERM") == "dumb" and not screen.color):
         write_stdout(drawing.text(screen.width) + "\n")
         return
@@ -288,7 +288,7 @@ class InPlaceDisplay:
 
 
 class LiveDisplay(_Follower):
-    """Draws frames in place while the runs of a node go on, in their own thread; it changes nothing in them."""
+    """Draws frames in place while the runs of a node continue, in their own thread; it changes nothing in them."""
 
     def __init__(self, screen: Screen, preset: str = "") -> None:
         """``preset`` is the name of the configuration."""
@@ -356,7 +356,7 @@ def opener_of(machine: AnyMachine, option: str) -> Callable[..., WatchedRun]:
 
 
 def run_live(run: WatchedRun, screen: Screen) -> None:
-    """Show a run while it goes on, to its end; without a terminal for it, say so and show nothing."""
+    """Show a run while it continues, to its end; without a terminal for it, say so and show nothing."""
     if not takes_live():
         screen.note("note: --live needs a terminal (one that shows Unicode); the run goes on without it")
         return

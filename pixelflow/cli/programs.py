@@ -148,7 +148,7 @@ def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) 
 
 
 def refuse_object(path: str) -> None:
-    """Raise InputError where an object file stands in the place of a source."""
+    """Raise InputError where an object file is in the place of a source."""
     if path.endswith(OBJECT_SUFFIX) and os.path.isfile(path):
         hint = f"run it: pixelflow run {path}; read it: pixelflow dis {path}"
         raise InputError(Fault("is an object file already, not a source file", Place(path), hint))

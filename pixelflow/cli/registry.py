@@ -21,7 +21,7 @@ class CommandEntry:
     name: str
     summary: str
     report: bool = True
-    """Whether it makes a report, which has forms to choose from."""
+    """True if it makes a report, which has forms to choose from."""
 
     def load(self) -> ModuleType:
         """Import the file of the command and return it."""

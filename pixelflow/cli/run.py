@@ -105,13 +105,13 @@ class Attended:
     def __init__(
         self, running: Callable[[], Going | None], screen: Screen, limit: int | None, *, line: bool = True
     ) -> None:
-        """``running`` says what goes on; ``line`` is false where something else is shown on the terminal."""
+        """``running`` says what continues; ``line`` is false where something else is shown on the terminal."""
         self._running, self._screen, self._limit, self._line = running, screen, limit, line
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._handles = False
         self.torn = False
-        """Whether a run was ended in the middle of an instruction."""
+        """True if a run was ended in the middle of an instruction."""
 
     def __enter__(self) -> Attended:
         if threading.current_thread() is threading.main_thread():
@@ -169,8 +169,9 @@ _WRITTEN_BESIDE_MEMORY = {*REGISTERS, *FLAGS, "header", "lanes"}
 def read_memory_file(path: str, node: Node, program: Program) -> None:
     """Write the arrays of an ``.npz`` archive into PE memory.
 
-    ``memory`` is uint8[bytes, lanes] from address 0 on. Any other key names a range of the program: uint8[size, lanes],
-    or one number per PE (integer or float32 of the range's size), low byte first. Raises InputError with all faults.
+    ``memory`` is uint8[bytes, lanes] starting at address 0. Any other key names a range of the program: uint8[size,
+    lanes], or one number per PE (integer or float32 of the range's size), low byte first. Raises InputError with all
+    faults.
     """
     faults = []
     arrays = _arrays(path)

@@ -44,7 +44,9 @@ def frame_numbers(text: str) -> tuple[int, ...]:
 
 
 def frames_there(chosen: Sequence[int] | None, scene: str, frames: int) -> Sequence[int]:
-    """Return the ``chosen`` frames of a scene that has so many, or all; raises UsageError for one it does not have."""
+    """Return the ``chosen`` frames of a scene that has this many, or all; raises UsageError for one it does not
+    have.
+    """
     if chosen and chosen[-1] >= frames:
         allowed = f"0 to {frames - 1}" if frames > 1 else "0 alone; it does not move"
         raise UsageError("--frames", f"{scene[:60]} has no frame {chosen[-1]}", f"allowed: {allowed}")

@@ -35,7 +35,7 @@ STANDARD_STREAM = "-"
 """The file name that means standard output."""
 
 LINES: list[Callable[[], None]] = []
-"""What takes lines away that stand on a terminal until something else is shown."""
+"""What takes lines away that are on a terminal until something else is shown."""
 
 _PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
 """What stands for signs that an encoding may lack."""
@@ -137,7 +137,7 @@ def refuse_overwrite(source: str, target: str | None) -> None:
 
 
 def clear_lines() -> None:
-    """Take away the lines that stand on the terminal; what follows is shown in their place."""
+    """Take away the lines that are on the terminal; what follows is shown in their place."""
     for clear in tuple(LINES):
         clear()
 
@@ -264,12 +264,12 @@ class Progress:
 
     @staticmethod
     def wanted(screen: Screen) -> bool:
-        """Whether somebody wants to see it."""
+        """Return whether somebody wants to see it."""
         return _wanted(screen)
 
     @property
     def shown(self) -> bool:
-        """Whether it is a line on a terminal."""
+        """True if it is a line on a terminal."""
         return self._display is not None
 
     def doing(self, text: str) -> None:
@@ -388,7 +388,7 @@ def _wanted(screen: Screen) -> bool:
 
 
 def _terminal() -> bool:
-    """Whether standard error can show a line that changes."""
+    """Return whether standard error can show a line that changes."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
@@ -442,7 +442,7 @@ class Screen:
     html: str | None = None
     """The file of the page, where one was asked for."""
     command: str = "pixelflow"
-    """What stands over a page whose report has no title."""
+    """What is over a page whose report has no title."""
     sink: Callable[[str], object] = write_stdout
     """Takes everything that is shown."""
 
@@ -456,7 +456,7 @@ class Screen:
 
     @property
     def json(self) -> bool:
-        """Whether standard output holds one object."""
+        """True if standard output holds one object."""
         return self.format == "json"
 
     def note(self, text: object) -> None:
@@ -497,7 +497,7 @@ class Screen:
             self.note(note)
 
     def write_page(self, report: Report) -> None:
-        """Write the page of a report where one was asked for; for commands whose output is a text of its own."""
+        """Write the page of a report where one was asked for; for commands whose output is a separate text."""
         if self.html is not None:
             with output_file(self.html) as stream:
                 stream.write(self._page(report))

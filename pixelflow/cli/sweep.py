@@ -418,7 +418,7 @@ def sweep(
 
 
 def _several(name: str, values: Value | Iterable[Value]) -> list[int | float | str]:
-    """Return the values of an axis; raises InputError for what is no number, word or truth value."""
+    """Return the values of an axis; raises InputError for what is not a number, word or truth value."""
     values = np.atleast_1d(values).tolist() if isinstance(values, np.ndarray) else values
     several: list[object] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     plain = [each.item() if isinstance(each, np.generic) else each for each in several]

@@ -44,7 +44,7 @@ from tessellation.reports import Outcome, outcome_report
 from tessellation.sampling import choose_before
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES
 
-# Options that say how passes are carried out, for `pixelflow tessellate` and `serve`, and which go together.
+# Options that say how passes are executed, for `pixelflow tessellate` and `serve`, and which go together.
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
@@ -100,7 +100,7 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
 
 
 def method_of(args: argparse.Namespace) -> Method:
-    """Return how the passes are carried out; raises UsageError for options that have no effect together."""
+    """Return how the passes are executed; raises UsageError for options that have no effect together."""
     _refuse_idle(args)
     return Method(
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,

@@ -67,7 +67,7 @@ class PageDialogue:
         self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
 
     def carry_out(self, text: str) -> None:
-        """Carry out a command of the debugger, but for those that make another run of this one."""
+        """Execute a command of the debugger, but for those that make another run of this one."""
         command, _ = find_command(COMMANDS, text)
         if command.name in _CHANGING:
             refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
@@ -103,7 +103,7 @@ _ZIPPED = ".gz"
 
 
 def is_trace_file(name: str) -> bool:
-    """Whether a name has the suffix of a trace, compressed or not."""
+    """Return whether a name has the suffix of a trace, compressed or not."""
     return PurePath(name.removesuffix(_ZIPPED)).suffix in {each.suffix for each in FORMATS.values()}
 
 
@@ -293,7 +293,9 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
 
 
 def _check_name(args: argparse.Namespace) -> None:
-    """Raise InputError for a name that is no file and nothing to look at, with what there is, and what draws scenes."""
+    """Raise InputError for a name that is not a file and nothing to look at, with what there is, and what draws
+    scenes.
+    """
     name = args.subject
     suffix = PurePath(name or "").suffix.lower()
     if (
@@ -428,5 +430,5 @@ def _port(text: str) -> int:
 
 
 def _has_display() -> bool:
-    """Whether a browser would open a window: none that takes over the terminal is started."""
+    """Return whether a browser would open a window: none that takes over the terminal is started."""
     return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -317,7 +317,7 @@ class Watching:
 
     def _inputs(self) -> Iterator[tuple[str, str]]:
         named = {f"--{name}": getattr(self._args, name, None) for name in ("load", "memory", "config")}
-        # What --load names on other commands is no file.
+        # What --load names on other commands is not a file.
         yield from ((option, path) for option, path in named.items() if path is not None and os.path.exists(path))
 
     def _open_traces(self) -> TraceFiles | None:

@@ -106,7 +106,7 @@ def _both_to(sides: tuple[Replay, Replay], cycle: int) -> None:
 
 
 def _equal(sides: tuple[Replay, Replay]) -> bool:
-    """Whether both sides hold the same data, and have ended in the same way where one of them has."""
+    """Return whether both sides hold the same data, and have ended in the same way where one of them has."""
     first, second = ((_texture(side), side.node.digest(), _ending(side)) for side in sides)
     return first == second
 

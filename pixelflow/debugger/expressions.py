@@ -35,7 +35,7 @@ _PLAIN: dict[str, Callable[[PerPe, PerPe], PerPe]] = {
 }  # fmt: skip
 _ON_FLOATS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 _SAFE_BITS = 62
-"""Numbers of so many bits never leave int64 in a sum."""
+"""Numbers of this many bits never leave int64 in a sum."""
 
 
 def apply(operator: str, left: Quantity, right: Quantity) -> Quantity:
@@ -171,7 +171,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[[Sequence[Quantity]], Quantity]]] = {
     "min": (0, lambda values: _joined(values, np.minimum)),
     "max": (0, lambda values: _joined(values, np.maximum)),
 }
-"""Each function: how many arguments (0: any number from 1 on), and what it gives."""
+"""Each function: how many arguments (0: any number starting at 1), and what it gives."""
 
 
 _OF_ALL = ("any", "all", "count", "sum")
@@ -359,7 +359,7 @@ class StopCondition:
     """None for all PEs."""
 
     def holds(self, node: Node, cycle: int) -> bool:
-        """Whether it does at a position."""
+        """Return whether it does at a position."""
         held = truth(self.expression.value(node, cycle))
         if not isinstance(held, np.ndarray):
             return held

@@ -5,10 +5,11 @@ instruction makes from what comes from its one meaning (`pixelflow.simd.isa.effe
 one by one, so a run takes longer; without it nothing is asked.
 
 A byte counts as written in a PE once the program's data, a user outside of the program, an instruction or a transfer
-has put something there. That a PE reads another one is no fault yet: much microcode computes in all PEs and takes the
-result in some. So what is made from such a byte is followed, through memory, registers and flags, until it matters: in
-a mark, in an address of texture memory, or in a range that is shown. The finding then names the byte and who read it.
-What is chosen or masked by an undefined value counts as undefined, and so does what AND or a product would hide.
+has put something there. That a PE reads another one is not a fault yet: much microcode computes in all PEs and takes
+the result in some. So what is made from such a byte is followed, through memory, registers and flags, until it
+matters: in a mark, in an address of texture memory, or in a range that is shown. The finding then names the byte and
+who read it. What is chosen or masked by an undefined value counts as undefined, and so does what AND or a product
+would hide.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Collision:
 
     module: int
     round: int
-    """From 0 on."""
+    """Starting at 0."""
     device: int
     """The SDRAM of the module."""
     address: int
@@ -96,7 +97,7 @@ def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:
     """Yield transfers by number of their instruction, and a collision of each that comes whatever the PEs hold.
 
     The program is walked on the thesis machine as a timing-only run walks it: marks that follow from the program and
-    addresses of the generator are known, and nothing else is. Where the walk cannot go on, it ends.
+    addresses of the generator are known, and nothing else is. Where the walk cannot continue, it ends.
     """
     if len(program.entries) < 2 or not any(
         transfers_of(each.declaration) is Transfers.WRITE for each in program.instructions
@@ -320,7 +321,7 @@ class MemoryCheck:
             del self._undefined[state]
 
     def _number(self, index: int, row: int, where: str) -> int:
-        """Return the number of a read, from 1 on."""
+        """Return the number of a read, starting at 1."""
         key = (index, row)
         if key not in self._read_numbers:
             self._reads.append(_Read(row, where))

@@ -100,7 +100,7 @@ class Stop(RunStop[Subject]):
         return text
 
     def meets(self, event: Touched) -> bool:
-        """Whether the stop is about an event."""
+        """Return whether the stop is about an event."""
         match self.subject:
             case Code():
                 return isinstance(event, Executed) and event.index in self.subject.indices
@@ -147,7 +147,7 @@ class CycleEvents:
     writers: list[tuple[str, int]] = field(default_factory=list)
     """Instructions that may change watched bytes: (stream, position)."""
     reached: bool = False
-    """Whether the condition was met that the run was to go on to."""
+    """True if the condition was met that the run was to continue to."""
 
 
 class EventCollector:
@@ -213,14 +213,14 @@ class EventCollector:
         return self._heard.setdefault(cycle, CycleEvents())
 
     def _is_timed(self, index: int) -> bool:
-        """Whether an instruction is no control, so that there is a position before it."""
+        """Return whether an instruction is not a control, so that there is a position before it."""
         return self._instructions[index].declaration.unit is not Unit.SEQUENCER
 
     def _is_transfer(self, index: int) -> bool:
         return transfers_of(self._instructions[index].declaration) is not None
 
     def _may_write(self, event: Executed) -> bool:
-        """Whether an instruction names watched bytes; transfers may reach any."""
+        """Return whether an instruction names watched bytes; transfers may reach any."""
         instruction = self._instructions[event.index]
         parameters = self._replay.streams[event.stream].parameters
         bases = instruction.bases
@@ -250,7 +250,7 @@ class DebugSession(RunSession[Replay, Stop]):
     def __post_init__(self) -> None:
         self._collector = EventCollector(self.replay)
         self._held: dict[int, bool] = {}
-        """Whether conditions that may become true anywhere held at the position before, by the number of the stop."""
+        """True if conditions that may become true anywhere held at the position before, by the number of the stop."""
 
     @property
     def node(self) -> Node:
@@ -282,7 +282,7 @@ class DebugSession(RunSession[Replay, Stop]):
     # --- movement ------------------------------------------------------------------------------------------------
 
     def step(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
-        """Go on by instructions; stops do not count."""
+        """Continue by instructions; stops do not count."""
         return self.repeat(count, lambda: self.replay.step(stream))
 
     def back(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
@@ -291,12 +291,14 @@ class DebugSession(RunSession[Replay, Stop]):
         return SessionOutcome()
 
     def step_over(self, stream: str) -> SessionOutcome:
-        """Go on to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
+        """Continue to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
         ahead = self.replay.ahead(stream)
         return self._run(self._reaches(stream, self.depth(stream) if ahead is None else ahead.outermost))
 
     def leave(self, stream: str) -> SessionOutcome:
-        """Go on until a stream has left the routine of its next instruction; raises InputError where it is in none."""
+        """Continue until a stream has left the routine of its next instruction; raises InputError where it is in
+        none.
+        """
         depth = self.depth(stream)
         if not depth:
             raise InputError(f"{stream.upper()} is in its main program, which no RET leaves")
@@ -320,7 +322,7 @@ class DebugSession(RunSession[Replay, Stop]):
         return reached
 
     def _run(self, until: Callable[[Executed], bool]) -> SessionOutcome:
-        """Go on to the first stop after this position, or to where ``until`` says yes."""
+        """Continue to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
         return self.forward(_FAR, until)
 
@@ -384,7 +386,7 @@ class DebugSession(RunSession[Replay, Stop]):
         return hits
 
     def _is_due(self, stop: Stop) -> bool:
-        """Whether a stop that was met at this position is to stop the run: its condition holds, or now holds."""
+        """Return whether a stop that was met at this position is to stop the run: its condition holds, or now holds."""
         if stop.condition is None:
             return not self.counting or stop.is_due()
         before = isinstance(stop.subject, Anywhere) and self._held.get(stop.number, False)

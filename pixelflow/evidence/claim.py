@@ -28,7 +28,7 @@ class Check:
 
     @property
     def held(self) -> bool:
-        """True where the results are right; a figure that is no number is not."""
+        """True where the results are right; a figure that is not a number is not."""
         return self.found <= self.most
 
 
@@ -223,7 +223,7 @@ class Row:
 
     @property
     def _broken(self) -> bool:
-        """True where a derivation gives another figure than the one that stands there."""
+        """True where a derivation gives another figure than the one that is there."""
         return (self.predicted is not None and not same(self.predicted.value, self.measured)) or (
             self.derived is not None and not same(self.derived.value, self.formula)
         )
@@ -298,13 +298,13 @@ class ClaimVerdict(StrEnum):
     REPRODUCED = "reproduced"
     """Every figure that is compared is the same, and one at least was found by executing something."""
     IN_RANGE = "in range"
-    """Every figure lies in what is printed: a range, a bound, or few digits; of all scenes, not of one."""
+    """Every figure is in what is printed: a range, a bound, or few digits; of all scenes, not of one."""
     CONSTANT = "constant"
     """Every figure is the same, and all of them are read back from what the model was given: no measurement."""
     CONTRADICTED = "contradicted"
     """A printed figure does not hold, and exactly what is said to stand in its place was found."""
     MISSED = "not reproduced"
-    """Something lies outside of what is printed, and the claim says why, or that nobody knows."""
+    """Something is outside of what is printed, and the claim says why, or that nobody knows."""
     DIFFERS = "differs"
     """A figure is neither printed nor what is said to stand in its place, or a span is missed or kept against that."""
     UNMEASURABLE = "not measurable"
@@ -352,13 +352,13 @@ class Claim:
     expected: Mapping[str, Number] = field(default_factory=dict)
     """Figures that follow from the claim and are not printed: none held up, none out of order."""
     spans: Mapping[str, PrintedRange] = field(default_factory=dict)
-    """What is printed as a range: every figure that the measure has under this name (`Measured.spread`) lies in it."""
+    """What is printed as a range: every figure that the measure has under this name (`Measured.spread`) is in it."""
     constants: frozenset[str] = frozenset()
     """Of the figures those that the model was given, and that a measure reads back, or that hold by construction."""
     missed: str = ""
     """Why a span is not kept, where one is not: with it the claim is *not reproduced*, and fails as soon as it is."""
     instead: Mapping[str, Derivation] = field(default_factory=dict)
-    """What stands here in the place of printed figures that do not hold: with it the claim is *contradicted*."""
+    """What is here in the place of printed figures that do not hold: with it the claim is *contradicted*."""
     reason: str = ""
     """Why there is no measure, where there is none."""
     notes: tuple[Note, ...] = ()
@@ -434,7 +434,7 @@ class CheckedClaim:
 
     @property
     def outside(self) -> tuple[tuple[str, str], ...]:
-        """What lies outside of what is printed: the span and the scene."""
+        """What is outside of what is printed: the span and the scene."""
         if self.measured is None:
             return ()
         found = self.measured.spread

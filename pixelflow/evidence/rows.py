@@ -373,7 +373,7 @@ def letters(classes: Iterable[ClaimClass]) -> str:
 
 
 def measured_text(found: CheckedClaim) -> str:
-    """Return what stands in the column of what was measured."""
+    """Return what is in the column of what was measured."""
     if found.measured is None:
         return f"{found.verdict}: {found.reason}"
     if found.verdict is ClaimVerdict.UNCOMPARED:

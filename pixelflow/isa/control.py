@@ -153,7 +153,7 @@ MARK = INSTRUCTIONS["MARK"]
 
 
 def takes_control(declaration: Declaration) -> bool:
-    """Return whether an IGC carries an instruction out itself, at `igc.control_cycles`.
+    """Return whether an IGC executes an instruction itself, at `igc.control_cycles`.
 
     MARK is a word to reports and no instruction of the machine: it takes no time, and is not sent to an IGC.
     """

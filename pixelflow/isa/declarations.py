@@ -114,11 +114,11 @@ class NodeDeclaration(Declaration):
     """One instruction of a node."""
 
     transfers: Transfers | None = None
-    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
+    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is not a transfer."""
 
     @property
     def on_lanes(self) -> bool:
-        """Whether its meaning is over the lanes: that of the processing elements' instructions is."""
+        """True if its meaning is over the lanes: that of the processing elements' instructions is."""
         return self.unit is Unit.PE
 
     def __post_init__(self) -> None:
@@ -128,7 +128,7 @@ class NodeDeclaration(Declaration):
 
 
 def transfers_of(declaration: Declaration) -> Transfers | None:
-    """Return which way an instruction moves bytes through the TASICs; None where it is no transfer."""
+    """Return which way an instruction moves bytes through the TASICs; None where it is not a transfer."""
     return declaration.transfers if isinstance(declaration, NodeDeclaration) else None
 
 

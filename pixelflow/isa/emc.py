@@ -72,7 +72,7 @@ def _alu(mnemonic: str, opcode: int, family: Family, src: OperandSpec = _src) ->
 def ld(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Load: dst = src.
 
-    The carry is untouched, so that loads may stand inside multi-byte carry chains.
+    The carry is untouched, so that loads may be inside multi-byte carry chains.
     """
     pe.write(dst.name, fetch(pe, src), where)
 

@@ -58,7 +58,7 @@ def _byte_fields(operand: Imm) -> list[int]:
 
 
 def _accepted_memory(value: Mem) -> Mem:
-    """Return an address whose offset from a parameter fits its field; one without a parameter must lie in the PE."""
+    """Return an address whose offset from a parameter fits its field; one without a parameter must be in the PE."""
     low, high = -(1 << _OFFSET_BITS - 1), (1 << _OFFSET_BITS - 1) - 1
     if value.base is not None and not low <= value.offset <= high:
         raise ValueError(f"{value.offset} beyond a parameter is too far, allowed: {low}..{high}")

@@ -177,7 +177,7 @@ def set_lee(lee: CoefficientMemory, module: int, emc: int, register: int, index:
     """Write one coordinate register of one EMC's linear expression evaluator.
 
     register: 0 xe, 1 ye (2 bits, index 0), 2 xp (8 bits, index 0..15), 3 yp (7 bits, index 0..7, the panel),
-    4 xs, 5 ys (4 bits, index 0..7). A value wider than the register is a machine fault. EMCs from 8 on, which the
+    4 xs, 5 ys (4 bits, index 0..7). A value wider than the register is a machine fault. EMCs starting at 8, which the
     thesis does not have, keep what they hold at power-up.
     """
     lee.write(module, emc, LEE_REGISTERS[register], index, value)

@@ -315,7 +315,7 @@ class Run(Shown):
     delivered: int | None = None
     """Words of instructions that were sent to the IGC; None where they are there at once (`igc.supply`)."""
     repeated: bool = field(default=False, compare=False)
-    """Whether the times are those of an earlier run of the program, which did the same (`score.py`)."""
+    """True if the times are those of an earlier run of the program, which did the same (`score.py`)."""
 
     def __repr__(self) -> str:
         name = self.program.name

@@ -41,7 +41,7 @@ class WordUse:
     cycles: int
     """Of the run."""
     both: bool
-    """Whether both streams ran."""
+    """True if both streams ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class WordSupply:
     seconds: float
     """Machine time of the runs."""
     shared: bool = False
-    """Whether one path fed both IGCs."""
+    """True if one path fed both IGCs."""
 
     @property
     def mb_per_second(self) -> float:

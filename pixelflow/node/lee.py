@@ -1,4 +1,4 @@
-"""The linear expression evaluator's coordinate registers: where each PE lies in the plane (thesis 2.2.9).
+"""The linear expression evaluator's coordinate registers: where each PE is in the plane (thesis 2.2.9).
 
     y(P, I) = 2^ye * yp[P] + ys[I mod 8]
     x(P, I) = 2^xe * xp[(P mod 2) * 8 + I / 4] + xs[I mod 8]

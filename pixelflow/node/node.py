@@ -31,7 +31,7 @@ from pixelflow.simd.units import Cycle
 if TYPE_CHECKING:
     from pixelflow.node.saved_state import Checkpoint
 
-# A run while it goes on, for those who watch it from outside, or want to stop it: signals, threads, notebooks.
+# A run while it continues, for those who watch it from outside, or want to stop it: signals, threads, notebooks.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Running:
 
     @classmethod
     def of(cls, streams: Iterable[Stream]) -> Running:
-        """Return what goes on in these streams."""
+        """Return what continues in these streams."""
         return cls(tuple(streams))
 
     @property
@@ -61,7 +61,7 @@ class Running:
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody has asked the run to end."""
+        """True if somebody has asked the run to end."""
         return any(stream.interrupted for stream in self.streams)
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Node(NodeState):
     """
 
     running: Running | None = None
-    """The run that goes on now."""
+    """The run that continues now."""
     unfinished: Run | UntimedRun | None = None
     """The account of the last run as far as it came, where something stopped it."""
 
@@ -333,7 +333,7 @@ class Node(NodeState):
         function: bool = True,
         effects: SideEffects | None = None,
     ) -> Performance:
-        """Return what carries out the steps of a run on this node: with data, or without (``function`` false)."""
+        """Return what executes the steps of a run on this node: with data, or without (``function`` false)."""
         analysis = analysis_of(program, self.config)
         if function:
             return OnLanes(analysis, self.array, self.texture, bus, effects)

@@ -102,7 +102,7 @@ class PeArray(Shown):
         """By an instruction whose coefficients are 0."""
         self._coordinates_of: int | None = None
         self.exact = False
-        """Whether whole states matter, scratch memory included: no routine is carried out by a kernel then."""
+        """True if whole states matter, scratch memory included: no routine is executed by a kernel then."""
         self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         """What is prepared of programs, for as long as they are there (`prepared.py`)."""
         self.unlatch = self.engine.prepare(unlatch)
@@ -234,7 +234,7 @@ class PeArray(Shown):
                 raise MachineFault(f"{instruction.text()}: {touched} are outside the PE ({self._config.memory_text})")
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
+        """Execute an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
         if instruction.declaration.unit is not Unit.LEE:
             raise InternalError(f"{instruction.text()}: not an instruction of the LEE")
         instruction.declaration.meaning(self.lee, *instruction.operands)
@@ -258,11 +258,11 @@ class PeArray(Shown):
         self._place_lanes()
 
     def settle(self) -> None:
-        """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
+        """Return when all that was to be executed is done; whatever reads PE data does that itself."""
         if self.engine.background is not None:
             self.engine.background.settle()
 
     def run(self, actions: Sequence[Action]) -> None:
-        """Carry out actions in order."""
+        """Execute actions in order."""
         self._place_lanes()
         self.engine.run(actions)

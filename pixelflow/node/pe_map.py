@@ -97,7 +97,7 @@ class PeMap(Shown):
         return Report(str(head), parts=[part.text or "" if isinstance(part, Fact) else part for part in rest])
 
     def parts(self, columns: int) -> list[Part]:
-        """Return the map for a screen of so many columns: what a character means, and the lines."""
+        """Return the map for a screen of this many columns: what a character means, and the lines."""
         heading = f"{self.name}, {self.plane.shape[1]} x {self.plane.shape[0]} PEs, y downwards"
         wide, high = self._pes_of_character(columns)
         scale = f"one character: {wide} x {high} PEs"

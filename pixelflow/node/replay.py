@@ -63,7 +63,7 @@ class Gate(Bus):
             self.publish(made(*values))
 
 
-# Changes that a user makes to what PEs hold while a run stands at a position: part of the run from then on.
+# Changes that a user makes to what PEs hold while a run is at a position: part of the run from then on.
 #
 # A poke belongs to a position: everything that begins before its cycle has been done, then it is made, then the cycle
 # comes. Whoever takes the run there, from before or from a kept state, makes it again; so a position has one state.
@@ -293,7 +293,7 @@ class Replay:
 
     @property
     def ended(self) -> bool:
-        """Whether this is the last position."""
+        """True if this is the last position."""
         return self.position == self._end
 
     @property
@@ -368,7 +368,7 @@ class Replay:
         return max(at for at in self._states if at <= cycle)
 
     def advance(self, cycle: int) -> int:
-        """Go forwards to a cycle, executing all that lies between; returns the position."""
+        """Go forwards to a cycle, executing all that is between; returns the position."""
         cycle = cycle if self._end is None else min(cycle, self._end)
         with self.node.alone():
             while self.position < cycle and not self.ended:
@@ -450,7 +450,7 @@ class Replay:
         )
 
     def _begun(self, names: Iterable[str], first: int, end: int) -> list[int]:
-        """Return the cycles from ``first`` on and before ``end`` in which instructions other than control begin."""
+        """Return the cycles starting at ``first`` and before ``end`` in which instructions other than control begin."""
         begun: list[int] = []
 
         def note(event: Executed) -> None:
@@ -492,7 +492,7 @@ class Replay:
         self.pokes.make(self.node, self.position)
 
     def _nothing_left(self) -> bool:
-        """Whether nothing but control is left, which takes no more time: the end of the run is here."""
+        """Return whether nothing but control is left, which takes no more time: the end of the run is here."""
         return all(self._is_through(stream) for stream in self.streams.values())
 
     def _is_through(self, stream: Stream) -> bool:
@@ -502,7 +502,7 @@ class Replay:
         return ends is not None and ends <= self.position
 
     def _finish(self) -> None:
-        """Carry out what boxes still have to do when the streams have ended, or meet the deadlock."""
+        """Execute what boxes still have to do when the streams have ended, or meet the deadlock."""
         try:
             self._runner.run()
             self.position = self._runner.cycle
@@ -565,7 +565,7 @@ class Replay:
         self.pokes.make(self.node, position)
 
     def _renew(self) -> None:
-        """Go on with a new run at the same position: a run asks at its beginning what anybody wants to hear."""
+        """Continue with a new run at the same position: a run asks at its beginning what anybody wants to hear."""
         position = self.position
         self._restore(max(at for at in self._states if at <= position))
         self.advance(position)
@@ -635,7 +635,7 @@ class SavedRun:
 
     @classmethod
     def of(cls, replay: Replay, command: str) -> SavedRun:
-        """Return the run of a replay, with its pokes; with its end where the replay stands there."""
+        """Return the run of a replay, with its pokes; with its end where the replay is there."""
         run, end = replay.account, None
         if replay.ended and run is not None and run.reason in _PROGRAMS_OWN:
             end = RunEnd(run.total_cycles, run.reason, replay.node.digest() if run.reason == "halt" else None)
@@ -645,7 +645,7 @@ class SavedRun:
         return cls(replay.program, config, command, replay.entry, limit, replay.begun, end, pokes)
 
     def replay(self, engine: str = AUTO, *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
-        """Return the run at cycle 0, on a node of its own; ``options`` are those of `Replay`.
+        """Return the run at cycle 0, on a separate node; ``options`` are those of `Replay`.
 
         ``watch`` is called with the node's bus before the run begins.
         """

@@ -60,7 +60,7 @@ def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Pa
 
 
 def _ended(account: Run | UntimedRun) -> str:
-    """Return what stands before the counts of a run that did not come to its end."""
+    """Return what is before the counts of a run that did not come to its end."""
     if account.reason == "halt":
         return ""
     return "interrupted after " if account.reason == "interrupted" else f"stopped by {account.reason} after "

@@ -85,7 +85,7 @@ def _hints(kind: type) -> Mapping[str, object]:
 
 
 def _is(value: object, hint: object) -> bool:
-    """Return whether a value is of a declared type; a truth value is no number."""
+    """Return whether a value is of a declared type; a truth value is not a number."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint is None or hint is type(None):
         return value is None
@@ -302,7 +302,7 @@ _UNREADABLE = (*(KeyError, TypeError, ValueError, IndexError, AttributeError, Ov
 """What comes of contents that no run has written."""
 
 _BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes of a run that goes on from values to which no run comes."""
+"""What comes of a run that continues from values to which no run comes."""
 
 HEADER_BYTES = OBJECT.limit
 """The longest header: the program of a saved run is a part of it."""
@@ -373,7 +373,7 @@ def trusted(file: str) -> Iterator[None]:
 
 
 def has_kinds(found: object, kinds: Mapping[str, type | UnionType]) -> bool:
-    """Return whether an object of JSON has these members, each of its kind; a truth value is no number."""
+    """Return whether an object of JSON has these members, each of its kind; a truth value is not a number."""
     return isinstance(found, dict) and all(
         key in found and isinstance(found[key], kind) and not isinstance(found[key], bool)
         for key, kind in kinds.items()
@@ -406,7 +406,7 @@ class Checkpoint:
     """The values of the configuration by key, for messages; empty in files of before."""
 
     def check(self, program: Program, config: NodeConfig) -> None:
-        """Raise InputError with every reason why this is no state of a run of ``program`` on ``config``."""
+        """Raise InputError with every reason why this is not a state of a run of ``program`` on ``config``."""
         faults = []
         for what, found, wanted in (
             ("program", self.program_sha256, program.sha256),

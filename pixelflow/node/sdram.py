@@ -102,7 +102,7 @@ class Sdram:
         }
 
     def earliest(self, kind: CommandKind, bank: int, burst: int = 0, *, not_before: int = 0) -> Cycle:
-        """Return the first clock, from ``not_before`` on, in which the command breaks no rule.
+        """Return the first clock, starting at ``not_before``, in which the command breaks no rule.
 
         Raises MachineFault where no waiting helps: ACT of an open bank, RD or WR of a closed one, REF with an open one.
         """
@@ -130,7 +130,7 @@ class Sdram:
             raise MachineFault(f"SDRAM: {kind} of bank {bank}, which is closed")
 
     def _data_free(self, write: bool, burst: int, cycle: int) -> int:
-        """Return the first clock from ``cycle`` on in which a column command finds the data pins free.
+        """Return the first clock starting at ``cycle`` in which a column command finds the data pins free.
 
         One byte a clock; a written byte leaves one clock free after a read one, so that the pins can turn round.
         """
@@ -182,7 +182,7 @@ class Sdram:
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of devices of the same configuration."""
+        """Continue from a snapshot of devices of the same configuration."""
         self.open_row = list(snapshot["open_row"])
         self._ready = [dict(zip(CommandKind, ready, strict=True)) for ready in snapshot["ready"]]
         self._taken = set(snapshot["taken"])
@@ -207,7 +207,7 @@ def sdram_distances(config: SdramConfig) -> dict[str, int]:
 
 # Equal slots: the constant distance at which accesses to an SDRAM may follow each other for ever (thesis table 2).
 #
-# No slot length stands here. A slot is found by trying: an access takes an activation, a column command and a
+# No slot length is here. A slot is found by trying: an access takes an activation, a column command and a
 # precharge at fixed places of its slot, and the shortest distance is taken at which such accesses, in every order of
 # banks that the pattern allows, are accepted by the bank states.
 
@@ -282,7 +282,7 @@ def _candidates(config: SdramConfig, burst: int, cycles: int, *, write: bool) ->
 
 
 def _steady(config: SdramConfig, slot: Slot, burst: int, pattern: Pattern, *, write: bool) -> bool:
-    """Whether accesses at the slot's distance are legal in every order of banks that the pattern allows."""
+    """Return whether accesses at the slot's distance are legal in every order of banks that the pattern allows."""
     # No rule reaches further than this from one access to a later one.
     reach = slot.precharge + config.trc_cycles + config.trp_cycles + config.trrd_cycles + config.cl_cycles + burst
     # Three accesses show at once that a slot is much too short.
@@ -305,7 +305,7 @@ def _bank_orders(banks: int, count: int, pattern: Pattern) -> Iterator[tuple[int
 
 
 def _legal(config: SdramConfig, accesses: list[tuple[Slot, int, int, int, bool]]) -> bool:
-    """Whether the devices accept these accesses: (slot, start, bank, burst, write) each."""
+    """Return whether the devices accept these accesses: (slot, start, bank, burst, write) each."""
     commands: list[SdramCommand] = []
     for slot, start, bank, burst, write in accesses:
         commands += access_commands(slot, start, bank, 0, 0, burst, write=write)
@@ -406,7 +406,7 @@ class Scheduler(ABC):
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a schedule of the same kind and configuration."""
+        """Continue from a snapshot of a schedule of the same kind and configuration."""
         self.sdram.restore(snapshot["sdram"])
         self._refresh_due = snapshot["refresh_due"]
         self._commands = commands_of_rows(snapshot["commands"])
@@ -582,7 +582,7 @@ class Greedy(Scheduler):
 
 
 def needs_schedule(config: SdramConfig) -> bool:
-    """Whether a run must schedule every access by itself."""
+    """Return whether a run must schedule every access by itself."""
     return needs_addresses(config) or config.refresh
 
 
@@ -634,7 +634,7 @@ class SdramUse:
     def round(
         self, start: int, addresses: RoundAddresses, size: int, *, write: bool, pattern: Pattern, overhead: int
     ) -> int:
-        """Carry out the accesses of a round from cycle ``start`` on; return the cycle after the last.
+        """Execute the accesses of a round from cycle ``start`` on; return the cycle after the last.
 
         ``overhead`` cycles pass beyond the slot of each access; under a greedy controller they pass once a round.
         """
@@ -680,7 +680,7 @@ class SdramUse:
         return at if equal else end
 
     def turns(self, count: int) -> RoundAddresses:
-        """Return addresses for so many EMCs that take turns between two banks."""
+        """Return addresses for this many EMCs that take turns between two banks."""
         return tuple((self._map.number(Cell(emc % 2, 0, 0)),) for emc in range(count))
 
     def _split(self) -> None:
@@ -719,7 +719,7 @@ class SdramUse:
         return {"parts": parts, "accesses": self.accesses}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a module of the same configuration."""
+        """Continue from a snapshot of a module of the same configuration."""
         self.parts = []
         for saved in snapshot["parts"]:
             part = self._part(saved["devices"])

@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def legal(self) -> bool:
-        """Whether no rule is broken."""
+        """True if no rule is broken."""
         return self.first_bad_cycle is None
 
     def __str__(self) -> str:
@@ -141,7 +141,7 @@ class SdramChecker:
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a checker of the same configuration."""
+        """Continue from a snapshot of a checker of the same configuration."""
         self._banks = [
             _Bank(row, activated, precharged, commands_of_rows(columns))
             for row, activated, precharged, columns in snapshot["banks"]
@@ -242,5 +242,5 @@ class SdramChecker:
 
 
 def _sooner(cycle: int, before: int | None, clocks: int) -> bool:
-    """Whether fewer than ``clocks`` have passed since ``before``, if that ever was."""
+    """Return whether fewer than ``clocks`` have passed since ``before``, if that ever was."""
     return before is not None and cycle < before + clocks

@@ -1,4 +1,4 @@
-"""What an SDRAM is told: accesses as the TASICs ask for them, and the commands on the pins that carry them out."""
+"""What an SDRAM is told: accesses as the TASICs ask for them, and the commands on the pins that execute the m."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SdramCommand(NamedTuple):
     """One command on the pins, given to all devices of a module in lock step.
 
     ``row`` counts for ACT, RD and WR, ``column`` and ``burst`` (bytes) for RD and WR; they are 0 elsewhere. REF is
-    for all banks. (RD and WR do not carry a row on the pins; it stands here so that a checker can compare it.)
+    for all banks. (RD and WR do not carry a row on the pins; it is here so that a checker can compare it.)
     """
 
     cycle: Cycle

@@ -67,7 +67,7 @@ def _of_every_pe(values: ArrayLike, lanes: int, kind: type[_Kind], what: str) ->
 
 
 def _whole(values: ArrayLike, bits: int) -> ArrayLike:
-    """Return values as they came; raises InputError where one is no whole number of so many bits."""
+    """Return values as they came; raises InputError where one is not a whole number of this many bits."""
     try:
         given = np.asarray(values)
     except ValueError:  # ragged: refused by its shape
@@ -220,7 +220,7 @@ class NodeState(Shown):
             self.load(program)
 
     def note_loaded(self, program: Program) -> None:
-        """Take a program's data for loaded, as they are where a run of it goes on."""
+        """Take a program's data for loaded, as they are where a run of it continues."""
         if program.data:
             self._with_data.add(program.sha256)
 
@@ -247,7 +247,7 @@ class NodeState(Shown):
         self.write_memory(found.start, bytes_of(values, found, form, self.lanes))
 
     def __contains__(self, name: object) -> bool:
-        """Whether the last program has a range of this name."""
+        """Return whether the last program has a range of this name."""
         return name in list(self)
 
     def __iter__(self) -> Iterator[str]:
@@ -283,7 +283,7 @@ class NodeState(Shown):
 
     @by_one_thread
     def write_memory(self, start: int, values: NDArray[np.uint8]) -> None:
-        """Write bytes from ``start`` on: uint8[n, lanes]; raises InputError for another shape or range."""
+        """Write bytes starting at ``start``: uint8[n, lanes]; raises InputError for another shape or range."""
         values = np.asarray(values)
         if values.ndim != 2 or values.shape[1] != self.lanes or values.dtype != np.uint8:
             raise InputError(f"PE memory must be uint8[bytes, {self.lanes}], found {values.dtype}{list(values.shape)}")

@@ -264,5 +264,5 @@ def _gather(fields: Iterable[Numbers], bits: tuple[_Bit, ...]) -> Numbers:
 
 
 def needs_addresses(config: SdramConfig) -> bool:
-    """Whether a run must know the address of every access, because its times depend on them or are checked."""
+    """Return whether a run must know the address of every access, because its times depend on them or are checked."""
     return config.check_commands or not config.equal_slots

@@ -32,7 +32,7 @@ class GpMemory:
         """One more than the highest address written."""
 
     def read(self, start: int, size: int) -> NDArray[np.uint8]:
-        """Return a copy of ``size`` bytes from ``start`` on; what was never written is 0."""
+        """Return a copy of ``size`` bytes starting at ``start``; what was never written is 0."""
         self.check(start, size)
         found = np.zeros(size, np.uint8)
         held = self._bytes[start : start + size]
@@ -40,7 +40,7 @@ class GpMemory:
         return found
 
     def write(self, start: int, values: NDArray[np.uint8]) -> None:
-        """Write bytes from ``start`` on; raises InputError for anything but a row of bytes."""
+        """Write bytes starting at ``start``; raises InputError for anything but a row of bytes."""
         values = np.asarray(values)
         if values.ndim != 1 or values.dtype != np.uint8:
             raise InputError(f"GP memory takes a row of bytes, found {values.dtype}{list(values.shape)}")
@@ -232,7 +232,7 @@ class FixedWords:
         self._places = memory.places(fields)
 
     def read(self) -> NDArray[np.uint32]:
-        """Return what stands there now."""
+        """Return what is there now."""
         if self._mapped != self._memory.mapped:
             self._mapped, self._places = self._memory.mapped, self._memory.places(self._fields)
         return self._memory.words[self._places]

@@ -185,7 +185,7 @@ class TextureState:
     generator: AddressGenerator = field(default_factory=AddressGenerator)
     panel_minor: bool = False
     alternate: bool = False
-    """Whether alternate banks are promised."""
+    """True if alternate banks are promised."""
     transfer: Transfer | None = None
     """The transfer that the last texture instruction asked for."""
     moving: Moving = field(default_factory=Moving)
@@ -209,7 +209,7 @@ class TextureState:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no transfer has begun that has not ended."""
+        """True if no transfer has begun that has not ended."""
         return self.moving.lanes is None and not self.moving.returned
 
     def is_as(self, other: TextureState, *, dct: bool = True) -> bool:
@@ -293,7 +293,7 @@ class TextureAccess:
         return data if data is not None else found.reshape(valid.shape[0], rounds, devices, transfer.size)
 
     def physical(self, addresses: NDArray[np.int64], *, first: int = 0) -> Physical:
-        """Return bank, row and column of addresses inside the devices from ``first`` on: int64[n, devices] each."""
+        """Return bank, row and column of addresses inside the devices starting at ``first``: int64[n, devices] each."""
         devices = np.broadcast_to(first + np.arange(addresses.shape[-1], dtype=np.int64), addresses.shape)
         return Physical(devices, *self._map.cell(addresses))
 
@@ -596,7 +596,7 @@ class TextureUnit(TextureState):
         self.accessed: BlockAccess | None = None
         """What the transfer accesses that has begun; None where it accesses nothing, or reads what was kept."""
         self.watched = False
-        """Whether somebody wants to know of every access, so that no read is what was kept of one before."""
+        """True if somebody wants to know of every access, so that no read is what was kept of one before."""
 
     # --- what texture instructions ask for ------------------------------------------------------------------------
 
@@ -653,7 +653,7 @@ class TextureUnit(TextureState):
         return modules
 
     def tell(self, instruction: Instruction) -> Transfer | None:
-        """Carry out a texture instruction; return the transfer that it asks for."""
+        """Execute a texture instruction; return the transfer that it asks for."""
         self.transfer = None
         instruction.declaration.meaning(self, *instruction.operands)
         return self.transfer

@@ -85,7 +85,7 @@ class Transfer:
 
     @property
     def accesses(self) -> bool:
-        """Whether the transfer reads or writes texture memory for PEs."""
+        """True if the transfer reads or writes texture memory for PEs."""
         return self.direction in (Direction.READ, Direction.WRITE)
 
     @property
@@ -95,7 +95,7 @@ class Transfer:
 
     @property
     def uses_ports(self) -> bool:
-        """Whether local ports and marks of PEs take part."""
+        """True if local ports and marks of PEs take part."""
         return self.direction is not Direction.LOAD
 
     @property
@@ -109,7 +109,7 @@ class Transfer:
         return 1 + self.group * self.pes_per_round if self.group else self.pes_per_round
 
     def rounds(self, marked: int) -> int:
-        """Return how many rounds an EMC with so many marked PEs needs."""
+        """Return how many rounds an EMC with this many marked PEs needs."""
         if not self.group:
             return -(-marked // self.pes_per_round)
         whole, rest = divmod(marked, self.pes_per_group)
@@ -132,13 +132,13 @@ class Transfer:
         return addresses + data
 
     def inbound_total(self, rounds: int) -> int:
-        """Return the bytes that each EMC sends to the TASICs in so many rounds."""
+        """Return the bytes that each EMC sends to the TASICs in this many rounds."""
         if self.group:
             return sum(self.inbound_bytes(index) for index in range(rounds))
         return rounds * self.inbound_bytes(0)
 
     def given_bytes(self, marked: int) -> int:
-        """Return the bytes that an EMC with so many marked PEs gives in all its rounds: addresses, data."""
+        """Return the bytes that an EMC with this many marked PEs gives in all its rounds: addresses, data."""
         if not self.group:
             return self._given_in(self.rounds(marked), marked)
         rounds = self.rounds(marked)
@@ -146,7 +146,7 @@ class Transfer:
         return PORT_BYTES * (marked - -(-marked // self.pes_per_group)) + BASE_BYTES * bases
 
     def _given_in(self, rounds: int, marked: int) -> int:
-        """Return the same where all rounds of the transfer are alike: what is no data comes once a round."""
+        """Return the same where all rounds of the transfer are alike: what is not a data comes once a round."""
         if self.direction in (Direction.RETURN, Direction.LOAD):
             return 0
         if self.direction is Direction.LOOP_BACK or self.half is not None:
@@ -155,7 +155,7 @@ class Transfer:
         return rounds * (self.inbound_bytes(0) - data * self.pes_per_round) + marked * data
 
     def taken_bytes(self, marked: int) -> int:
-        """Return the bytes that an EMC with so many marked PEs takes in all its rounds: data."""
+        """Return the bytes that an EMC with this many marked PEs takes in all its rounds: data."""
         return PORT_BYTES * marked if self.outbound_bytes else 0
 
     @property

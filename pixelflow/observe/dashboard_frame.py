@@ -54,7 +54,7 @@ class StreamState:
     name: str
     busy: int
     waits: tuple[tuple[str, int], ...]
-    """(reason, cycles); a wait that goes on is counted up to the cycle of the frame."""
+    """(reason, cycles); a wait that continues is counted up to the cycle of the frame."""
     idle: int
     open: int
     halted: bool
@@ -729,7 +729,7 @@ class _Block(NamedTuple):
     least: int
     draw: Callable[[int, int], list[Text]]
     grows: bool = False
-    """Whether it can use whatever the others leave."""
+    """True if it can use whatever the others leave."""
 
 
 def _blocks(state: DashboardState) -> list[_Block]:

@@ -182,7 +182,7 @@ class StreamView(Protocol):
 
 
 class NodeRunView(core.RunView, Protocol):
-    """A run while it goes on on a node."""
+    """A run while it continues on a node."""
 
     @property
     def streams(self) -> Mapping[str, StreamView]: ...

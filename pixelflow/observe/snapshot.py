@@ -1,4 +1,4 @@
-"""From a run that goes on, or stands still somewhere, to the plain values of a frame."""
+"""From a run that continues, or stands still somewhere, to the plain values of a frame."""
 
 from __future__ import annotations
 

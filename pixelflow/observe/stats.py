@@ -109,7 +109,7 @@ class _Seen:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
         self.whole = not began.resumed
-        """Whether everything was seen; what was told before a checkpoint was not."""
+        """True if everything was seen; what was told before a checkpoint was not."""
         self.accesses: Counter[int] = Counter()
         self.slots: Counter[int] = Counter()
         self.path_bytes: Counter[str] = Counter()
@@ -120,7 +120,7 @@ class _Seen:
 
     @property
     def ended(self) -> bool:
-        """Whether the run came to its end; where it was stopped, transfers were under way."""
+        """True if the run came to its end; where it was stopped, transfers were under way."""
         return self.account.reason == "halt"
 
     @property
@@ -244,7 +244,7 @@ def _routines(seen: _Seen) -> Values:
 @_statistic("array.enabled_pe_cycles", "PE-cycles", EnablesChanged, Waited)
 def _enabled(seen: _Seen) -> Values:
     """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
-    goes on from a checkpoint."""
+    continues from a checkpoint."""
     known = seen.enabled is not None and seen.whole
     return {(): sum(_enabled_counts(seen)) if known else None}
 
@@ -272,7 +272,7 @@ def _tasics(seen: _Seen) -> Values:
 
 @_statistic("tasic<module>.accesses", "accesses", Accessed)
 def _accesses(seen: _Seen) -> Values:
-    """Accesses to each SDRAM of a module; null where something stopped the run, or it goes on from a checkpoint."""
+    """Accesses to each SDRAM of a module; null where something stopped the run, or it continues from a checkpoint."""
     return {(str(m),): seen.accesses[m] if seen.ended and seen.whole else None for m in seen.modules}
 
 
@@ -290,7 +290,7 @@ def _paths(seen: _Seen) -> Values:
 
 @_statistic("gni.<path>.bytes", "bytes", PathUsed)
 def _path_bytes(seen: _Seen) -> Values:
-    """Bytes that a path out of the GNI carried; null where something stopped the run, or it goes on from a
+    """Bytes that a path out of the GNI carried; null where something stopped the run, or it continues from a
     checkpoint."""
     known = seen.ended and seen.whole
     return {(path,): seen.path_bytes[path] if known else None for path in seen.account.gni_cycles}
@@ -314,13 +314,13 @@ def _bytes(seen: _Seen) -> Values:
 @_statistic("energy.<work>", "fJ", Accessed, RunEnded)
 def _energies(seen: _Seen) -> Values:
     """Energy of the work done by its kind, where it was asked for; prices are invented, and stand beside it
-    as price.<work>. Null where something stopped the run, or it goes on from a checkpoint."""
+    as price.<work>. Null where something stopped the run, or it continues from a checkpoint."""
     return {(work,): spent if seen.ended and seen.whole else None for work, spent in seen.energies.items()}
 
 
 @_statistic("sem<semaphore>.sent", "signals", Signalled)
 def _sent(seen: _Seen) -> Values:
-    """Signals sent to a semaphore; not known for a run that goes on from a checkpoint and was stopped."""
+    """Signals sent to a semaphore; not known for a run that continues from a checkpoint and was stopped."""
     return _signals(seen, "sent", seen.sent)
 
 
@@ -348,7 +348,7 @@ class Collector:
         self.runs: list[RunStatistics] = []
         self._energies = energies
         self._seen: _Seen
-        """The run that goes on."""
+        """The run that continues."""
 
     def attach(self, bus: Bus) -> None:
         """Listen from the next run on."""

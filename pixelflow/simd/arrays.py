@@ -48,7 +48,7 @@ def parse_arrays(
 
 
 def _directory_fits(data: bytes) -> bool:
-    """Return whether an archive ends as one does, and its directory is no larger than that of any use."""
+    """Return whether an archive ends as one does, and its directory is not a larger than that of any use."""
     at = data.rfind(_END)
     if at < 0 or len(data) - at < _END_BYTES or data[at - _FAR_END_BYTES : at].startswith(_FAR_END):
         return False

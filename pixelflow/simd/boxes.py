@@ -69,7 +69,7 @@ class Wire:
 
     ``bandwidth`` is in ``unit`` per cycle ("items", "bytes", "words": a noun, used in messages only). Items should be
     values: the wire hands over the object itself. Arrived items wait until they are read, so a reader that must not
-    accept more than it can hold has to tell its sender by a wire of its own.
+    accept more than it can hold has to tell its sender by a separate wire.
     """
 
     def __init__(self, name: str, *, latency: int = 1, bandwidth: int = 1, unit: str = "items") -> None:
@@ -88,7 +88,7 @@ class Wire:
         # What was sent last, and what was sent before it: of the latter only what was sent in the same cycle counts.
         self._last: Record | None = None
         self._before: tuple[Record, ...] = ()
-        # The wire is in use to this cycle: a bulk transfer is alone and goes on past the cycle of its send.
+        # The wire is in use to this cycle: a bulk transfer is alone and continues past the cycle of its send.
         self._busy_to = Cycle(-1)
         self._used = 0
         self.sink = -1
@@ -140,7 +140,7 @@ class Wire:
         self._before = before
 
     def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> int:
-        """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
+        """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles starting at ``cycle``.
 
         Returns the cycle in which all of it can be read: the last occupied cycle plus the latency. It is one event,
         however long it takes. Raises WireError where it overlaps another transfer.
@@ -199,7 +199,7 @@ class Wire:
     # --- the reader's end ----------------------------------------------------------------------------------------
 
     def ready(self, cycle: Cycle) -> bool:
-        """Whether an item has arrived by ``cycle`` and is still unread."""
+        """Return whether an item has arrived by ``cycle`` and is still unread."""
         return bool(self.waiting) and self.waiting[0][0] <= cycle
 
     def peek(self, cycle: Cycle) -> Item:
@@ -275,7 +275,7 @@ class Level(Wire):
         """The value that was sent last."""
 
     def drive(self, cycle: Cycle, value: Item) -> None:
-        """Let the wire carry ``value`` from ``cycle`` on; nothing is sent where it carries that already."""
+        """Let the wire carry ``value`` starting at ``cycle``; nothing is sent where it carries that already."""
         if value != self.driven:
             self.driven = value
             self.send(cycle, value)
@@ -303,7 +303,7 @@ class Level(Wire):
         self.seen, self.driven = state["value"], state["driven"]
 
 
-# A box: a timed part of the machine. What it is stands in an immutable spec, what it holds in a state dataclass.
+# A box: a timed part of the machine. What it is is in an immutable spec, what it holds in a state dataclass.
 
 
 SpecT = TypeVar("SpecT", covariant=True)
@@ -351,7 +351,7 @@ class Box(ABC, Generic[SpecT, StateT]):
     def next_event(self) -> Cycle | None:
         """Return the next cycle in which the box has something to do by itself, or None where it can only wait.
 
-        It lies after the last tick, and changes only by a tick.
+        It is after the last tick, and changes only by a tick.
         """
 
     @abstractmethod
@@ -367,12 +367,12 @@ class Box(ABC, Generic[SpecT, StateT]):
 
     @property
     def worked(self) -> int:
-        """How far the box has come with what no wire carries; a run in which neither goes on is a deadlock."""
+        """How far the box has come with what no wire carries; a run in which neither continues is a deadlock."""
         return 0
 
     @property
     def done(self) -> bool:
-        """Whether the box will send nothing more unless something arrives; a run ends when all are done."""
+        """True if the box will send nothing more unless something arrives; a run ends when all are done."""
         return self.next_event() is None and self.why_blocked() is None
 
     def snapshot(self) -> dict[str, object]:
@@ -595,7 +595,7 @@ class Clock:
     def run(self, max_cycles: int | None = None) -> Cycle:
         """Run until all boxes are done; return the last cycle in which something happened.
 
-        Raises DeadlockError; CycleLimitError where an event lies at or beyond ``max_cycles``; WireError where an
+        Raises DeadlockError; CycleLimitError where an event is at or beyond ``max_cycles``; WireError where an
         arrived item was never read.
         """
         while (cycle := self.next_cycle()) is not None:
@@ -690,7 +690,7 @@ class Clock:
             heapq.heappush(self._agenda, arrives)
 
     def _look_at(self, index: int, wanted: Cycle | None) -> None:
-        """Note what a box wants next; raises InternalError where that lies in the past."""
+        """Note what a box wants next; raises InternalError where that is in the past."""
         if wanted is not None:
             if wanted <= self.cycle:
                 name = self._boxes[index].name

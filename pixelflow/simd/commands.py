@@ -1,7 +1,7 @@
 """Commands' view of a machine besides its record: what it draws and what is studied of it, as data.
 
 Commands that draw or study import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
-holds it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
+holds it imports nothing heavy: what executes a thing is named by its place, ``file:NAME``, and imported when it is
 asked for. An entry point of the group ``pixelflow.commands`` names it.
 """
 
@@ -58,7 +58,7 @@ class MachineOption:
     """Under which name JSON has the value; none where the account of the machine says it."""
     commands: tuple[str, ...] = ("render", "compare")
     switch: bool = False
-    """Whether it takes no value: given, it says True."""
+    """True if it takes no value: given, it says True."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class ProjectionChoice:
     refusal: str
     """Whose it is, as a clause."""
     tessellates: bool = False
-    """Whether it begins with control points, so that no node of another machine is needed."""
+    """True if it begins with control points, so that no node of another machine is needed."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class MachineDrawing:
     require: str = ""
     """Where a function stands that refuses, before any work, what the machine does not draw."""
     compared: bool = False
-    """Whether it is compared where no machine is named."""
+    """True if it is compared where no machine is named."""
     beside: Mapping[str, str] = field(default_factory=dict)
     """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands. It takes
     the scene, how that is made, what each machine is told by its name, the frame, and what the machines drew."""
@@ -118,7 +118,7 @@ class MachineDrawing:
 
 @dataclass(frozen=True)
 class MachineKernels(Generic[_Kernel, _Taken, _Result]):
-    """Kernels that a machine carries out, and the reports of them."""
+    """Kernels that a machine executes, and the reports of them."""
 
     known: Mapping[str, _Kernel]
     """By name."""

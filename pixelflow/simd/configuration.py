@@ -64,9 +64,9 @@ class Param:
     matters: str = ""
     """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
     state: bool = False
-    """Whether the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
+    """True if the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
     added: bool = False
-    """Whether machines of before had no such value: at its default it is then no part of a machine's fingerprint."""
+    """True if machines of before had no such value: at its default it is then no part of a machine's fingerprint."""
     moved: tuple[Value, ...] = ()
     """Other values that a study tries, to say what a guess is worth; none for a limit."""
     presets: Mapping[str, PresetValue] = field(default_factory=dict)

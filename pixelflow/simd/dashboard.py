@@ -237,7 +237,7 @@ def _level(shares: Sequence[float | None], high: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class QueueFill:
-    """How much lies in a queue."""
+    """How much is stored in a queue."""
 
     name: str
     fill: int
@@ -251,7 +251,7 @@ class QueueFill:
 
 @dataclass(frozen=True, slots=True)
 class BoxState:
-    """A box: how busy it was, what lies in its queues, what it waits for."""
+    """A box: how busy it was, what is in its queues, what it waits for."""
 
     name: str
     busy: float | None
@@ -352,7 +352,7 @@ class FrameDrawing:
     frame: Callable[[int, int], Group]
     """Draws it into so many columns and lines."""
     text: Callable[[int], str]
-    """Returns all of it as plain lines of so many columns."""
+    """Returns all of it as plain lines of this many columns."""
 
 
 # Head of a frame: what runs on what, and how far it has come.
@@ -370,7 +370,7 @@ class Progressing(Protocol):
 
     @property
     def status(self) -> str:
-        """In a word or two; ``running`` while it goes on."""
+        """In a word or two; ``running`` while it continues."""
 
     @property
     def seconds(self) -> float:
@@ -528,7 +528,7 @@ def _queue(queue: QueueFill) -> CellField:
     return CellField(f"{queue.name}{level}{count(queue.fill)}/{count(queue.capacity)}", queue_style(queue))
 
 
-# --- what lies between them ----------------------------------------------------------------------------------------
+# --- what is between them ----------------------------------------------------------------------------------------
 
 
 def caches(state: PipelineState, width: int, lines: int) -> list[Text]:
@@ -776,11 +776,11 @@ def _texts(state: PipelineState) -> list[str]:
 
 
 class WatchedRun(Protocol):
-    """A run that stands at a cycle and can go on."""
+    """A run that is at a cycle and can continue."""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to happen."""
+        """True if nothing is left to happen."""
 
     def advance(self, cycle: int) -> None:
         """Do everything that begins before ``cycle``, which may not go back."""

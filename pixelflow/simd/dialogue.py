@@ -123,7 +123,7 @@ class RunSession(ABC, Generic[AnyReplay, AnyStop]):
     interrupted: bool = False
     """Set by the user who wants a long movement to end."""
     counting: bool = True
-    """Whether meetings of stops count; else each is one to stop at."""
+    """True if meetings of stops count; else each is one to stop at."""
 
     @abstractmethod
     def forward(self, end: int) -> SessionOutcome:
@@ -154,7 +154,7 @@ class RunSession(ABC, Generic[AnyReplay, AnyStop]):
         return SessionOutcome()
 
     def go_on(self) -> SessionOutcome:
-        """Go on to the next stop, or to the last position."""
+        """Continue to the next stop, or to the last position."""
         self.interrupted = False
         return self.forward(_FAR)
 
@@ -317,10 +317,10 @@ class Dialogue(ABC, Generic[AnySession]):
         self.session, self.viewer = session, viewer
         self._commands, self._forms = commands, forms
         self.ended = False
-        """Whether `quit` was said."""
+        """True if `quit` was said."""
 
     def carry_out(self, text: str) -> None:
-        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        """Execute one command; raises InputError where it cannot be understood or not be done."""
         command, words = find_command(self._commands, text)
         command.carry_out(self, words)
 
@@ -435,7 +435,7 @@ def few_times(words: list[str]) -> int:
 
 
 def times_of(text: str) -> int:
-    """Return a number from 1 on; raises InputError."""
+    """Return a number starting at 1; raises InputError."""
     times = number_of(text)
     if not times:
         refuse(f"expected a number from 1 on, found {text!r}")

@@ -99,12 +99,12 @@ class MachineRecord(Generic[Code, Configuration]):
     presets: Mapping[str, Configuration] = field(default_factory=dict)
     """Configurations with a name, beside the defaults."""
     attended: bool = False
-    """Whether ``run`` takes an `Attendance`, so that a run can be limited, watched and ended by Ctrl-C."""
+    """True if ``run`` takes an `Attendance`, so that a run can be limited, watched and ended by Ctrl-C."""
     threads: bool = False
-    """Whether ``run`` takes ``threads``, a number side by side, ``per_core`` of them taking turns, and what to ``show``
+    """True if ``run`` takes ``threads``, a number side by side, ``per_core`` of them taking turns, and what to ``show``
     of their end: registers of the first one, ``ranges`` of its memory, as words of a ``form``."""
     read: Callable[[Path], Code] | None = None
-    """Reads the file that ``run`` takes, where that is no program of ``target``: a scene, say."""
+    """Reads the file that ``run`` takes, where that is not a program of ``target``: a scene, say."""
     paper: str = ""
     """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
     debug: str = ""
@@ -177,7 +177,7 @@ def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
 
 
 def _announced(group: str) -> dict[str, str]:
-    """Return names and places of the entry points of a group, those of the tree that this file stands in first."""
+    """Return names and places of the entry points of a group, those of the tree that this file is in first."""
     from importlib.metadata import entry_points  # slow: it looks at every package that is installed
 
     installed = {each.name: each.value for each in entry_points(group=group)}

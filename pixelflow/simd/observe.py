@@ -69,7 +69,7 @@ class ProgramView(Protocol):
 
 
 class RunView(Protocol):
-    """A run while it goes on."""
+    """A run while it continues."""
 
     @property
     def cycle(self) -> int:
@@ -109,7 +109,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class RunBegan(Event, Generic[View]):
-    """A run begins; the first event of every run. A run that goes on from a checkpoint begins at its cycle."""
+    """A run begins; the first event of every run. A run that continues from a checkpoint begins at its cycle."""
 
     program: ProgramView
     entries: tuple[str, ...]
@@ -117,9 +117,9 @@ class RunBegan(Event, Generic[View]):
     function: bool
     """False where only time passes."""
     view: View
-    """The run itself, to be looked at while it goes on."""
+    """The run itself, to be looked at while it continues."""
     resumed: bool = False
-    """Whether it goes on from a checkpoint: what was told before is not told again."""
+    """True if it continues from a checkpoint: what was told before is not told again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +224,11 @@ class Bus:
 
     @property
     def watched(self) -> bool:
-        """Whether anybody has subscribed to any event."""
+        """True if anybody has subscribed to any event."""
         return bool(self._subscribers)
 
     def wants(self, kind: type[Event]) -> bool:
-        """Whether somebody has subscribed to this kind of event."""
+        """Return whether somebody has subscribed to this kind of event."""
         return kind in self._subscribers
 
     def subscribe(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> None:

@@ -71,5 +71,5 @@ class Constant:
 Snapshot: TypeAlias = dict[str, Any]
 """State by stable name: plain values, arrays, dataclasses, and snapshots of the parts inside.
 
-Only the part that made it knows what stands under a name; a saved file that holds anything else is refused as damaged.
+Only the part that made it knows what is under a name; a saved file that holds anything else is refused as damaged.
 """

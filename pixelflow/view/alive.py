@@ -237,7 +237,7 @@ _MOST_PATCHES = 1000
 """Of a file that is dropped: a pass takes up to 512 patches."""
 _SAMPLES = (2, 16)
 _VIEW = View()
-"""Where the camera stands at first."""
+"""Where the camera is at first."""
 _SIZES = ("160x120", "320x240", "640x480")
 
 

@@ -310,7 +310,7 @@ class RunDialogue(Protocol):
     """The debugger's session in a run, and its dialogue."""
 
     def carry_out(self, text: str) -> None:
-        """Carry out a command that leaves the run what it is; raises InputError where it cannot be done."""
+        """Execute a command that leaves the run what it is; raises InputError where it cannot be done."""
 
     def goto(self, cycle: int) -> None:
         """Go to a cycle, in either direction; stops do not count."""
@@ -334,9 +334,9 @@ Opening = Callable[[Replay, Callable[[str], object]], RunDialogue]
 _RUN = "run"
 """The thread that has the node; another one looks at copies of the trace."""
 _SLICE_SECONDS = 0.25
-"""Between two requests the trace goes on for so long."""
+"""Between two requests the trace continues for so long."""
 _COPIES = 5
-"""Copies of the trace take a part of the time that is not more than one of so many."""
+"""Copies of the trace take a part of the time that is not more than one of this many."""
 _INTERVAL = 2048
 """Cycles between two looks at the clock."""
 _STATES = 64
@@ -370,7 +370,7 @@ class ExplorerRoom:
         self._known = 0
         """The cycle up to which others can see the trace."""
         self._away: int | None = None
-        """Where the run really stands while its trace goes on elsewhere."""
+        """Where the run really stands while its trace continues elsewhere."""
         self._due = 0.0
         """When the trace is to be copied again."""
         self._said: list[str] = []
@@ -393,7 +393,7 @@ class ExplorerRoom:
 
     @property
     def idle(self) -> Mapping[str, Callable[[], bool]]:
-        """The trace goes on while nobody asks."""
+        """The trace continues while nobody asks."""
         return {_RUN: self._trace_on}
 
     def close(self) -> None:
@@ -505,7 +505,7 @@ class ExplorerRoom:
         return self._state(run)
 
     def _command(self, given: Given) -> Answer:
-        """Carry out a command of the debugger; the answer has what it says, and where the run stands then."""
+        """Execute a command of the debugger; the answer has what it says, and where the run stands then."""
         run = self._here
         words = given.text("text").split()
         if not words:

@@ -41,11 +41,11 @@ class ListedInstruction(NamedTuple):
 
 
 class ListedCode(Protocol):
-    """Instructions by number from 0 on."""
+    """Instructions by number starting at 0."""
 
     @property
     def coloured(self) -> bool:
-        """Whether the texts are microcode, whose words have colours."""
+        """True if the texts are microcode, whose words have colours."""
 
     def __len__(self) -> int: ...
 
@@ -145,7 +145,7 @@ _FILE, _LINE, _INSTRUCTION = "file", "line", "instruction"
 
 
 class CodeListing:
-    """Rows, each the name of a file, a source line or an instruction, by number from 0 on."""
+    """Rows, each the name of a file, a source line or an instruction, by number starting at 0."""
 
     def __init__(self, code: ListedCode) -> None:
         self._code = code

@@ -134,7 +134,7 @@ class WholeField:
         return f"a whole number from {self.least} to {self.most}"
 
     def holds(self, value: object) -> bool:
-        """Whether a value is one of these."""
+        """Return whether a value is one of these."""
         return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
 
 
@@ -152,13 +152,13 @@ class RealField:
         return f"a number from {self.least:g} to {self.most:g}"
 
     def holds(self, value: object) -> bool:
-        """Whether a value is one of these; NaN is in no range."""
+        """Return whether a value is one of these; NaN is in no range."""
         return isinstance(value, int | float) and not isinstance(value, bool) and self.least <= value <= self.most
 
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text of so many characters at most, or one of some words."""
+    """A text of this many characters at most, or one of some words."""
 
     longest: int = 200
     words: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ class TextField:
         return f"one of {', '.join(self.words)}" if self.words else f"a text of {self.longest} characters at most"
 
     def holds(self, value: object) -> bool:
-        """Whether a value is one of these."""
+        """Return whether a value is one of these."""
         return isinstance(value, str) and len(value) <= self.longest and (not self.words or value in self.words)
 
 
@@ -224,11 +224,11 @@ class PageRequest:
     thread: str = ""
     """The name of the thread that answers; empty where the answer takes no time, and is given while others work."""
     latest: bool = False
-    """Whether one that still waits is dropped when another one comes."""
+    """True if one that still waits is dropped when another one comes."""
 
 
 class PageRoom(Protocol):
-    """A part of the page with a state of its own, for one page."""
+    """A part of the page with a separate state, for one page."""
 
     @property
     def requests(self) -> Mapping[str, PageRequest]:

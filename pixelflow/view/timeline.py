@@ -1,4 +1,4 @@
-"""Levels of detail: a trace as columns from which any window is drawn in so many pixels, however long the run is.
+"""Levels of detail: a trace as columns from which any window is drawn in this many pixels, however long the run is.
 
 Spans of a row do not overlap, so the cycles that are covered before a cycle are a sum that is looked up: each pixel
 says exactly how much of it was busy, and how much of it was waited. Where a window holds few spans they are given
@@ -31,7 +31,7 @@ class SpanLevels:
     ends: NDArray[np.int64]
     labels: NDArray[np.int64]
     waits: NDArray[np.bool_]
-    """Whether a span is of waiting."""
+    """True if a span is of waiting."""
 
     @cached_property
     def _covered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -115,7 +115,7 @@ class CounterLevels:
 
 
 class Levels:
-    """A trace as it was at one time: copies, so that it may go on while others look at these."""
+    """A trace as it was at one time: copies, so that it may continue while others look at these."""
 
     def __init__(self, trace: Trace, known: int) -> None:
         self.known = known

@@ -1,7 +1,7 @@
 """The run explorer as a widget: the page's own files and rooms, over the messages of a notebook (extra `notebook`).
 
 A request of the page is a custom message ``{"ask": TEXT}``; each answer is one with the bytes that a web socket would
-take. All views of one widget look at one run, which stands at one cycle.
+take. All views of one widget look at one run, which is at one cycle.
 """
 
 from __future__ import annotations

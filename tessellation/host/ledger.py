@@ -99,7 +99,7 @@ def balance(
 
 
 def _total(samples: Iterable[int]) -> Amounts:
-    """Return what patches of so many samples along a side take."""
+    """Return what patches of this many samples along a side take."""
     counts = list(samples)
     return Amounts(len(counts), sum(map(blocks_of, counts)), sum(k * k for k in counts))
 
@@ -144,7 +144,7 @@ def _returned(
 
 
 def _lanes(placements: Sequence[Placement], sides: Sequence[int], array: ArrayConfig) -> list[np.ndarray]:
-    """Return the lanes of the square of each patch, which has so many PEs a side."""
+    """Return the lanes of the square of each patch, which has this many PEs a side."""
     found: dict[int, np.ndarray] = {}
     for side in set(sides):
         members = [index for index, each in enumerate(sides) if each == side]

@@ -84,7 +84,7 @@ class PatchManager:
         method: Method | None = None,
         passes: int | None = None,
     ) -> None:
-        """Create storage for so many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.
+        """Create storage for this many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.
 
         ``passes`` are the most of a tessellation: what finds no room in them is tessellated on the GPs (4.1).
         Raises InputError for a degree that the machine cannot do, an unknown library, and where the node has not as
@@ -168,7 +168,7 @@ class PatchManager:
         return choice
 
     def mark_all(self, samples: Sequence[int]) -> None:
-        """Mark patches with so many samples each, in the order in which they were added; 0 leaves one out.
+        """Mark patches with this many samples each, in the order in which they were added; 0 leaves one out.
 
         Marks from before are taken away. Raises InputError for other numbers than 0 and 2 to 16.
         """

@@ -135,7 +135,7 @@ class PatchServer(PatchManager):
         return sum(delivery.run.cycles for delivery in self.deliveries)
 
     def share(self, client: int) -> tuple[PatchHandle, ...]:
-        """Return the patches of the last tessellation whose samples are in a client's memory; clients from 0 on."""
+        """Return the patches of the last tessellation whose samples are in a client's memory; clients starting at 0."""
         placed = (place for plan in self.plans for place in plan.work.placements)
         numbers = sorted(place.patch for place in placed if place.module % self.clients == client)
         return tuple(self.handles[number] for number in numbers)

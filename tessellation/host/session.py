@@ -336,7 +336,7 @@ def check_nets(patches: list[Patch], first: int = 0) -> None:
 #
 # One of the appendix's ways, procedures of `texture/caching.mc`, writes what every PE has found to an area of its
 # module:
-# after each pass by a program of its own, or beside the computation of the next pass. The last pass has no next one.
+# after each pass by a separate program, or beside the computation of the next pass. The last pass has no next one.
 # Later, procedures of the way back bring it into the PEs again.
 
 
@@ -481,8 +481,8 @@ def new_session(config: NodeConfig, engine: str, library: FloatLibrary, method: 
 
 # Tessellation on the GPs: of patches that find no room on the array (thesis 4.1), at the rate of chapter 1.
 #
-# A GP is no part of the simulated machine here: its samples are those of 64-bit floats, rounded once, and its time is a
-# *formula*, the operations of section 5 at 240 million a second, the peak of chapter 1.
+# A GP is not a part of the simulated machine here: its samples are those of 64-bit floats, rounded once, and its time
+# is a *formula*, the operations of section 5 at 240 million a second, the peak of chapter 1.
 
 
 GP_FLOPS = 240e6
@@ -505,7 +505,7 @@ def gp_cycles(patches: Sequence[Patch], marked: Mapping[int, int], config: NodeC
 
 
 def cycles_of_gps(operations: int, config: NodeConfig) -> float:
-    """Return, by formula, the node's cycles in which its GPs do so many float operations, shared alike."""
+    """Return, by formula, the node's cycles in which its GPs do this many float operations, shared alike."""
     return operations / (GP_FLOPS * config.gni.gp_count) * config.clock_mhz * 1e6
 
 

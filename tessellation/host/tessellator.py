@@ -132,7 +132,7 @@ class TrimAccount:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Name and text of each fact; without a name it goes on from the one before."""
+        """Name and text of each fact; without a name it continues from the one before."""
         trims = f"{counted(self.loops, 'loop')} of {plural(self.patches, 'patch')}"
         outside = f"{number(self.outside)} of {counted(self.samples, 'sample')} outside"
         return (
@@ -365,7 +365,7 @@ def tessellate(
     of ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns where the control
     points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
     the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
-    ``textures`` are pictures by name, uint8[row, column, rgba], that lie in texture memory beside the patches.
+    ``textures`` are pictures by name, uint8[row, column, rgba], that are in texture memory beside the patches.
     ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
     others can subscribe to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
     in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count

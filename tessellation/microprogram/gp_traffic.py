@@ -140,7 +140,7 @@ class Returned:
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The modules that can send at the same time, each to a GP of its own: one bit each, group after group."""
+        """The modules that can send at the same time, each to a separate GP: one bit each, group after group."""
         numbers = self._numbers
         return tuple(
             reduce(or_, (1 << module for module in numbers[first : first + self.gps]))

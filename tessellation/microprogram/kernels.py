@@ -266,7 +266,7 @@ def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:
             builder.emit("OR", Register.S, long[index])
         builder.emit("CMP", Register.S, Imm(1))
         builder.emit("LD", Register.S, long[dropped - 1])
-        # Carries above half, and at half where the kept part is odd or anything lies below.
+        # Carries above half, and at half where the kept part is odd or anything is below.
         builder.emit("ADC", Register.S, Imm(0x7F))
         for index in range(FLOAT_BYTES):
             builder.emit("LD", Register.R, long[dropped + index])
@@ -297,8 +297,8 @@ class Trims:
     and form an edge function for each (`surface/trims/`). The LEE broadcasts it, as for the edges of triangles (2.2.2):
     a PE of the patch in one of the rows that the segment spans toggles a byte where the function is not negative. That
     is executed while the first control values are on their way. In the end PEs that counted an even number, whose
-    samples lie outside, get a pattern that is no number in place of their normal, so that it goes wherever results go.
-    All of this is invented: of trimmed patches "there are significant hurdles that must still be resolved" (5.1).
+    samples lie outside, get a pattern that is not a number in place of their normal, so that it goes wherever results
+    go. All of this is invented: of trimmed patches "there are significant hurdles that must still be resolved" (5.1).
     """
 
     memory: MemoryMap
@@ -313,7 +313,7 @@ class Trims:
         """Emit the count: 3 cycles, 10 a trimmed patch and 16 a segment that a row of samples meets; all PEs are
         enabled after.
 
-        Samples on the side u = 1 that lie on such a segment take 12 more.
+        Samples on the side u = 1 that are on such a segment take 12 more.
         """
         if not self.polygons:
             return

@@ -1,4 +1,4 @@
-"""How passes are carried out: the ways of control points, results and database, and the order of work."""
+"""How passes are executed: the ways of control points, results and database, and the order of work."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def schedule_named(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How passes are carried out. Raises InputError for a name, or a number of sends, that does not exist."""
+    """How passes are executed. Raises InputError for a name, or a number of sends, that does not exist."""
 
     control_points: str = "texture"
     schedule: str = "thesis"
@@ -186,16 +186,16 @@ class Method:
     gps: int | None = None
     """GPs that take results; None is 1 in the schedule of the thesis, and all of a node in that of shared columns."""
     exclusive: bool = False
-    """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
+    """True if base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
     """How results are kept in texture memory after a pass; None where they are not."""
     kept: str | None = None
     """When that is done, of `KEPT`: after the pass (None becomes that), or beside the next one, where PEs have 40 bytes
     left. None where results are not kept."""
     transfers: str = "beside"
-    """Whether control values come beside the computation on those before, or apart from it."""
+    """True if control values come beside the computation on those before, or apart from it."""
     alternate: bool = True
-    """Whether EMCs take turns between banks, where the schedule lets them."""
+    """True if EMCs take turns between banks, where the schedule lets them."""
 
     normals: str = "fixed"
     """With sums in fixed point: normals by a reciprocal root in fixed point too, or by the library's floats."""
@@ -317,7 +317,8 @@ class Method:
         return SINGLE if self.single_database else StoredFormat(self.mantissa_bytes + 1)
 
     def trimmed(self, patch: Patch, number: int) -> TrimPolygon | None:
-        """Return the segments of a patch's trim, None for a whole patch; ``number`` is that of the patch, from 0 on.
+        """Return the segments of a patch's trim, None for a whole patch; ``number`` is that of the patch, starting at
+        0.
 
         Raises InputError where loops cross or touch.
         """
@@ -330,7 +331,7 @@ class Method:
         return fitting_map(*counts, extra=extra_memory(size) if self.shares_columns else (), value_bytes=size)
 
     def both_banks(self, config: NodeConfig) -> bool:
-        """Whether the database lies in both banks; its EMCs must then be even in number, to take turns."""
+        """Return whether the database is in both banks; its EMCs must then be even in number, to take turns."""
         return self.alternate and self.shares_columns and config.array.emcs_per_module % 2 == 0
 
     def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
@@ -355,7 +356,7 @@ class Method:
 
     @property
     def raster(self) -> bool:
-        """Whether patches are placed in rows, which the computed addresses of the schedule of shared columns need."""
+        """True if patches are placed in rows, which the computed addresses of the schedule of shared columns need."""
         return self.shares_columns
 
     def refusal(self, patch: Patch) -> str | None:

@@ -147,13 +147,13 @@ class Plan:
     buffer: int = 0
     """The area of GP memory that takes the results."""
     last: bool = True
-    """Whether the results have left at the end of the pass; else they do during the next."""
+    """True if the results have left at the end of the pass; else they do during the next."""
     fixed: bool = False
-    """Whether its sums are in fixed point."""
+    """True if its sums are in fixed point."""
     keeps: KeptPass | None = None
     """What this pass writes to texture memory of the one before it."""
     taken: bool = False
-    """Whether somebody else takes the results away once the pass has ended."""
+    """True if somebody else takes the results away once the pass has ended."""
 
     def written(self, gone: int = 0) -> WrittenPass:
         """Return where the results are, for their write-back."""

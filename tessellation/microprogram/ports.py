@@ -20,7 +20,7 @@ FREE, ARRIVED = 0, 1
 """Semaphores: the ports may be used by the TASICs; a batch is in the ports."""
 
 ADDRESS_PLACE = Mem(OUTPUT_PORT)
-"""The base address lies in the first bytes of the output port, from which PEs send it."""
+"""The base address is in the first bytes of the output port, from which PEs send it."""
 
 PORT_START = 4
 """Where results begin in the output port: past the base address, as TAS_MemRdGp4 wants it."""
@@ -128,7 +128,7 @@ def enable_quadrant(builder: Builder, placement: Placement) -> None:
 # writes go there: the EMCs fill the ports, the texture stream writes a part beside their arithmetic, and at the next
 # of a
 # few places the EMCs look whether that part is done and set the marks for another. Where a part is not done yet, they
-# wait, which is a stage of its own.
+# wait, which is a separate stage.
 
 
 _DATA_BYTES, _SPARE_BYTES = 32, 8
@@ -194,7 +194,7 @@ class Keeping:
             builder.call(f"cache_{self._kept.area.way}_tasic")
 
     def emit(self, builder: Builder, chance: Chance, then: Stage) -> None:
-        """Emit the parts that are due at this place, all PEs enabled before and after; ``then`` is what goes on."""
+        """Emit the parts that are due at this place, all PEs enabled before and after; ``then`` is what continues."""
         if self._kept is None or not self._left or self._left[0][1] > chance:
             return
         while self._left and self._left[0][1] <= chance:

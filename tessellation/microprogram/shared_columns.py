@@ -60,7 +60,7 @@ class Banks:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Patches side by side whose base addresses are a * x + b * y + c for all y from ``y`` on."""
+    """Patches side by side whose base addresses are a * x + b * y + c for all y starting at ``y``."""
 
     y: int
     a: int

@@ -32,7 +32,9 @@ _LEAST = 3
 
 @dataclass(frozen=True, slots=True)
 class WrittenFloat:
-    """A float that is written back: its place in PE memory, and the first read (from 0 on) beside which it can go."""
+    """A float that is written back: its place in PE memory, and the first read (starting at 0) beside which it can
+    go.
+    """
 
     place: int
     ready: int = 0
@@ -78,7 +80,7 @@ class WriteBack:
         apart: bool = False,
         keeping: Keeping | None = None,
     ) -> None:
-        """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has so many reads.
+        """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has this many reads.
 
         ``most`` are the bytes of the largest part: what goes in about the time of the arithmetic from read to read.
         Floats of its own that are longer than binary32 are rounded on their way to the port, in PE memory at
@@ -145,7 +147,7 @@ class WriteBack:
 
     @property
     def rest(self) -> bool:
-        """Whether something leaves after the last read."""
+        """True if something leaves after the last read."""
         return bool(self._left)
 
     def emit_ahead(self, builder: Builder) -> None:

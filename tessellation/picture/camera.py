@@ -1,4 +1,4 @@
-"""A camera: one that stands at a place, or one that is set up so that a whole model is in the picture."""
+"""A camera: one that is at a place, or one that is set up so that a whole model is in the picture."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _APART = 1e-9
 class View:
     """Where the camera stands, and the picture's size in pixels.
 
-    With ``eye`` and ``look_at`` it stands at the one and looks at the other, in the model's coordinates; what lies
+    With ``eye`` and ``look_at`` it is at the one and looks at the other, in the model's coordinates; what lies
     nearer than ``near`` along the view is cut away, and without one what is nearer than a hundredth of the model's
     extent. Else it looks from degrees around the z axis and above the floor, and has moved back until all of the model
     is in the picture. ``zoom`` magnifies the picture around its middle, from that place.
@@ -123,7 +123,7 @@ class Standpoint:
     """A camera before a model, or in the midst of it, and which depths become 0 and 1.
 
     The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are depths as it gives them, near and far.
-    Nothing is drawn that is nearer than ``near``, a distance as the camera sees it: 0 where all lies before the eye.
+    Nothing is drawn that is nearer than ``near``, a distance as the camera sees it: 0 where all is before the eye.
     """
 
     origin: np.ndarray
@@ -204,7 +204,7 @@ def axes_along(back: np.ndarray) -> np.ndarray:
 
 
 def _standing(view: View, origin: np.ndarray, extent: float) -> Camera:
-    """Return the camera that stands where a view says; raises InputError where that is no direction."""
+    """Return the camera that stands where a view says; raises InputError where that is not a direction."""
     eye, look_at = view.eye, view.look_at
     if eye is None or look_at is None or not apart(eye, look_at):
         hint = "eye says where it stands, look_at another place, which is in the middle of the picture"
@@ -265,7 +265,7 @@ def _filled(camera: Camera, points: np.ndarray) -> float:
 def _fitted(points: np.ndarray, axes: np.ndarray, focal: float, width: int, height: int) -> Camera:
     """Return the nearest camera that has all points within the margins.
 
-    With t the tangent of the angle between the view and a margin, a point (x, z) lies between both margins of an eye at
+    With t the tangent of the angle between the view and a margin, a point (x, z) is between both margins of an eye at
     (u, w) where x - u and u - x are at most t (w - z). So w is at least (max(x + t z) + max(t z - x)) / 2t, and of the
     places u that are left the middle one is taken.
     """
@@ -285,7 +285,7 @@ _UNIT = 2.0**-24
 """The relative error of one operation that is rounded to nearest, in float32."""
 
 _LEAST_SPAN = 2.0**-20
-"""Depths are spread over at least this share of the nearest one: what lies at one distance is seen as flat."""
+"""Depths are spread over at least this share of the nearest one: what is at one distance is seen as flat."""
 
 
 @dataclass(frozen=True, slots=True)

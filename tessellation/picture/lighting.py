@@ -92,7 +92,7 @@ def _planes(reach: float, near: float) -> tuple[Callable[[Floats], Floats], ...]
 def _cut(
     polygon: list[tuple[Floats, Floats]], plane: Callable[[Floats], Floats], near: float | None
 ) -> list[tuple[Floats, Floats]]:
-    """Return what of a convex polygon lies on the inner side; ``near`` is the distance of a plane of one distance."""
+    """Return what of a convex polygon is on the inner side; ``near`` is the distance of a plane of one distance."""
     away = [float(plane(corner)) for corner, _ in polygon]
     found = []
     for at, here in enumerate(away):

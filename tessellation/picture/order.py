@@ -60,9 +60,11 @@ class SceneSource:
     """Is told what a user should know of the files."""
     watch: Callable[[Node], None] | None = None
     mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
-    """Makes a mesh of patches, at so many samples along u and along v, instead of a node."""
+    """Makes a mesh of patches, at this many samples along u and along v, instead of a node."""
     require: Callable[[Sequence[tuple[str, State]], int], None] | None = None
-    """Refuses, before any work, names and states of draws, at so many samples a pixel, that a machine does not draw."""
+    """Refuses, before any work, names and states of draws, at this many samples a pixel, that a machine does not
+    draw.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +84,5 @@ class PictureOrder(Generic[Loaded]):
     projection: str = "host"
 
     def load(self, mesher: Callable[[Sequence[Patch], int], Mesh] | None = None) -> Loaded:
-        """Make the scene, by another ``mesher`` than a node; raises InputError for what is no scene."""
+        """Make the scene, by another ``mesher`` than a node; raises InputError for what is not a scene."""
         return self.loader(self.scene, replace(self.source, mesher=mesher))

@@ -118,7 +118,7 @@ def require_pillow() -> None:
 
 
 def _triangles(screen: np.ndarray, depth: np.ndarray, corners: np.ndarray) -> ScreenTriangles:
-    """Return triangles without colours, which are worked out where they are seen."""
+    """Return triangles without colours, which are computed where they are seen."""
     return snap(screen[corners], depth[corners], np.zeros((*corners.shape, 3), np.uint8))
 
 

@@ -151,7 +151,7 @@ def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, ras
 
 
 def _cut(queue: Sequence[Marked], capacity: int) -> list[list[Marked]]:
-    """Cut patches, large ones first, into passes of so many blocks."""
+    """Cut patches, large ones first, into passes of this many blocks."""
     passes: list[list[Marked]] = []
     used = capacity
     for each in queue:

@@ -58,7 +58,7 @@ class Stage(StrEnum):
 
     @staticmethod
     def read(number: int) -> str:
-        """Return the name of the stage in which the texture stream makes the transfer of that number, from 1 on."""
+        """Return the name of the stage in which the texture stream makes the transfer of that number, starting at 1."""
         return f"read {number}"
 
 
@@ -159,7 +159,7 @@ def batch_count(rows: int, columns: int, batch_values: int = BATCH_VALUES) -> in
 def point_batches(
     rows: int, columns: int, *, reordered: bool = False, batch_values: int = BATCH_VALUES
 ) -> tuple[int, ...]:
-    """Return the batch, from 0 on, with whose arithmetic each coordinate of the points is complete."""
+    """Return the batch, starting at 0, with whose arithmetic each coordinate of the points is complete."""
     points = [work for work in surface_order(rows, columns, reordered=reordered) if work.surface is Surface.POINT]
     return tuple((work.first + work.rows * work.columns - 1) // batch_values for work in points)
 
@@ -255,7 +255,7 @@ class StoredFormat:
         return float_patterns(values, self.value_bytes - 1)
 
     def packed(self, patterns: np.ndarray, run_bytes: int = BATCH_BYTES) -> np.ndarray:
-        """Return patterns uint64[n] as words, uint32: run after run of so many bytes, with whole values in each."""
+        """Return patterns uint64[n] as words, uint32: run after run of this many bytes, with whole values in each."""
         each = self.fitting(run_bytes)
         if self.value_bytes == FLOAT_BYTES:  # a value is a word
             words = np.zeros(-(-len(patterns) // each) * each, np.uint32)
@@ -322,7 +322,7 @@ def groups_of(columns: int) -> int:
 
 
 def reads_of(batches: int) -> int:
-    """Return the transfers of a pass whose patches take so many units of 32 bytes."""
+    """Return the transfers of a pass whose patches take this many units of 32 bytes."""
     return batches // _BATCHES
 
 
@@ -338,7 +338,7 @@ def share_values(memory: MemoryMap) -> int:
 
 
 def point_reads(memory: MemoryMap, stored: StoredFormat = SINGLE) -> tuple[int, ...]:
-    """Return the transfer, from 0 on, after whose arithmetic each coordinate of the points is complete."""
+    """Return the transfer, starting at 0, after whose arithmetic each coordinate of the points is complete."""
     return tuple((end - 1) // stored.fitting(SHARE_BYTES) for end in _ends(memory)[: len(AXES)])
 
 

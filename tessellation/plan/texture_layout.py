@@ -28,13 +28,13 @@ from tessellation.plan.memory_map import BATCH_BYTES
 
 # Where the results of a pass lie in texture memory, by each way of appendix B (thesis 4.3 and appendix B).
 #
-# A base address lies on a boundary of the next power of two of what the generator counts from it. Of four PEs three
+# A base address is on a boundary of the next power of two of what the generator counts from it. Of four PEs three
 # give
 # a word of every SDRAM, so that a base for three words takes four places: a quarter of them stays empty. Of eight PEs,
 # with three words in either bank, these are the appendix's six items in the room of eight. The way `split` breaks them
 # into 4 + 2, two words a bank from one base and one from another, and leaves nothing empty.
 #
-# Cells are those of one SDRAM, of four bytes: every word of all eight lies at the same. Where an area begins is
+# Cells are those of one SDRAM, of four bytes: every word of all eight is at the same. Where an area begins is
 # chosen by
 # who keeps the results; the addresses inside it are those of `texture/caching.mc`, and differ from module to module
 # by a
@@ -73,7 +73,7 @@ class ResultArea:
 
     @property
     def both_banks(self) -> bool:
-        """Whether the same cells of the second bank belong to it."""
+        """True if the same cells of the second bank belong to it."""
         return self.way in FAR_WAYS
 
     @property
@@ -255,11 +255,11 @@ class TextureSpace:
 
     @property
     def modules(self) -> int:
-        """Modules, each with a memory of its own."""
+        """Modules, each with a separate memory."""
         return len(self._owners)
 
     def part(self, rows: int, columns: int) -> str:
-        """Return how many texels a letter of a map of so many rows and columns stands for."""
+        """Return how many texels a letter of a map of this many rows and columns stands for."""
         down, across = self._places.shape
         high, wide = down // min(rows, down) * self._tile[0], across // min(columns, across) * self._tile[1]
         return f"{wide}x{high}"
@@ -326,7 +326,7 @@ class Stored:
 
 
 def slot_bytes(batches: int) -> int:
-    """Return the bytes that a patch of so many batches takes: 512 for the 480 of a bicubic one."""
+    """Return the bytes that a patch of this many batches takes: 512 for the 480 of a bicubic one."""
     return BATCH_BYTES * (1 << (batches - 1).bit_length())
 
 
@@ -426,7 +426,7 @@ class TextureDatabase:
         ]
 
     def replace(self, stored: Stored, values: np.ndarray) -> Stored:
-        """Put other values of a patch where it lies, or where they take another size in a place of their own.
+        """Put other values of a patch where it lies, or where they take another size in a separate place.
 
         Returns where they are; the former place is free then. Raises InputError where a module has no room left.
         """

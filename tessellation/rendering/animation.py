@@ -36,7 +36,7 @@ from tessellation.sampling import SampleChoice
 # After the last pass of the next frame its results are in PE memory, where the pixels of this frame are to be. They are
 # copied into the output ports once, and while the EIGC draws region after region the TIGC sends them to the GPs,
 # part by
-# part. How much goes beside a region is worked out from its triangles before it is drawn: as many bytes as the path
+# part. How much goes beside a region is computed from its triangles before it is drawn: as many bytes as the path
 # takes in the least that so many triangles take. What is left after the last region leaves alone.
 
 
@@ -212,7 +212,7 @@ class AnimatedFrame:
     loading: int = 0
     """Cycles in which its textures were loaded, once for all frames: in none of the others."""
     same: bool = True
-    """Whether every pixel is the reference's."""
+    """True if every pixel is the reference's."""
 
     @property
     def scan(self) -> int:

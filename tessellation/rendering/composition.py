@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class FrameRecords(Protocol):
-    """The records of a frame; where they lie in image composition memory is ``place``, None for one node alone."""
+    """The records of a frame; where they are in image composition memory is ``place``, None for one node alone."""
 
     @property
     def size(self) -> int:
@@ -109,7 +109,7 @@ class FinishedRecords:
         return region_program(self._data, region, self._frame.background, place)
 
     def read(self, node: Node, place: int | None) -> np.ndarray:
-        """Return what lies at ``place``: uint8[byte, lane]."""
+        """Return what is at ``place``: uint8[byte, lane]."""
         if place is None:
             raise ValueError("finished records are there to be sent")
         return node.read_memory(place, self.size)
@@ -258,7 +258,7 @@ def finishing_program(place: int, samples: int) -> Program:
 # A picture drawn by nodes with roles: rasterizers, shaders, and the frame buffer that gets finished pixels.
 #
 # Each node is simulated by itself, region after region and sample after sample. What a rasterizer leaves in image
-# composition memory is merged with what the others leave there, and lies in the shader's when that begins. How long all
+# composition memory is merged with what the others leave there, and is in the shader's when that begins. How long all
 # that takes together, with waits, the network says (`network.py`), from what each node has executed.
 
 
@@ -386,7 +386,7 @@ class _Drawing:
         return depths, node.read_memory(place, PIXEL_BYTES).T
 
     def _slot(self, turn: int) -> int | None:
-        """Return where a record lies in image composition memory, which they fill in turn; None for a node alone."""
+        """Return where a record is in image composition memory, which they fill in turn; None for a node alone."""
         if self.roles.alone:
             return None
         held = self.config.composition.regions_held

@@ -66,7 +66,7 @@ def regions(
     triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)
 ) -> Iterator[Region]:
     """Yield the regions of a screen row by row; a box without any of the ``places`` in a pixel reaches nowhere."""
-    # The first and the last pixel of which a place lies within the box.
+    # The first and the last pixel of which a place is within the box.
     low, high = np.array(places).min(axis=0), np.array(places).max(axis=0)
     first = -((high - triangles.corners.min(axis=1)) // SUBPIXELS)
     last = (triangles.corners.max(axis=1) - low) // SUBPIXELS
@@ -98,7 +98,7 @@ SENT_BYTES = 3 + len(CHANNELS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriangleData:
-    """What the GPs have worked out for all triangles of a picture."""
+    """What the GPs have computed for all triangles of a picture."""
 
     edges: Edges
     planes: Planes
@@ -158,7 +158,7 @@ class PixelMemory:
 
 
 class Around(Protocol):
-    """What goes on beside the drawing of a region."""
+    """What continues beside the drawing of a region."""
 
     def emit_before(self, builder: Builder) -> None:
         """Emit what begins it, before anything is drawn; the stream is the EIGC's before and after."""
@@ -262,7 +262,7 @@ def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range
     register, every = Register.R, range(_QUOTIENT_BYTES)
 
     def less(numerator: Mem, to: Range | None = None) -> None:
-        """Emit numerator less divisor, or the compare of both; carry where the numerator is no smaller."""
+        """Emit numerator less divisor, or the compare of both; carry where the numerator is not a smaller."""
         for at in every:
             builder.emit("LD", register, numerator[at])
             operation = ("CMP", "CMPC") if to is None else ("SUB", "SBC")

@@ -197,11 +197,11 @@ class WordFrame:
     """The largest distance between triangles and surface on the screen, in pixels, measured."""
     picture: Picture
     same: bool
-    """Whether every pixel is that of the same triangles in 64-bit integers."""
+    """True if every pixel is that of the same triangles in 64-bit integers."""
     library: str
     """Of the tessellation."""
     configuring: int = 0
-    """Cycles of the tessellation in which the LEE was configured: each frame is of a node of its own."""
+    """Cycles of the tessellation in which the LEE was configured: each frame is of a separate node."""
     free: tuple[FreeWork, ...] = ()
     """What of its work has a bound and is in none of the cycles."""
 
@@ -285,7 +285,7 @@ def _drawn(
     config: NodeConfig,
     engine: str,
 ) -> tuple[WordFrame, InstructionWords]:
-    """Return a frame whose patches have so many samples of a side, 0 for none; errors are those of ``judged``."""
+    """Return a frame whose patches have this many samples of a side, 0 for none; errors are those of ``judged``."""
     kept = [at for at, k in enumerate(counts) if k]
     patches, samples = [here.patches[at] for at in kept], [counts[at] for at in kept]
     tessellation, words = generate_words(

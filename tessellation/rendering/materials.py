@@ -1,4 +1,4 @@
-"""What the application and the GPs have worked out of a frame that is shaded later: planes, materials, textures.
+"""What the application and the GPs have computed of a frame that is shaded later: planes, materials, textures.
 
 A material is how records are shaded: with which texture, and whether their values are numerators. It has the number
 that is in a record; 0 is the background. Those that are divided, and those with a texture, follow each other, so that
@@ -69,11 +69,11 @@ class SampleRecord:
     coordinates: bool = False
     block: bool = False
     slopes: bool = False
-    """Whether what is kept of the block are slopes."""
+    """True if what is kept of the block are slopes."""
 
     @property
     def size(self) -> int:
-        """Bytes of PE memory, from byte 0 on."""
+        """Bytes of PE memory, starting at byte 0."""
         if self.coordinates:
             return _GROUPS + GROUP_BYTES * self.groups
         return _GROUPS + (4 if self.divisor else 0)
@@ -130,7 +130,7 @@ def read_record(node: Node, record: SampleRecord) -> np.ndarray:
 
 # Textures in texture memory: where each level lies, and how it comes there from GP memory.
 #
-# One read brings a PE four bytes from each of the eight SDRAMs of its module, each from an address of its own: the four
+# One read brings a PE four bytes from each of the eight SDRAMs of its module, each from a separate address: the four
 # texels around a place in one level of detail, and the four in the next. So the column's lowest bit and the row's
 # choose
 # the SDRAM of a texel, as in thesis 4.3, and levels lie in turn in the lower and in the upper four SDRAMs. What is left
@@ -154,7 +154,7 @@ _GP_START = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class LevelPlace:
-    """Where a level lies in texture space, in words of each of its four SDRAMs; sides are powers of two."""
+    """Where a level is in texture space, in words of each of its four SDRAMs; sides are powers of two."""
 
     half: int
     """0 for the lower four SDRAMs, 1 for the upper four."""
@@ -282,7 +282,7 @@ class Material:
     texture: int | None
     """The number of the texture, where there is one."""
     divided: bool
-    """Whether colours and coordinates are numerators."""
+    """True if colours and coordinates are numerators."""
     bits: int = 0
     """By how many bits numerators of coordinates go up before they are divided: K of the reference."""
     alpha: int | None = None
@@ -419,7 +419,9 @@ def _data(draw: Draw, places: Sequence[tuple[int, int]], textures: Sequence[Text
 
 
 def deferred(state: State) -> bool:
-    """Whether draws in a state can be shaded later: the nearest fragment is all that is seen, or they are sorted."""
+    """Return whether draws in a state can be shaded later: the nearest fragment is all that is seen, or they are
+    sorted.
+    """
     opaque = State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
     return state in (opaque, replace(opaque, blend=Blend.SORTED, depth_write=False))
 

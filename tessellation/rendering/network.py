@@ -26,7 +26,7 @@ from tessellation.commands import MOST_NODES
 #
 # All nodes know one order of all transfers, and each takes part in them in that order: so that no two of them wait for
 # each other. The finished pixels of a region stand after the records of the region that its shader gets next; or before
-# those, where they lie in the place of a record.
+# those, where they are in the place of a record.
 
 
 class Cargo(Enum):
@@ -60,7 +60,7 @@ class Roles:
 
     @property
     def alone(self) -> bool:
-        """Whether one node does everything, so that nothing goes over the network."""
+        """True if one node does everything, so that nothing goes over the network."""
         return self.rasterizers == 1 and not self.shaders
 
     @property
@@ -69,7 +69,7 @@ class Roles:
         return self.rasterizers + self.shaders
 
     def shader_of(self, region: int) -> int:
-        """Return which shader, from 0 on, gets a region."""
+        """Return which shader, starting at 0, gets a region."""
         return region % self.shaders
 
     @property
@@ -128,7 +128,7 @@ def transfers_of(
 #
 # A node has wires from the node before it and to the node after it, and one the other way over which it grants
 # transfers:
-# it does so when the node after it has granted that, when its own part of it lies in image composition memory, and when
+# it does so when the node after it has granted that, when its own part of it is in image composition memory, and when
 # its wires will be free as the first byte comes. Who takes a transfer grants it when there is room. So bytes never stop
 # on their way: a node hands on what comes, merged with its own, and keeps none of it.
 
@@ -167,7 +167,7 @@ class LinkState:
     free_at: int = 0
     """The first cycle in which the wires to the next node are free."""
     passed_on: bool = False
-    """Whether what went last had come from the node before."""
+    """True if what went last had come from the node before."""
     sent: int = 0
     """How many that begin here have begun."""
     sent_bytes: int = 0
@@ -196,11 +196,11 @@ class NodeBox(Box[Spec, State]):
 
     @abstractmethod
     def holds(self, transfer: RegionTransfer) -> bool:
-        """Whether the node's own part of a transfer that goes on from it lies ready."""
+        """Return whether the node's own part of a transfer that continues from it lies ready."""
 
     @abstractmethod
     def has_room(self) -> bool:
-        """Whether the node may take one more transfer than it has granted."""
+        """Return whether the node may take one more transfer than it has granted."""
 
     @abstractmethod
     def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
@@ -208,7 +208,7 @@ class NodeBox(Box[Spec, State]):
 
     @abstractmethod
     def work(self, cycle: Cycle) -> None:
-        """Go on with what the node does beside, as far as it comes in this cycle."""
+        """Continue with what the node does beside, as far as it comes in this cycle."""
 
     @abstractmethod
     def work_until(self) -> int | None:
@@ -349,7 +349,7 @@ class Doing(Enum):
 
     @property
     def waits(self) -> bool:
-        """Whether the node does nothing meanwhile."""
+        """True if the node does nothing meanwhile."""
         return self not in _BUSY
 
 
@@ -389,7 +389,7 @@ class WorkingNode(NodeBox[Spec, Working]):
 
     @abstractmethod
     def following(self, cycle: Cycle) -> tuple[Doing, int] | None:
-        """Return what the node does next and how long that takes; None where it goes on waiting."""
+        """Return what the node does next and how long that takes; None where it continues waiting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,7 +345,7 @@ class LoadedScene(Protocol):
 def picture_by_nodes(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
 
-    With ``emc-words`` it goes on to the words of instructions.
+    With ``emc-words`` it continues to the words of instructions.
 
     Raises UsageError where it was to project what is no patches.
     """

@@ -73,7 +73,7 @@ class Projection:
 
     @classmethod
     def of(cls, standpoint: Standpoint) -> Projection:
-        """Return the constants for a standpoint, worked out in float64.
+        """Return the constants for a standpoint, computed in float64.
 
         Raises InputError for a model so large or small that they could leave the range of binary32.
         """
@@ -303,7 +303,7 @@ def project_samples(
 ) -> tuple[Tessellation, Projected]:
     """Tessellate patches and project every sample on the EMCs, pass by pass.
 
-    The camera must stand before the first pass runs, so the application places it by its own evaluation of the patches
+    The camera must be before the first pass runs, so the application places it by its own evaluation of the patches
     in 64 bits; depths keep clear of 0 and 1 by what rounding may do to them. Arguments are those of `tessellate`.
     Raises InputError as it does, for patches without extent, and where a triangle would have to be cut.
     """

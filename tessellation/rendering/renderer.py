@@ -108,8 +108,8 @@ def render(
     """Draw triangles on a simulated node, or on a ``node`` that is there already.
 
     ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node before it
-    runs. ``beside`` is asked for each region what goes on beside its drawing. ``workers`` simulate the regions, each on
-    a node of its own, unless one of these three says what happens to the one node: that is here. Raises InputError for
+    runs. ``beside`` is asked for each region what continues beside its drawing. ``workers`` simulate the regions, each
+    on a separate node, unless one of these three says what happens to the one node: that is here. Raises InputError for
     a node that does not have a PE for each pixel of a region.
     """
     require_region(config)

@@ -42,7 +42,7 @@ _NEXT_TEXEL = Mem(182)
 _OWN = Mem(186)
 """u and v of this pixel, once the block is in another order."""
 SCRATCH = 194
-"""Up to 239: what lies above is not touched."""
+"""Up to 239: what is above is not touched."""
 _LEVEL_BYTES = 9
 _DEVICE_BYTES = 16
 _ALPHA = 3
@@ -81,7 +81,7 @@ class TexelPrograms:
     builder: Builder
     shaded: ShadedFrame
     block: bool
-    """Whether there are mipmaps, for which four pixels' coordinates are needed."""
+    """True if there are mipmaps, for which four pixels' coordinates are needed."""
 
     @classmethod
     def within(cls, builder: Builder, shaded: ShadedFrame, materials: Sequence[Material]) -> TexelPrograms:
@@ -115,7 +115,7 @@ class TexelPrograms:
         return 4 if self.block else 1
 
     def coordinates(self, groups: Mem, *, divided: bool, bits: int) -> None:
-        """Emit u and v, where enabled, of values from ``groups`` on: quotients, or what they are; ``bits`` is K."""
+        """Emit u and v, where enabled, of values starting at ``groups``: quotients, or what they are; ``bits`` is K."""
         for pixel in range(self._pixels):
             divisor, (u, v) = groups[GROUP_BYTES * pixel], (groups[GROUP_BYTES * pixel + at] for at in (4, 8))
             at = _UV[8 * pixel]

@@ -3,7 +3,7 @@
 One program makes the records of one plane of samples. Depth and coverage are a sample's own; colours and coordinates
 are those of the first of the samples that the triangle covers in the pixel, as the reference has them, so that the last
 values that are stored are the first sample's. Where a triangle is cut out, or has mipmaps at four samples, coordinates
-are worked out apart, in all PEs: a PE gets its neighbours' by PixSwap, whether the triangle covers them or not.
+are computed apart, in all PEs: a PE gets its neighbours' by PixSwap, whether the triangle covers them or not.
 """
 
 from __future__ import annotations
@@ -157,11 +157,11 @@ class RecordDrawing:
         self.builder.emit("STI", self._record.depth, Imm(0))
 
     def cuts(self, draw: DrawData) -> bool:
-        """Whether texels decide now what is kept."""
+        """Return whether texels decide now what is kept."""
         return draw.cutout > 0
 
     def _blocks(self, material: Material) -> bool:
-        """Whether coordinates of four pixels are needed."""
+        """Return whether coordinates of four pixels are needed."""
         return material.texture is not None and self.shaded.textures.textures[material.texture].mipmaps
 
     def _won(self) -> None:

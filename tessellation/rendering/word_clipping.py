@@ -192,7 +192,7 @@ def _power() -> tuple[float, ...]:
 #
 # Sutherland and Hodgman's way, plane after plane, for a convex polygon in every PE at once. All PEs do the same, so a
 # polygon has a slot for each corner that it could have: one more after each plane. Where it is mixed it is turned until
-# slot 0 lies inside and the last slot outside; then the corners outside are consecutive and last. The two edges that
+# slot 0 is inside and the last slot outside; then the corners outside are consecutive and last. The two edges that
 # cross the plane are cut; the first cut takes the places of all corners outside, the second one the new slot. Slots
 # that
 # hold the same corner make triangles without an area, which nobody draws. So a triangle becomes as many triangles as
@@ -236,7 +236,7 @@ class Clipping:
     def of(cls, projection: Projection, points: NDArray[np.float64], near: float) -> Clipping:
         """Return the planes that some of the points, float64[point, xyz], need.
 
-        Whatever is cut by the near plane lies there between the points, so the guard band is judged at that distance
+        Whatever is cut by the near plane is there between the points, so the guard band is judged at that distance
         where some lie before it.
         """
         matrix = projection.matrix.astype(np.float64)
@@ -277,7 +277,7 @@ class _Cut:
 def clip_program(places: WordPlaces, clipping: Clipping, projection: Projection, library: FloatLibrary) -> Program:
     """Return the program that cuts the triangles in the first three slots, and makes corners of all slots.
 
-    A triangle that lies outside of a plane takes the mark away that a cell begins here; see `mark_again`.
+    A triangle that is outside of a plane takes the mark away that a cell begins here; see `mark_again`.
     """
     builder = Builder("triangles cut by planes")
     at = _Cut.after(places)
@@ -317,7 +317,7 @@ def _emit_plane(
     slots: int,
     library: FloatLibrary,
 ) -> None:
-    """Emit the cut of a polygon of so many slots, which has one more after that."""
+    """Emit the cut of a polygon of this many slots, which has one more after that."""
     builder.mark(CLIP_STAGES[0])
     polygon = [places.corners + RECORD_BYTES * slot for slot in range(slots + 1)]
     distances = [at.distances + FLOAT_BYTES * slot for slot in range(slots + 1)]

@@ -94,7 +94,7 @@ def setup_program(places: WordPlaces, width: int, height: int) -> Program:
 
 @cache
 def region_words_program(places: WordPlaces, areas: Areas) -> Program:
-    """Return the program that sends each triangle's words for the region that it is in, and goes on to the next."""
+    """Return the program that sends each triangle's words for the region that it is in, and continues to the next."""
     builder = Builder("words for one region")
     given = {
         "COEF": places.coefficients, "HERE": places.scratch, "SCRATCH": places.region_scratch, "COUNT": size_step(),
@@ -105,7 +105,7 @@ def region_words_program(places: WordPlaces, areas: Areas) -> Program:
     return builder.build()
 
 
-# A tessellation that goes on to instruction words on the EMCs: the third of the thesis's possibilities (3.1.2).
+# A tessellation that continues to instruction words on the EMCs: the third of the thesis's possibilities (3.1.2).
 
 
 _DEPTH_MARGIN = 2.0**-16
@@ -344,7 +344,7 @@ class _WordMaker:
 
 
 def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
-    """Return name and text of each fact; without a name it goes on from the one before."""
+    """Return name and text of each fact; without a name it continues from the one before."""
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in words.cycles_by_stage.items())
     light = words.light
     return (

@@ -194,7 +194,7 @@ def figure_row(
 ) -> Row:
     """Return the row of ``FIGURES[name]``."""
     figure = FIGURES[name]
-    # The section says where in its chapter; an appendix is a table of its own.
+    # The section says where in its chapter; an appendix is a separate table.
     item = f"{name} ({figure.section})" if figure.section[0].isdigit() else name
     return row(
         item, figure.value, formula, measured, basis, *notes,

@@ -48,7 +48,7 @@ class RoutineCycles:
     divide: int
 
     def of(self, operations: Operations) -> int:
-        """Return the cycles of so many operations."""
+        """Return the cycles of this many operations."""
         return (
             operations.multiplies * self.multiply
             + operations.adds * self.add
@@ -62,7 +62,7 @@ THESIS_CYCLES = RoutineCycles(multiply=253, add=390, root=698, divide=704)
 
 
 def address_cycles(patches: int) -> int:
-    """Return the cycles to load the base addresses of so many patches (table 3)."""
+    """Return the cycles to load the base addresses of this many patches (table 3)."""
     return ADDRESS_CYCLES * patches
 
 

@@ -278,7 +278,7 @@ def whole_pass(n: int, costs: LibraryCosts) -> Derivation:
 def pass_prediction(
     config: NodeConfig, n: int, patches: int, costs: LibraryCosts, sizes: tuple[int, ...] = (4,)
 ) -> Derivation:
-    """Return the cycles of a pass of n x n nets with so many patches of those sample counts, without LEE set-up.
+    """Return the cycles of a pass of n x n nets with this many patches of those sample counts, without LEE set-up.
 
     The first transfer, or the Bernstein values beside it, counts whole: words from the EMCs' stream to the TASICs and
     back, the bytes of an address, then the reads and what is sent of each. Each later one runs beside the spread and
@@ -332,7 +332,7 @@ def address(config: NodeConfig) -> Derivation:
 
 
 def bernstein(config: NodeConfig, samples: int, *counts: tuple[int, ...]) -> Derivation:
-    """Return the cycles to load Bernstein values in each direction of ``counts``, for so many rows or columns.
+    """Return the cycles to load Bernstein values in each direction of ``counts``, for this many rows or columns.
 
     A row or column is selected by a byte of its PEs; then each of its values is loaded.
     """

@@ -32,7 +32,7 @@ from tessellation.surface.reference import LIMIT, PatchSamples
 # A tessellation in binary32 by numpy: the operations of section 4.1.3 in their order, each rounded to nearest even.
 #
 # It shares no line with the machine: Bernstein values are rounded here from exact fractions, and the arithmetic is that
-# of the host's processor. So every bit of a pass must be the one that stands here, whatever library and schedule,
+# of the host's processor. So every bit of a pass must be the one that is here, whatever library and schedule,
 # unless
 # a routine rounds wrongly, a value is another one, or something is done in another order.
 
@@ -471,7 +471,7 @@ def to_gps(bench: ThesisBench) -> list[Check]:
 
 
 def caching(bench: ThesisBench) -> list[Check]:
-    """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a place of its own."""
+    """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a separate place."""
     checks = [
         _same_bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS

@@ -1,6 +1,6 @@
 """The tables and figures of Keller's thesis (UNC TR95-043) as data.
 
-What is known to be wrong in them stands in `notes.py`. Only reports and tests read this file: no published number is an
+What is known to be wrong in them is in `notes.py`. Only reports and tests read this file: no published number is an
 input to the machine.
 """
 

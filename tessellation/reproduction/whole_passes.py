@@ -117,7 +117,7 @@ def milliseconds_of(cycles: int, config: NodeConfig = THESIS) -> float:
 
 
 def _milliseconds(config: NodeConfig, cycles: Derivation) -> Derivation:
-    """Return the machine time that is predicted for so many cycles."""
+    """Return the machine time that is predicted for this many cycles."""
     return ratio("cycles / (1000 * clock)", cycles, clock=config.clock_mhz)
 
 

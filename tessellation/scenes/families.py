@@ -63,7 +63,7 @@ def layers(
 
 
 def volumes(width: int, height: int, *, count: int, size: float, seed: int = 1) -> list[Draw]:
-    """Return shadow volumes, and the shade of what lies within them: boxes that only count in the stencil.
+    """Return shadow volumes, and the shade of what is within them: boxes that only count in the stencil.
 
     Each volume is a convex outline ``size`` pixels across between two depths. Its far side counts up where it is hidden
     and its near side down (the far side's test is the one of Carmack's reverse); what is left with a count is darkened.

@@ -58,7 +58,7 @@ def whole(low: int, high: int) -> ValueKind:
 
 
 def several(count: int, each: ValueKind) -> ValueKind:
-    """Return the kind of lists of so many values of a kind."""
+    """Return the kind of lists of this many values of a kind."""
     return ValueKind(
         f"{count} of {each.text}",
         lambda value: isinstance(value, list) and len(value) == count and all(each.holds(one) for one in value),
@@ -310,7 +310,7 @@ def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
 # elevation = 24.0
 # field_of_view = 28.0
 # zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
-# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: it stands here, and
+# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: it is here, and
 # # look_at = [0, 0, 1]          #   looks here; triangles are cut
 # # near = 0.05                  #   where they come so near (default: a hundredth of all bodies' extent)
 # [[camera.at]]                  # with `frames = 60` at the top: what the camera has come to at a
@@ -328,8 +328,8 @@ def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
 # size = 1.0                     # its longest extent; without, as it is
 # turn = 30.0                    # degrees around z
 # grid = [4, 3]                  # copies along x and y
-# spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
-# turns = 12.0                   #   each turned by so many degrees more than the one before it
+# spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), starting at `place`
+# turns = 12.0                   #   each turned by this many degrees more than the one before it
 # colour = [0.66, 0.37, 0.21]    # linear red, green, blue; or bytes [212, 162, 125]; or a name: "brown"
 # flat = false                   # one colour a triangle
 # blend = "over"                 # replace, over, add, multiply, sorted
@@ -358,7 +358,7 @@ QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.to
 """Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
 
 SCENES = {path.stem: path for path in sorted(_DATA.rglob("*.toml"))}
-"""Scene files that ship here by name, those of cameras that move in a folder of their own."""
+"""Scene files that ship here by name, those of cameras that move in a separate folder."""
 
 _LARGEST_SIDE = 4096
 _MOST_COPIES = 10000
@@ -441,10 +441,10 @@ class SceneFile:
     generated: tuple[Generated, ...] = ()
     folder: Path = Path()
     affine: bool = False
-    """Whether colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
+    """True if colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
     def view_at(self, frame: int) -> View:
-        """Return how the scene is seen in a frame, from 0 on; raises InputError for one that it does not have."""
+        """Return how the scene is seen in a frame, starting at 0; raises InputError for one that it does not have."""
         if not 0 <= frame < self.frames:
             raise InputError(Fault(f"the scene has no frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
         return view_at(self.view, self.keys, frame)

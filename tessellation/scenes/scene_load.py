@@ -73,7 +73,7 @@ def prepare_scene(name: str, how: SceneSource | None = None, method: Method | No
 
 
 def frames_of(name: str) -> int:
-    """Return how many frames a scene has, without making any; raises InputError for a name that is no scene."""
+    """Return how many frames a scene has, without making any; raises InputError for a name that is not a scene."""
     return _described(name, SceneSource()).frames
 
 
@@ -94,7 +94,7 @@ def _placed(name: str) -> Iterator[None]:
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the files of the user that a scene is made of: the scene file, meshes, patches, textures.
 
-    Raises InputError for a name that is no scene, and for a scene file that cannot be read.
+    Raises InputError for a name that is not a scene, and for a scene file that cannot be read.
     """
     described = _described(name, SceneSource())
     files = [] if name in SCENES or name in MESHES or name in BUILT_IN else [Path(name)]

@@ -51,7 +51,7 @@ def draw_picture(
 ) -> tuple[Picture, Report]:
     """Draw a frame, by a drawer that is told ``more`` besides; return the picture and what it took.
 
-    The report fails where a pixel is not the one of 64-bit integers, unless the machine has an arithmetic of its own.
+    The report fails where a pixel is not the one of 64-bit integers, unless the machine has a separate arithmetic.
     """
     machine, told = order.machine, order.told
     assert machine.draw is not None and machine.commands is not None and machine.commands.drawing is not None

@@ -100,7 +100,7 @@ class Body:
     def placed(self, place: Sequence[float], size: float | None, turn: float) -> Body:
         """Return the body turned around z by degrees, then ``size`` long in its longest direction, then moved.
 
-        It stands on its lowest point, with the middle of its box above ``place``. Without a size it keeps its own.
+        It is on its lowest point, with the middle of its box above ``place``. Without a size it keeps its own.
         """
         placing = Placing.of(self.points, place, size, turn)
         return replace(self, points=placing.applied(self.points), normals=self.normals @ placing.around.T)
@@ -168,7 +168,7 @@ def texture_coordinates(body: Body) -> np.ndarray | None:
 # Every copy of a body has patches of its own, with control points where it stands, since each is seen otherwise; for
 # projection on the EMCs the thesis wants all patches in one coordinate system as well (3.1.2). All of them share
 # passes.
-# The camera stands before a fixed evaluation of all surfaces in 64 bits, so that it does not move with the samples.
+# The camera is before a fixed evaluation of all surfaces in 64 bits, so that it does not move with the samples.
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,7 +33,7 @@ from tessellation.surface.trim_curves import MAX_DEGREE, MAX_WEIGHT, Trim, TrimC
 # After the control points of a patch may stand
 #
 # trim 2                          so many loops
-# loop 4                          of so many pieces, for each loop
+# loop 4                          of this many pieces, for each loop
 # curve 1  0 0  1 0               degree, then degree + 1 control points u v, for each piece
 # rational 2  1 0 1  1 1 0.7  0 1 1    or with a weight past each point
 #
@@ -69,7 +69,7 @@ class PatchLine(NamedTuple):
 
     @property
     def of_trim(self) -> bool:
-        """Whether it begins as the lines of a section do."""
+        """True if it begins as the lines of a section do."""
         return self.words[0] in KEYWORDS
 
 
@@ -102,7 +102,7 @@ class TrimSection:
     """One pass over the lines of a section, from the line ``trim`` on, that collects loops and faults."""
 
     def __init__(self, lines: Sequence[PatchLine], at: int, patch: int, fault: FaultSink) -> None:
-        """``patch`` is the number of the patch, from 1 on."""
+        """``patch`` is the number of the patch, starting at 1."""
         self.at = at
         """The next line to be read; past the section once that is read."""
         self._lines, self._patch, self._fault = lines, patch, fault
@@ -288,7 +288,7 @@ class PatchFile(Shown):
     convention: Convention
     notes: tuple[str, ...]
     drawer: Callable[[PatchFile], RasterImage | None] | None = field(default=None, compare=False)
-    """Makes their picture for a notebook; who draws stands above what is drawn."""
+    """Makes their picture for a notebook; who draws is above what is drawn."""
 
     def __repr__(self) -> str:
         return f"PatchFile({self.name!r}, {len(self.patches)} patch{'es' * (len(self.patches) != 1)})"
@@ -353,7 +353,7 @@ class _Reader:
         self.notes: list[str] = []
         self.heads: list[PatchLine] = []  # at which patches were expected, in order
         self.lost = False
-        """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
+        """True if lines were passed over in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
 
     def fault(
@@ -567,7 +567,7 @@ class _Reader:
         return None
 
     def skip_to_header(self) -> None:
-        """Go on at the next line that could be a header."""
+        """Continue at the next line that could be a header."""
         self.lost = True
         while self.at < len(self.lines) and self.lines[self.at].header is None:
             self.at += 1

@@ -1,7 +1,7 @@
 """Triangles from samples: one vertex per sample, or one per shared sample (welded).
 
 A welded mesh has no cracks along shared edges, and :func:`check` proves it for a given mesh: every triangle side is
-used twice, in opposite directions, or lies on an edge that belongs to one patch alone. Where neighbours have another
+used twice, in opposite directions, or is on an edge that belongs to one patch alone. Where neighbours have another
 number of samples, the coarser one takes the finer one's samples along their edge. Without welding every sample keeps
 the machine's own bits, and the report says how far samples that should be one lie apart.
 """
@@ -62,7 +62,7 @@ class MeshReport:
     cut_triangles: int = 0
     """Triangles of cells that a trim runs through, or that share an edge with a trimmed patch."""
     border_points: tuple[int, ...] = ()
-    """Vertices of each patch that are no samples: along trims, and where neighbours have other samples."""
+    """Vertices of each patch that are not samples: along trims, and where neighbours have other samples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,7 +83,7 @@ class Mesh(Shown):
     samples: np.ndarray
     built: MeshReport
     drawer: Callable[[Mesh], RasterImage] | None = None
-    """Makes its picture for a notebook; who draws stands above what is drawn."""
+    """Makes its picture for a notebook; who draws is above what is drawn."""
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"
@@ -112,7 +112,7 @@ class Mesh(Shown):
 class MeshCheck:
     """Counts of what must not be in a welded mesh.
 
-    ``cracks``: triangle sides used once that lie on no open edge. ``inconsistent``: used twice in one direction.
+    ``cracks``: triangle sides used once that are on no open edge. ``inconsistent``: used twice in one direction.
     ``crowded``: used three times or more (three patches meet in one edge).
     """
 
@@ -220,7 +220,7 @@ def _stitched(patches: Sequence[PatchSamples], joints: Joints, *, weld: bool) ->
 def _with_places(surface: _Vertices, patches: Sequence[PatchSamples], stitched: Stitched) -> _Vertices:
     """Return the vertices with those of trims, which are evaluated in 64 bits and rounded once, as GPs would.
 
-    A vertex like another has its point, bit for bit. Samples outside that are corners of triangles, because they lie on
+    A vertex like another has its point, bit for bit. Samples outside that are corners of triangles, because they are on
     a trim, get their normals here too.
     """
     total = len(surface.points)

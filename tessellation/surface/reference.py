@@ -43,7 +43,7 @@ class Reference:
 
     ``points``, ``du``, ``dv`` and ``normals`` have a last axis xyz. ``du`` and ``dv`` are the surfaces of the first
     differences, without the factor of the degree. ``normals`` is the unit vector along du x dv, NaN where the cross
-    product is no larger than its own rounding error in float64. ``magnitude`` (last axis xyz) is the sum of
+    product is not a larger than its own rounding error in float64. ``magnitude`` (last axis xyz) is the sum of
     |control coordinate| times weight; ``condition`` says how much the cross product magnifies relative error.
     """
 
@@ -143,7 +143,9 @@ def surface_at(net: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _ratio(error: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Return error / unit; 0 where both are zero, infinity where only the unit is, or where the error is no number."""
+    """Return error / unit; 0 where both are zero, infinity where only the unit is, or where the error is not a
+    number.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = error / unit
     return np.where(error == 0, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
@@ -161,7 +163,7 @@ class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 
     ``points`` and ``normals`` are float32 as the machine left them. ``degenerate`` marks samples without a usable
-    normal: binary32 cannot tell its direction, or the machine's is no unit vector. ``point_errors`` (units of 2^-24
+    normal: binary32 cannot tell its direction, or the machine's is not a unit vector. ``point_errors`` (units of 2^-24
     magnitude, last axis xyz) and ``normal_errors`` (units of 2^-24 condition, NaN where degenerate) compare with the
     float64 reference. ``magnitude`` is the natural unit of the rounding error of ``points``.
     """

@@ -148,7 +148,7 @@ class EdgeUse:
 
 @dataclass(frozen=True, slots=True)
 class SharedEdge:
-    """A boundary curve and every side that lies on it: one use is an open edge, two are a joint."""
+    """A boundary curve and every side that is on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 

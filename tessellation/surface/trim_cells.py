@@ -19,7 +19,7 @@ from tessellation.surface.trim_curves import CELL, Node, TrimLines, TrimPolygon,
 
 # Triangles of polygons with holes, whose corners are all used and are the only ones: ears are cut off.
 #
-# Holes are joined to the border by bridges first. A polygon may touch itself at corners, and corners may lie on
+# Holes are joined to the border by bridges first. A polygon may touch itself at corners, and corners may be on
 # straight
 # sides. All decisions are exact, so that no case is left to rounding; which ear comes first goes by its shape.
 
@@ -213,7 +213,7 @@ def _around(border: Sequence[Node]) -> list[Step]:
 
 
 def _on_border(step: Step, steps: int) -> bool:
-    """Return whether a step lies on a side of the square."""
+    """Return whether a step is on a side of the square."""
     (x, y, w), (p, q, r) = step
     return any((x == line * w and p == line * r) or (y == line * w and q == line * r) for line in (0, steps * CELL))
 
@@ -285,7 +285,7 @@ class _Cell:
             yield ring
 
     def _after(self, before: Node, here: Node) -> Node:
-        """Return where the way goes on from ``here``: it turns left as sharply as it can."""
+        """Return where the way continues from ``here``: it turns left as sharply as it can."""
         targets = self._leaving.get(here, [])
         if not targets:
             raise InternalError("the border of a trimmed cell ends")
@@ -299,7 +299,9 @@ class _Cell:
 
 
 def _angle_class(here: Node, start: Node, target: Node) -> int:
-    """Return in which half a target lies, counter-clockwise around ``here`` from ``start`` on: 0, 1 for opposite, 2."""
+    """Return in which half a target lies, counter-clockwise around ``here`` starting at ``start``: 0, 1 for opposite,
+    2.
+    """
     side = turn(here, start, target)
     return 0 if side > 0 else 1 if side == 0 else 2
 
@@ -314,7 +316,7 @@ def _counter_clockwise(here: Node, ways: Sequence[tuple[Node, bool]]) -> list[tu
 
 
 def _holds(border: Sequence[Node], ring: Sequence[Node]) -> bool:
-    """Return whether a ring that does not cross a border lies inside it."""
+    """Return whether a ring that does not cross a border is inside it."""
     p = next((each for each in ring if each not in border), ring[0])
     odd = False
     for a, b in _around(border):
@@ -324,7 +326,7 @@ def _holds(border: Sequence[Node], ring: Sequence[Node]) -> bool:
     return odd
 
 
-# Trimmed patches side by side: their triangles, and the vertices that are no samples.
+# Trimmed patches side by side: their triangles, and the vertices that are not samples.
 #
 # Along an edge that patches share, each takes the samples of all, and the ends of the trims of all. So neighbours have
 # the same vertices there, whatever their numbers of samples and wherever a trim crosses the edge.

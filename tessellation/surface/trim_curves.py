@@ -53,12 +53,12 @@ def facing(a: Node, b: Node, c: Node) -> int:
 
 
 def between(p: Node, a: Node, b: Node) -> bool:
-    """Return whether p lies on the segment from a to b, ends included."""
+    """Return whether p is on the segment from a to b, ends included."""
     return turn(a, b, p) == 0 and facing(p, a, b) <= 0
 
 
 def within(p: Node, a: Node, b: Node, c: Node) -> bool:
-    """Return whether p lies in a triangle that runs counter-clockwise, its sides included."""
+    """Return whether p is in a triangle that runs counter-clockwise, its sides included."""
     return turn(a, b, p) >= 0 and turn(b, c, p) >= 0 and turn(c, a, p) >= 0
 
 
@@ -77,12 +77,12 @@ MAX_WEIGHT = 1e6
 
 
 def in_square(value: float) -> bool:
-    """Return whether a parameter may stand in a trim curve: finite, and from 0 to 1."""
+    """Return whether a parameter may be in a trim curve: finite, and from 0 to 1."""
     return 0.0 <= value <= 1.0
 
 
 def at_weight(value: float) -> bool:
-    """Return whether a weight may stand in a trim curve."""
+    """Return whether a weight may be in a trim curve."""
     return 1 / MAX_WEIGHT <= value <= MAX_WEIGHT
 
 
@@ -211,7 +211,7 @@ _PAIRS = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Two stretches of trim curves that cross or touch: loop and piece of each, from 0 on, and (u, v)."""
+    """Two stretches of trim curves that cross or touch: loop and piece of each, starting at 0, and (u, v)."""
 
     first: tuple[int, int]
     second: tuple[int, int]
@@ -432,10 +432,10 @@ CellSide = tuple[bool, int, int]
 
 @dataclass(slots=True)
 class TrimLines:
-    """What lies in the cells between k x k samples, cell (i, j) having sample (i, j) as its lower corner.
+    """What is in the cells between k x k samples, cell (i, j) having sample (i, j) as its lower corner.
 
     ``cuts`` are all pieces of trim segments, ``chains`` those that run through the inside of a cell, ``points`` the
-    nodes on the sides of cells that are no samples.
+    nodes on the sides of cells that are not samples.
     """
 
     samples: int
@@ -444,7 +444,7 @@ class TrimLines:
     points: defaultdict[CellSide, set[Node]] = field(default_factory=lambda: defaultdict(set))
 
     def put(self, nodes: Iterable[Node]) -> None:
-        """Note nodes that lie on sides of cells; others, and samples, are passed over."""
+        """Note nodes that are on sides of cells; others, and samples, are passed over."""
         for x, y, w in nodes:
             i, on_upright = divmod(x, CELL * w)
             j, on_level = divmod(y, CELL * w)
@@ -452,7 +452,7 @@ class TrimLines:
                 self.points[on_upright == 0, i, j].add((x, y, w))
 
     def on_border(self) -> Iterable[Node]:
-        """Yield the nodes on the sides of the parameter square that are no samples."""
+        """Yield the nodes on the sides of the parameter square that are not samples."""
         steps = self.samples - 1
         for (upright, i, j), nodes in self.points.items():
             if (i if upright else j) in (0, steps):
@@ -491,7 +491,7 @@ def _directed(polygon: TrimPolygon) -> Iterable[tuple[int, int, int, int]]:
 
 
 def _odd_on_left(ends: NDArray[np.int64], index: int) -> bool:
-    """Return whether the patch lies on the left of a segment: by a ray from its middle, which is exact."""
+    """Return whether the patch is on the left of a segment: by a ray from its middle, which is exact."""
     upright = ends[index, 1] != ends[index, 3]
     order = [0, 1, 2, 3] if upright else [1, 0, 3, 2]  # a level segment looks upwards instead of to the right
     turned = 2 * ends[:, order]
@@ -526,7 +526,7 @@ def _cell(a: Node, b: Node) -> tuple[int, int] | None:
 # Crossings of samples' rays with trim segments, as edge functions of whole numbers: what the array evaluates.
 #
 # The ray of sample (i, j) of k x k runs towards larger u. A segment from (u0, v0) up to (u1, v1), in multiples of 2^-G,
-# is crossed where the sample's row lies in v0 <= v < v1 and the sample to the left of the segment: with T = k - 1 where
+# is crossed where the sample's row is in v0 <= v < v1 and the sample to the left of the segment: with T = k - 1 where
 #
 # T (u1 - u0)(j 2^G - T v0) - T (v1 - v0)(i 2^G - T u0) > 0
 #

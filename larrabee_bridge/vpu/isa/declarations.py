@@ -58,7 +58,7 @@ class VectorFamily(Enum):
 
     @property
     def vector(self) -> bool:
-        """Whether its instructions belong to the vector unit."""
+        """True if its instructions belong to the vector unit."""
         return self not in (VectorFamily.SCALAR, VectorFamily.BRANCH)
 
 

@@ -252,7 +252,7 @@ def _lower(lanes: NumberAlgebra[Word, Bit], operand: VectorSource, kind: Type) -
 
 
 def _write_lower(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
-    """Write what stands in both lanes of 64 bits to the lower eight lanes, under the mask."""
+    """Write what is in both lanes of 64 bits to the lower eight lanes, under the mask."""
     where, lower = masked(lanes, dst), lanes.pattern(_LOWER)
     where = lower if where is None else lanes.both(where, lower)
     lanes.store(dst.number, lanes.route(value, _LOW_WORDS), where)

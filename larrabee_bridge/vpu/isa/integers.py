@@ -160,7 +160,7 @@ _carrying(
 def vaddsetspi(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, a: Vector, src: VectorSource) -> None:
     """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
-    Made for edge values, whose signs say which side of an edge a block lies on. Lanes that are not written get a clear
+    Made for edge values, whose signs say which side of an edge a block is on. Lanes that are not written get a clear
     bit in kdst (invented).
     """
     set_signs(lanes, dst, kdst, plus(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))

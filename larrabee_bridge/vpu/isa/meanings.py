@@ -125,7 +125,7 @@ def set_mask(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -
 # The two formats of floats in a vector register: sixteen of 32 bits, or eight of 64 bits, each in two lanes.
 #
 # A vector is one word a lane in both. Of eight lanes of 64 bits, lane i is the words 2 i (low) and 2 i + 1 (high); a
-# truth value that is worked out for it stands in both, and bit i of a mask register belongs to it. So what instructions
+# truth value that is computed for it is in both, and bit i of a mask register belongs to it. So what instructions
 # of both formats have in common is written once, over what a format does with whole vectors.
 
 
@@ -138,12 +138,12 @@ _LOWER = [lane < WIDE_LANES for lane in range(LANES)]
 
 
 def pair_of(lanes: NumberAlgebra[Word, Bit], value: Word) -> Pair[Word]:
-    """Return a vector as numbers of 64 bits; each stands in both of its lanes."""
+    """Return a vector as numbers of 64 bits; each is in both of its lanes."""
     return lanes.route(value, _LOW), lanes.route(value, _HIGH)
 
 
 def joined(lanes: NumberAlgebra[Word, Bit], pair: Pair[Word]) -> Word:
-    """Return the vector of numbers of 64 bits that stand in both of their lanes."""
+    """Return the vector of numbers of 64 bits that are in both of their lanes."""
     low, high = pair
     return lanes.select(lanes.pattern(_EVEN), low, high)
 

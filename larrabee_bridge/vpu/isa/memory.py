@@ -46,7 +46,7 @@ def vloadps(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> 
 def vloadpi(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
     """Load integers, or copy a register through a swizzle; uint8 and sint16 are widened to integers.
 
-    unorm8 and float16 become floats here too, since they are no integers.
+    unorm8 and float16 become floats here too, since they are not integers.
     """
     write(lanes, dst, source(lanes, src, Type.INTEGER))
 

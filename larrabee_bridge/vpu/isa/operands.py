@@ -1,4 +1,4 @@
-"""Operands of the vector unit's instructions: registers, memory, and what may stand in braces after them.
+"""Operands of the vector unit's instructions: registers, memory, and what may be in braces after them.
 
 Written as in the public descriptions of the instruction set: ``v1{k1}`` is written under mask k1, ``v3{cdab}`` is read
 swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replicated.
@@ -21,7 +21,7 @@ VECTORS, MASKS, SCALARS = 32, 8, 16
 """Registers v0 to v31, k0 to k7 and r0 to r15 of each hardware thread."""
 ZERO, CARRY, LESS = FLAGS = ("zero", "carry", "less")
 NEXT = "next"
-"""The register that a branch writes: the word address to go on at."""
+"""The register that a branch writes: the word address to continue at."""
 STOPPED = 0xFFFFFFFF
 """Its value in a thread that has ended."""
 
@@ -46,7 +46,7 @@ class Swizzle(Enum):
 
 
 class Conversion(Enum):
-    """What stands in memory, before it is widened to 32 bits on the way."""
+    """What is in memory, before it is widened to 32 bits on the way."""
 
     NONE = "32"
     UINT8 = "uint8"
@@ -125,10 +125,10 @@ WIDE_REPLICATIONS = {"1to8": Replication.ONE, "4to8": Replication.FOUR}
 """The same for elements of 64 bits."""
 SWIZZLES = {each.value: each for each in Swizzle}
 MASK_WORDS = {f"k{number}": number for number in range(MASKS)}
-"""What may stand in braces, and what it means."""
+"""What may be in braces, and what it means."""
 
 BRACES = frozenset((*CONVERSIONS, *REPLICATIONS, *WIDE_REPLICATIONS, *SWIZZLES, *MASK_WORDS))
-"""Every word that may stand in braces after some operand."""
+"""Every word that may be in braces after some operand."""
 
 
 # The kinds of operand that the vector unit's instructions have: fields in the words, spelling, and what is refused.
@@ -167,7 +167,7 @@ def _taken(words: Sequence[str], allowed: Mapping[str, Collection[str]]) -> dict
 
 
 def _mask(words: Sequence[str], *, allowed: bool) -> int | None:
-    """Return the mask that stands in braces, None without one."""
+    """Return the mask that is in braces, None without one."""
     return MASK_WORDS.get(_taken(words, {"mask": MASK_WORDS} if allowed else {}).get("mask", ""))
 
 
@@ -193,7 +193,7 @@ def _index(member: Enum) -> int:
 
 
 class _RegisterForm(OperandKind):
-    """A register of one kind; where ``written``, a mask register may stand in braces after it."""
+    """A register of one kind; where ``written``, a mask register may be in braces after it."""
 
     letter: ClassVar[str]
     kind: ClassVar[type[Vector] | type[MaskRegister]]

@@ -211,7 +211,7 @@ def _branch(mnemonic: str, opcode: int, flag: str, wanted: bool, text: str) -> N
 
 @declare("jmp", 0x4E, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)
 def jmp(lanes: NumberAlgebra[Word, Bit], target: int) -> None:
-    """Go on at the target."""
+    """Continue at the target."""
     lanes.write(NEXT, lanes.word(target))
 
 

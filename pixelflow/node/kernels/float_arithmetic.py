@@ -122,7 +122,7 @@ def _quotient(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
     """Return a / b with the leading bit at the top, one bit more than a mantissa, and one for the rest."""
     if form.word == 32:
         text = a.text
-        # Both are exact in binary64, and a quotient that is no whole number is at least 1 / b away from one: the
+        # Both are exact in binary64, and a quotient that is not a whole number is at least 1 / b away from one: the
         # rounding of the division cannot reach that far.
         names = [each.through_double("sitofp") for each in (a, b)]
         scaled = text.line(f"fmul <{a.size} x double> {names[0]}, splat (double 1.677721600e+07)")

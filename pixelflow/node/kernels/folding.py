@@ -1,7 +1,7 @@
 """Partial evaluation: what the beginning of straight code leaves, where that is the same in every run.
 
 Constants and linear expressions follow from the program and from the places of the PEs alone. Straight code whose first
-parts depend on nothing else need not carry them out: the rows that they leave are worked out once and put in place.
+parts depend on nothing else need not execute the m: the rows that they leave are computed once and put in place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ It is 0 where it is what a row held before, and anything where nothing is known 
 """
 
 State = int | NDArray[np.int32]
-"""Whether a value is known: ``_KNOWN``, ``_UNKNOWN`` or the place of the row whose former bytes it is.
+"""True if a value is known: ``_KNOWN``, ``_UNKNOWN`` or the place of the row whose former bytes it is.
 
 One number where that is the same in every lane, else int32[1, lanes].
 """
@@ -96,7 +96,7 @@ def _differs(values: NDArray[np.uint8], before: NDArray[np.uint8] | None) -> boo
 
 
 class Following:
-    """Parts carried out on what is known of the state, and the last position after which nothing else is left."""
+    """Parts executed on what is known of the state, and the last position after which nothing else is left."""
 
     def __init__(
         self, lanes: int, known: Mapping[int, NDArray[np.uint8]], masks: Sequence[int], may_move: bool
@@ -150,7 +150,7 @@ class Following:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def carry_out(self, part: Part) -> None:
-        """Carry out a part on what is known of the rows that it reads."""
+        """Execute a part on what is known of the rows that it reads."""
         operands = part.operands
         values: list[Values] = []
         states: list[State] = []

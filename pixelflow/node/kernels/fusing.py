@@ -2,7 +2,7 @@
 
 The function works on 64 lanes after the other, for masks that hold 255 in every lane. What the code stores and
 overwrites is never stored. Calls take the short way (`quick.py`); where one of them doubts, nothing has been stored
-yet, and the code is carried out on these 64 lanes as it stands, from a program that the function is given.
+yet, and the code is executed on these 64 lanes as it stands, from a program that the function is given.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FusedItem:
 
     @property
     def fits(self) -> bool:
-        """Whether it may be fused; floats of more than four bytes take long to compile and gain little."""
+        """True if it may be fused; floats of more than four bytes take long to compile and gain little."""
         return isinstance(self.what, Part) or self.what.kernel.mantissa_bytes == 3
 
     def places(self) -> list[int]:

@@ -147,7 +147,7 @@ class Kernel:
 
     @property
     def has_short_way(self) -> bool:
-        """Whether there is a shorter way for most operands."""
+        """True if there is a shorter way for most operands."""
         return self.mantissa_bytes == 3 and self.operation in _QUICK
 
     def compute_quickly(self, *operands: LaneVector) -> LaneVector:
@@ -163,12 +163,12 @@ class Kernel:
 
     @property
     def is_sum(self) -> bool:
-        """Whether it adds or subtracts."""
+        """True if it adds or subtracts."""
         return self.operation in (KernelOperation.ADD, KernelOperation.SUBTRACT)
 
     @property
     def loses_infinities(self) -> bool:
-        """Whether the second operand may be infinite where the result of the shorter way is not."""
+        """True if the second operand may be infinite where the result of the shorter way is not."""
         return self.operation is KernelOperation.DIVIDE
 
     @property
@@ -278,7 +278,7 @@ class Call:
 
     @property
     def possible(self) -> bool:
-        """Whether the operands, the result and scratch lie as the routine's contract asks."""
+        """True if the operands, the result and scratch lie as the routine's contract asks."""
         *places, (first, count) = self.places
         apart = all(at + size <= first or first + count <= at for at, size in places)
         return (apart or not count) and self.kernel.fits(self.result, self.operands)

@@ -1,8 +1,8 @@
 """The routines that are known: which digest is which kernel.
 
-A digest stands here once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
+A digest is here once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
 the library and compare the digests. A routine that has changed by one bit is not found here, and its microcode is
-carried out. Nothing but its instruction words counts, wherever its scratch memory lies: not its name, nor the names of
+executed. Nothing but its instruction words counts, wherever its scratch memory lies: not its name, nor the names of
 its parameters. Two routines with equal digests do the same to the operands that they are called with.
 """
 
@@ -161,9 +161,9 @@ def digest(program: Program, routine: Routine) -> str | None:
     return seen.hexdigest()[:24]
 
 
-# The macro engine: the compiled engine, which carries out whole float routines by kernels besides.
+# The macro engine: the compiled engine, which executes whole float routines by kernels besides.
 #
-# Checked, it also carries out the microcode of every routine, from the same state, and compares; and it fills what the
+# Checked, it also executes the microcode of every routine, from the same state, and compares; and it fills what the
 # routine may leave with anything, so that a program that relies on that shows.
 
 
@@ -220,7 +220,7 @@ class MacroEngine(CompiledEngine):
             self.repeats = MacroRepeats(self)
 
     def kernel(self, call: Call, microcode: Callable[[], Sequence[CompiledAction]]) -> KernelAction | None:
-        """Return the action that carries out a call; None where no kernel can be made here.
+        """Return the action that executes a call; None where no kernel can be made here.
 
         ``microcode`` is called where the kernel is checked, and where native code is lost later.
         """
@@ -253,7 +253,7 @@ class MacroEngine(CompiledEngine):
         return Tiles(self._address, self._memory.strides[0], self._tile, self._stride)
 
     def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> Motion | None:
-        """Return the action that gives rows from ``first`` on these bytes, in the lanes that are served.
+        """Return the action that gives rows starting at ``first`` these bytes, in the lanes that are served.
 
         ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
         """
@@ -262,7 +262,7 @@ class MacroEngine(CompiledEngine):
         return self._motion(kept.placing, kept)
 
     def placing_shared(self, first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64]) -> Motion | None:
-        """Return the action that gives every lane the bytes of a block, uint8[block, row], from row ``first`` on.
+        """Return the action that gives every lane the bytes of a block, uint8[block, row], starting at row ``first``.
 
         ``source`` names the block of each lane, -1 for lanes that get none. None as for `placing`.
         """
@@ -271,7 +271,7 @@ class MacroEngine(CompiledEngine):
         return self._motion(kept.placing, kept)
 
     def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> Motion | None:
-        """Return the action that sets ``differs[0]`` to 1 where rows from ``first`` on, or a flag, are not these.
+        """Return the action that sets ``differs[0]`` to 1 where rows starting at ``first``, or a flag, are not these.
 
         ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
         """
@@ -282,7 +282,7 @@ class MacroEngine(CompiledEngine):
 
     @property
     def _is_whole(self) -> bool:
-        """Whether there is native code, and no tile has lanes that are none."""
+        """True if there is native code, and no tile has lanes that are none."""
         return self._is_native and len(self._memory) * self._tile == self.shape.lanes
 
     def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> Motion | None:
@@ -371,7 +371,7 @@ class MacroEngine(CompiledEngine):
     def _guarded(
         self, masks: Sequence[int], items: Sequence[FusedItem], code: array[int], holds: list[object]
     ) -> array[int]:
-        """Return code for where masks are full, after a guard that has the items carried out one by one elsewhere."""
+        """Return code for where masks are full, after a guard that has the items executed one by one elsewhere."""
         if not masks:
             return code
         plain = array("q", [ELSEWHERE, _program(items, holds), GO, len(code)])
@@ -425,7 +425,7 @@ class MacroEngine(CompiledEngine):
     # --- checking -------------------------------------------------------------------------------------------
 
     def _check(self, action: KernelAction) -> None:
-        """Carry out a call by microcode and by its kernel; raises InternalError where the results differ.
+        """Execute a call by microcode and by its kernel; raises InternalError where the results differ.
 
         The state after the call is that of the kernel, with what the routine leaves with anything filled.
         """

@@ -43,7 +43,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """Bytes of consecutive rows from ``first`` on, as native code reads them: uint8[tile, row, byte].
+    """Bytes of consecutive rows starting at ``first``, as native code reads them: uint8[tile, row, byte].
 
     Bytes that are the same for every 64 lanes are kept once: uint8[1, row, 64], and ``repeats`` is set.
     """
@@ -295,7 +295,7 @@ class _Rows:
 
     @property
     def is_renewable(self) -> bool:
-        """Whether other blocks can be given."""
+        """True if other blocks can be given."""
         return self.place.kept.blocks is not None
 
     def renew(self, blocks: NDArray[np.uint8]) -> bool:
@@ -390,7 +390,7 @@ def _is_same(engine: _Engine, differs: NDArray[np.uint8]) -> bool:
 
 
 class _Follower:
-    """What is known of the lanes while actions are carried out, whatever their data are."""
+    """What is known of the lanes while actions are executed, whatever their data are."""
 
     def __init__(self, engine: _Engine, full: Iterable[str]) -> None:
         self._engine = engine
@@ -414,6 +414,8 @@ class _Follower:
             self._following.forget(row)
 
     def holds(self, first: int | str, rows: NDArray[np.uint8]) -> bool:
-        """Return whether rows from ``first`` on, or a flag of 0 and 255, are known to be these: uint8[row, lane]."""
+        """Return whether rows starting at ``first``, or a flag of 0 and 255, are known to be these: uint8[row,
+        lane].
+        """
         first = self._place[first] if isinstance(first, str) else first
         return all(self._following.holds(first + index, row) for index, row in enumerate(rows))

@@ -1,1 +1,1 @@
-"""A run of a program: streams issue, an order decides when, a performance carries out."""
+"""A run of a program: streams issue, an order decides when, a performance executes."""

@@ -148,7 +148,7 @@ class WholeCalls:
         self._bodies: dict[int, RoutineBody | None] = {}
 
     def at(self, index: int) -> WholeCall | None:
-        """Return the call at an instruction that is one; None where the routine is no straight code."""
+        """Return the call at an instruction that is one; None where the routine is not a straight code."""
         sequencer = self._sequencer
         target, arguments = sequencer.program.by_kind[index].operands
         if target not in self._bodies:
@@ -161,7 +161,7 @@ class WholeCalls:
         return WholeCall(index, index + 1, cycles, (), body=body, arguments=values, sequencer=sequencer)
 
     def _look(self, target: int) -> RoutineBody | None:
-        """Return the routine at a word address, None where it is no straight code or is seen for certain."""
+        """Return the routine at a word address, None where it is not a straight code or is seen for certain."""
         sequencer = self._sequencer
         instructions = sequencer.program.by_kind
         first = instructions.position(target)

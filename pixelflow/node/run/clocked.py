@@ -164,7 +164,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
         return None
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
-        """Carry out an instruction that begins in ``cycle``."""
+        """Execute an instruction that begins in ``cycle``."""
         self.performance.issue(self.stream, issue)
 
     def _hear(self, cycle: Cycle) -> None:
@@ -457,12 +457,12 @@ class WireCounts:
 
 # Order on the clock: the streams of a program as boxes, beside TASICs, EMC ports, GNI and GPs, joined by wires.
 #
-# What the streams issue is carried out when the boxes say that its time has come; the boxes never see a byte. A stream
+# What the streams issue is executed when the boxes say that its time has come; the boxes never see a byte. A stream
 # that runs alone is the same with one box and no wires.
 
 
 class Clocked:
-    """One run of a program: what its streams issue is carried out by a performance in the cycles in which it happens.
+    """One run of a program: what its streams issue is executed by a performance in the cycles in which it happens.
 
     Given a netlist, the run is one of several and adds its boxes; whoever made the netlist then has the clock.
     """
@@ -593,7 +593,7 @@ class Clocked:
             yield stream
 
     def flush(self) -> None:
-        """Carry out what the EMC stream has put off."""
+        """Execute what the EMC stream has put off."""
         self.performance.flush()
 
     def settle(self) -> None:
@@ -611,7 +611,7 @@ class Clocked:
                 tasic.sdrams.verify()
 
     def run_until(self, cycle: int) -> bool:
-        """Carry out what begins before ``cycle``; returns whether the run got there."""
+        """Execute what begins before ``cycle``; returns whether the run got there."""
         for box in self.sequencers:
             box.hold = cycle
         try:
@@ -653,7 +653,7 @@ class Clocked:
         }
 
     def waits_for(self, stream: str, cycle: int) -> str | None:
-        """Return what a stream waits for in a cycle that the run was taken to; None where it goes on.
+        """Return what a stream waits for in a cycle that the run was taken to; None where it continues.
 
         ``sem 3``, ``transfer`` or ``instructions``: the reason under which the account counts it.
         """
@@ -673,7 +673,7 @@ class Clocked:
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a run of the same program on the same machine."""
+        """Continue from a snapshot of a run of the same program on the same machine."""
         for name, stream in self.streams.items():
             stream.restore(snapshot["streams"][name])
         for name, value in snapshot["ports"].items():

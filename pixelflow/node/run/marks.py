@@ -77,7 +77,7 @@ class FlagWrites:
         return found
 
 
-# Meanings carried out at once on flags of all lanes, without registers and memory: for runs that follow flags only.
+# Meanings executed at once on flags of all lanes, without registers and memory: for runs that follow flags only.
 
 
 Word = NDArray[np.uint8]
@@ -224,7 +224,7 @@ class FlagValues:
 
     @property
     def full(self) -> bool:
-        """Whether the next run should begin with none."""
+        """True if the next run should begin with none."""
         return len(self._values) > _KEPT_VALUES
 
     def place(self, lee: LinearExpressionEvaluator) -> int:
@@ -418,7 +418,7 @@ def _writes_of(program: Program) -> FlagWrites:
 
 
 def _values_of(program: Program, lanes: int) -> FlagValues:
-    """Return what runs of a program on arrays of so many PEs have found out about flags."""
+    """Return what runs of a program on arrays of this many PEs have found out about flags."""
     found = program.analyses.get((FlagValues, lanes))
     if found is None or found.full:
         found = program.analyses[FlagValues, lanes] = FlagValues(lanes)

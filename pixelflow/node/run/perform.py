@@ -1,4 +1,4 @@
-"""Performance of a run (meaning): what carries its steps out, on the lanes, on marks alone, or not at all."""
+"""Performance of a run (meaning): what executes its steps, on the lanes, on marks alone, or not at all."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed, Transfe
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
-# Performance of a run: what carries its steps out, on the lanes, on marks alone, or not at all.
+# Performance of a run: what executes its steps, on the lanes, on marks alone, or not at all.
 #
 # Whoever decides when something happens (the `order`) asks a performance one question only: which commands a transfer
-# gives. All that PE data, texture memory and GP memory are lies on this side; no clock does.
+# gives. All that PE data, texture memory and GP memory are is on this side; no clock does.
 
 
 class Performance(Protocol):
-    """Carries out what streams issue."""
+    """Executes what streams issue."""
 
     def join(self, stream: Stream) -> None:
         """Let the EMC stream skip straight code, as far as nobody needs the single instructions."""
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Carry out an issue of the EMC stream, at the latest with the next `flush`; raises MachineFault."""
+        """Execute an issue of the EMC stream, at the latest with the next `flush`; raises MachineFault."""
 
     def flush(self) -> None:
-        """Carry out what still waits."""
+        """Execute what still waits."""
 
     def tell(self, index: int) -> Transfer | None:
-        """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
+        """Execute a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told."""
@@ -71,7 +71,7 @@ class OnNothing:
             stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Nothing is carried out."""
+        """Nothing is executed."""
 
     def flush(self) -> None:
         """Nothing waits."""
@@ -134,7 +134,7 @@ class Prepared:
         return self._is_on_lanes[self._kind_of[index]]
 
     def action(self, index: int, parameters: Sequence[int]) -> Action:
-        """Return the action of an instruction; raises MachineFault where it cannot be carried out."""
+        """Return the action of an instruction; raises MachineFault where it cannot be executed."""
         bases = self._bases_of[self._kind_of[index]]
         if not bases:
             action = self._absolute[index]
@@ -150,7 +150,7 @@ class Prepared:
     def _actions(self, first: int, end: int, parameters: Sequence[int], used: Sequence[int]) -> Sequence[Action]:
         """Return the actions of instructions ``first`` to ``end - 1``, which refer to no parameters but ``used``.
 
-        Much code stands in many programs; only that which was made for one has coefficients.
+        Much code is in many programs; only that which was made for one has coefficients.
         """
         if self._is_joint(first, end):
             return (self._array.joint_action(self.instructions, first, end),)
@@ -158,7 +158,7 @@ class Prepared:
         return self._array.straight_actions(words, tuple(used), make)
 
     def _is_joint(self, first: int, end: int) -> bool:
-        """Whether some of these instructions have coefficients, and none refers to a parameter."""
+        """Return whether some of these instructions have coefficients, and none refers to a parameter."""
         kinds = {kind for kind in set(self._kind_of[first:end]) if self._is_on_lanes[kind]}
         return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
 
@@ -200,7 +200,7 @@ class Prepared:
         return (code.first, *(parameters[base] for base in used))
 
     def can(self, program: Program, code: StraightCode, parameters: Sequence[int]) -> Key | None:
-        """Return the key of straight code that can be carried out as a whole; None where an instruction faults."""
+        """Return the key of straight code that can be executed as a whole; None where an instruction faults."""
         key = self.key(code, parameters)
         if key is not None and key not in self._actions_of:
             if len(self._actions_of) >= _KEPT_STRETCHES:
@@ -261,7 +261,7 @@ _LARGE_BATCH = 8192
 
 
 class OnLanes:
-    """Carries out the instructions of a program on an array and its texture unit.
+    """Executes the instructions of a program on an array and its texture unit.
 
     ``effects`` take what is to be done; without, it is done at once.
     """
@@ -293,7 +293,7 @@ class OnLanes:
     # --- the EMC stream ----------------------------------------------------------------------------------------
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
+        """Execute an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
         index = issue.index
         if self._enables is not None:
             self._enables.tell_first(stream.begins(issue))
@@ -314,14 +314,14 @@ class OnLanes:
             self._bus.emit(Progressed, stream.cycle)
 
     def _may_skip(self, stream: Stream, code: StraightCode) -> bool:
-        """Return whether straight code can be carried out as a whole; not where one of its instructions faults."""
+        """Return whether straight code can be executed as a whole; not where one of its instructions faults."""
         if code.settings:
             return True
         self._key = self._prepared.can(self._program, code, stream.parameters)
         return self._key is not None
 
     def _on_skip(self, stream: Stream, code: StraightCode) -> None:
-        """Carry out straight code, at the latest with the next `flush`."""
+        """Execute straight code, at the latest with the next `flush`."""
         if code.settings:
             for index in range(code.first, code.end):
                 self._configure(index)
@@ -348,12 +348,12 @@ class OnLanes:
         return MachineFault(f"{self._program.where(index)}: {error}")
 
     def flush(self) -> None:
-        """Carry out what still waits, in order."""
+        """Execute what still waits, in order."""
         pending, self._pending, self._skipped = self._pending, [], 0
         if pending:
             self._effects.lanes(pending)
 
-    # --- the texture stream, which sees the PEs: what the EMCs have put off is carried out before --------------------
+    # --- the texture stream, which sees the PEs: what the EMCs have put off is executed before --------------------
 
     @property
     def moved(self) -> Mapping[str, int]:
@@ -361,7 +361,7 @@ class OnLanes:
         return self._texture.moved
 
     def tell(self, index: int) -> Transfer | None:
-        """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
+        """Execute a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
         instruction = texture_instruction(self._program, index)
         self.flush()
         return self._effects.tell(instruction, index)
@@ -393,7 +393,7 @@ class _EnableCounts:
         self._told: tuple[int, ...] | None = None
 
     def may_change(self, index: int | None) -> bool:
-        """Whether an instruction, or None for the return of a started routine, writes enables."""
+        """Return whether an instruction, or None for the return of a started routine, writes enables."""
         return self._unlatch_writes if index is None else index in self._writes
 
     def tell_first(self, cycle: int) -> None:
@@ -449,7 +449,7 @@ class OnMarks:
         """Nothing waits."""
 
     def tell(self, index: int) -> Transfer | None:
-        """Carry out a texture instruction on registers; return the transfer that it asks for."""
+        """Execute a texture instruction on registers; return the transfer that it asks for."""
         instruction = texture_instruction(self._program, index)
         self._tracker.asked_by = index
         return self._texture.tell(instruction)

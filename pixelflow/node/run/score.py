@@ -3,7 +3,7 @@
 When things happen follows from the program and from the commands that the TASICs get, and from nothing else: control
 flow knows no PE data, and commands tell how many PEs take part. So a program that is run again does the same, in the
 same cycles, as long as every transfer gives the commands that it gave before. That is looked at, transfer by transfer;
-where one differs, the run goes on in full from there (`From`).
+where one differs, the run continues in full from there (`From`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class SideEffects(Protocol):
     """Takes the side effects of a run."""
 
     def lanes(self, actions: Sequence[Action]) -> None:
-        """Carry out actions of the PEs."""
+        """Execute actions of the PEs."""
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE; raises MachineFault."""
+        """Execute an instruction of the LEE; raises MachineFault."""
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Carry out an instruction of the TASICs, number ``index`` of its program; return the transfer it asks for."""
+        """Execute an instruction of the TASICs, number ``index`` of its program; return the transfer it asks for."""
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told. Raises MachineFault."""
@@ -52,15 +52,15 @@ class Direct:
         self._texture = texture
 
     def lanes(self, actions: Sequence[Action]) -> None:
-        """Carry out actions of the PEs."""
+        """Execute actions of the PEs."""
         self._array.run(actions)
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE."""
+        """Execute an instruction of the LEE."""
         self._array.configure(instruction)
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Carry out an instruction of the TASICs."""
+        """Execute an instruction of the TASICs."""
         return self._texture.tell(instruction)
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
@@ -81,7 +81,7 @@ class AtOnce(Direct):
         self._program = program
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Carry out an instruction of the TASICs and the transfer that it asks for: none is left to be made."""
+        """Execute an instruction of the TASICs and the transfer that it asks for: none is left to be made."""
         try:
             transfer = super().tell(instruction, index)
             if transfer is not None:
@@ -151,7 +151,7 @@ class Score:
 
     @property
     def complete(self) -> bool:
-        """Whether the run can be repeated from the steps: it has ended, and is not too long to be kept."""
+        """True if the run can be repeated from the steps: it has ended, and is not too long to be kept."""
         return self.run is not None and self.size <= _LONGEST
 
     def note(self, step: Step) -> None:
@@ -173,17 +173,17 @@ class Noting:
         self._note = score.note
 
     def lanes(self, actions: Sequence[Action]) -> None:
-        """Carry out actions of the PEs."""
+        """Execute actions of the PEs."""
         self._note(Lanes(list(actions)))
         self._inner.lanes(actions)
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE."""
+        """Execute an instruction of the LEE."""
         self._inner.configure(instruction)
         self._note(Settings(instruction))
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Carry out an instruction of the TASICs."""
+        """Execute an instruction of the TASICs."""
         transfer = self._inner.tell(instruction, index)
         self._note(Told(instruction, index, transfer))
         return transfer
@@ -216,19 +216,19 @@ class From:
         return next(self._done, None)
 
     def lanes(self, actions: Sequence[Action]) -> None:
-        """Carry out actions of the PEs, if need be."""
+        """Execute actions of the PEs, if need be."""
         if not self._in_lanes:
             self._lanes, self._in_lanes = self._next(), True
         if self._lanes is None:
             self._inner.lanes(actions)
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE, if need be."""
+        """Execute an instruction of the LEE, if need be."""
         if self._next() is None:
             self._inner.configure(instruction)
 
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Carry out an instruction of the TASICs, if need be."""
+        """Execute an instruction of the TASICs, if need be."""
         step = self._next()
         if step is None:
             return self._inner.tell(instruction, index)
@@ -254,7 +254,7 @@ def play(score: Score, effects: SideEffects) -> int | None:
 
     Returns None where every answer was as before, so that the account is the same. Else returns how many steps were
     made when another transfer was asked for, when one gave other commands, or could not be made; the score then holds
-    the new answer, and the run must go on in full from there.
+    the new answer, and the run must continue in full from there.
     """
     for at, step in enumerate(score.steps):
         match step:
@@ -281,7 +281,7 @@ def play(score: Score, effects: SideEffects) -> int | None:
 
 # Repeated runs: a program that was run before on the same node is done again from its score.
 #
-# Each transfer's commands are compared with those of before; where one differs, the run goes on in full from there.
+# Each transfer's commands are compared with those of before; where one differs, the run continues in full from there.
 # What
 # the engine offers for runs that come again (`Repeats`) makes reads that ask for the same cheap, and whole runs in
 # which
@@ -320,12 +320,12 @@ class _Quick(Direct):
         """By the number of the transfer."""
         self._transfers = 0
         self._waiting: list[Action] = []
-        """Actions that are not carried out yet: few long programs are carried out faster than many short ones."""
+        """Actions that are not executed yet: few long programs are executed faster than many short ones."""
         self._given: Again | None = None
         """The read under way whose bytes wait to be given."""
 
     def flush(self) -> None:
-        """Carry out what waits."""
+        """Execute what waits."""
         if self._waiting:
             self._array.run(self._waiting)
             self._waiting = []
@@ -335,7 +335,7 @@ class _Quick(Direct):
         self._waiting += actions
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE."""
+        """Execute an instruction of the LEE."""
         self.flush()
         super().configure(instruction)
 
@@ -398,7 +398,7 @@ class InOnePiece:
     piece: OnePiece
     before: TextureState
     fills: bool
-    """Whether the last read fills all data corner turners, so that what they held before makes no difference."""
+    """True if the last read fills all data corner turners, so that what they held before makes no difference."""
     after: TextureState
     moved: dict[str, int]
     """Bytes that go each way in it."""
@@ -424,7 +424,7 @@ class InOnePiece:
         return True
 
     def _read_anew(self, unit: TextureUnit) -> bool:
-        """Have the ports get what stands in texture memory now; return whether that could be done."""
+        """Have the ports get what is in texture memory now; return whether that could be done."""
         if self.anew is None:
             return False
         for again, blocks in zip(self.reads, self.anew.blocks(), strict=True):

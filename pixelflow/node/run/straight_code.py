@@ -4,7 +4,7 @@ It holds instructions of the PEs only: no control, nothing that watches the dept
 nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
 each time. Where no words are waited for it may hold beginnings of stages (MARK), which take no time. One of settings
 writes registers of the LEE. A shared one, for runs in which only time passes, begins and ends with an instruction that
-uses a port: the watch over the ports (`PortTimes`) must look at what lies between when a transfer comes. It sets no
+uses a port: the watch over the ports (`PortTimes`) must look at what is between when a transfer comes. It sets no
 mark. The call of a routine of straight code is one as well (`calls.py`).
 """
 
@@ -25,7 +25,7 @@ _PORTS = range(INPUT_PORT, OUTPUT_PORT + PORT_BYTES)
 
 
 def meets_ports(start: int, size: int) -> bool:
-    """Return whether ``size`` bytes from ``start`` on of PE memory reach into a local port."""
+    """Return whether ``size`` bytes starting at ``start`` of PE memory reach into a local port."""
     return start < _PORTS.stop and start + size > _PORTS.start
 
 
@@ -184,7 +184,7 @@ class StraightCodes:
         """How often this run has skipped the straight code that begins with an instruction."""
 
     def at(self, first: int) -> StraightCode | None:
-        """Return the longest straight code from an instruction on; None for a single one that is no call."""
+        """Return the longest straight code from an instruction on; None for a single one that is not a call."""
         if first not in self._found and not self._timed and self._begins_shared(first):
             self._found[first] = None  # looking for its end would be in vain
         if first not in self._found:

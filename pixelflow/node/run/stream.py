@@ -1,6 +1,6 @@
 """An image generation controller: one microcode sequencer, one instruction stream (thesis 2.2.1, 2.2.5).
 
-The sequencer needs no PE data: control flow never depends on it. A stream walks the program, carries out control
+The sequencer needs no PE data: control flow never depends on it. A stream walks the program, executes control
 instructions by itself, and issues every other instruction. Cycles come from
 the declared steps of what it yields, so a timing-only run is the same walk without an array.
 """
@@ -42,7 +42,7 @@ from pixelflow.simd.units import Snapshot
 
 
 class IssueKind(Enum):
-    """What has happened in a stream that others must carry out or know of."""
+    """What has happened in a stream that others must execute or know of."""
 
     EXECUTE = "an instruction other than control, or straight code that begins with one"
     UNLATCH = "a started routine returns: the caller's latch comes back"
@@ -136,7 +136,7 @@ class ControlFlow:
         self.index = frame.return_to
 
     def left(self, name: str, took: int) -> None:
-        """Count a routine that has returned after so many cycles."""
+        """Count a routine that has returned after this many cycles."""
         calls, cycles = self.routine_cycles.get(name, (0, 0))
         self.routine_cycles[name] = (calls + 1, cycles + took)
         self.bus.emit(RoutineLeft, self.cycle, self.name, name, len(self.frames))
@@ -164,7 +164,7 @@ class ControlFlow:
             loops.pop()
 
     def jump(self, target: int) -> None:
-        """Go on at a word address; loops that the target lies outside of end."""
+        """Continue at a word address; loops that the target is outside of end."""
         self.index = self._position(target)
         loops, ends = self.frames[-1].loops, self.sequencer.loop_end
         while loops and not loops[-1][0] <= self.index <= ends[loops[-1][0] - 1]:
@@ -240,7 +240,9 @@ class ControlFlow:
 
 
 _NEAR_LIMIT = 1_000_000
-"""Cycles before the limit from which on a stream that waits for words goes on one by one, to stop at the very cycle."""
+"""Cycles before the limit from which on a stream that waits for words continues one by one, to stop at the very
+cycle.
+"""
 
 
 class Stream(ControlFlow):
@@ -275,7 +277,7 @@ class Stream(ControlFlow):
         self.executed = [0] * len(sequencer.cycles)
         self._single: dict[int, Issue] = {}
         self._alone_to = 0
-        """Instructions before this one go on one by one: the cycle limit, or a fault, lies before it."""
+        """Instructions before this one continue one by one: the cycle limit, or a fault, is before it."""
         self.waits: dict[str, int] = {}
         """Cycles spent waiting, by reason: ``sem N``, ``transfer``, or ``instructions``, whose words come late."""
         self.stage_waits: dict[tuple[int, str], int] = {}
@@ -486,7 +488,7 @@ class Stream(ControlFlow):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the stream waits for a semaphore that has not been signalled."""
+        """True if the stream waits for a semaphore that has not been signalled."""
         return self.waiting is not None and not self.semaphores.count(self.waiting)
 
     def why_waiting(self) -> str:
@@ -530,7 +532,7 @@ class Stream(ControlFlow):
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a stream of the same program; raises TypeError or ValueError for what is none."""
+        """Continue from a snapshot of a stream of the same program; raises TypeError or ValueError for what is none."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
         if len(snapshot["executed"]) != len(self.executed):
             raise ValueError("not a count for each instruction")
@@ -553,7 +555,7 @@ class Stream(ControlFlow):
         return CycleLimitError(f"cycle limit {self.max_cycles} reached at {self._here()} ({self.name.upper()}{how})")
 
 
-# What a stream that stands between two instructions will do next, found on a copy of it, or on one ahead of it.
+# What a stream that is between two instructions will do next, found on a copy of it, or on one ahead of it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -592,7 +594,7 @@ def ends_at(stream: Stream) -> int | None:
 
 
 def _is_control(stream: Stream) -> bool | None:
-    """Whether the next instruction is control, None where there is none."""
+    """Return whether the next instruction is control, None where there is none."""
     control = stream.sequencer.control
     return control[stream.index] is not None if stream.index < len(control) else None
 
@@ -673,7 +675,9 @@ class OrderAhead:
         self._ended = False
 
     def more(self) -> bool:
-        """Go on to the next instruction or straight code; at the end, a fault or past the cycle limit there is none."""
+        """Continue to the next instruction or straight code; at the end, a fault or past the cycle limit there is
+        none.
+        """
         if self._ended or (self._limit is not None and self._stream.cycle > self._limit):
             self._ended = True
             return False
@@ -688,7 +692,7 @@ class OrderAhead:
         return {"stream": self._stream.snapshot(), "ended": self._ended}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot."""
+        """Continue from a snapshot."""
         self._stream.restore(snapshot["stream"])
         self._issues, self._ended = self._stream.issues(), snapshot["ended"]
 

@@ -24,7 +24,7 @@ WORD_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Instructions ``first`` to ``end - 1``, which lie in the memory of an IGC together."""
+    """Instructions ``first`` to ``end - 1``, which are in the memory of an IGC together."""
 
     first: int
     end: int
@@ -101,8 +101,8 @@ def loops_of(program: Program) -> dict[int, int]:
 #
 # Words go one after the other. The next is that of the IGC that has room for its own first; where both have had room
 # since the path was free, they take turns, and the EIGC has the first turn. What an IGC has room for is known up to the
-# present alone where there are two, since what one of them gets decides when the other goes on: a word whose turn comes
-# in the present or later is not sent yet.
+# present alone where there are two, since what one of them gets decides when the other continues: a word whose turn
+# comes in the present or later is not sent yet.
 #
 # Time on the path is counted in shares of a cycle, so that a rate need not be a whole number of cycles a word: a cycle
 # has as many shares as the rate has MB/s.
@@ -139,7 +139,7 @@ class SupplyPath:
 
     @property
     def joint(self) -> bool:
-        """Whether it is one path for several IGCs."""
+        """True if it is one path for several IGCs."""
         return self._present is not None
 
     def advance(self, cycle: int) -> None:
@@ -175,7 +175,7 @@ class SupplyPath:
         return {"free": self._free, "served": self._served, "present": self._present}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a path of the same kind."""
+        """Continue from a snapshot of a path of the same kind."""
         self._free, self._served, self._present = snapshot["free"], snapshot["served"], snapshot["present"]
 
 
@@ -190,7 +190,7 @@ class SupplyPath:
 # last
 # instruction. A piece that is larger than the memory passes through the FIFO each time. Without prefetch, nothing is
 # sent
-# before the IGC comes to the instruction that wants it. Each IGC has a path of its own, or
+# before the IGC comes to the instruction that wants it. Each IGC has a separate path, or
 # both have one (`path.py`); the sender then must know what comes after what an IGC executes (`WordsAhead`).
 
 
@@ -198,13 +198,13 @@ class WordsAhead(Protocol):
     """The order of execution beyond what an IGC has come to."""
 
     def more(self) -> bool:
-        """Go on by at least an instruction, each of which is ordered; return False where there is none."""
+        """Continue by at least an instruction, each of which is ordered; return False where there is none."""
 
     def snapshot(self) -> Snapshot:
         """Return how far it has come."""
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot."""
+        """Continue from a snapshot."""
 
 
 class WordTimes(Protocol):
@@ -214,7 +214,7 @@ class WordTimes(Protocol):
 
     @property
     def joint(self) -> bool:
-        """Whether it may not be known yet when words come."""
+        """True if it may not be known yet when words come."""
 
     @property
     def delivered(self) -> int:
@@ -239,7 +239,7 @@ class WordTimes(Protocol):
         """Return all that changes."""
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot."""
+        """Continue from a snapshot."""
 
 
 class _Held:
@@ -270,7 +270,7 @@ class _Sending:
         self.words = words
         """That have not been sent yet."""
         self.begun = False
-        """Whether one has been."""
+        """True if one has been."""
         self.held = held
         self.victims = victims
         """Pieces that go before it comes."""
@@ -318,11 +318,11 @@ class Supply:
         self.delivered = 0
         """Words ordered so far."""
         self.ready = False
-        """Whether the words of the next instruction were taken already, for one that must wait to begin."""
+        """True if the words of the next instruction were taken already, for one that must wait to begin."""
 
     @property
     def joint(self) -> bool:
-        """Whether its path feeds another IGC too, so that it may not be known yet when words come."""
+        """True if its path feeds another IGC too, so that it may not be known yet when words come."""
         return self.path.joint
 
     def advance(self, cycle: int) -> None:
@@ -506,7 +506,7 @@ class Supply:
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of the supply of the same program."""
+        """Continue from a snapshot of the supply of the same program."""
         pieces: list[_Held] = []
         for number, begun, used, ends, last in snapshot["pieces"]:
             held = _Held(number, begun)

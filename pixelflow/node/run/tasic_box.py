@@ -177,7 +177,7 @@ class PortTimes:
         self.state = PortState()
 
     def touch(self, index: int, cycle: int, end: int) -> None:
-        """PE instructions use a port or set a mark from ``cycle`` on and before ``end``.
+        """PE instructions use a port or set a mark starting at ``cycle`` and before ``end``.
 
         Raises MachineFault where a transfer is using the ports.
         """
@@ -187,7 +187,7 @@ class PortTimes:
             raise self._conflict(index, f"in use from cycle {state.since}", cycle)
 
     def begin(self, transfer: Transfer, cycle: int) -> None:
-        """A transfer uses the ports from ``cycle`` on; raises MachineFault where a PE instruction does."""
+        """A transfer uses the ports starting at ``cycle``; raises MachineFault where a PE instruction does."""
         state, cycles = self.state, self._program.cycles
         state.transfer, state.since = transfer, cycle
         if cycle > state.touched_until:
@@ -202,7 +202,7 @@ class PortTimes:
         state.next_touch, state.next_by = begins, index
 
     def _touches(self, index: int) -> bool:
-        """Whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
+        """Return whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
 
         Where that depends on parameters, the first did, and those that followed it at once do not.
         """
@@ -336,7 +336,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
 
     @property
     def _command(self) -> TransferCommand:
-        """What is being carried out."""
+        """What is being executed."""
         if self.state.command is None:
             raise InternalError(f"{self.name}: bytes have come for no transfer")
         return self.state.command

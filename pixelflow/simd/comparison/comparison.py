@@ -40,7 +40,7 @@ from pixelflow.simd.units import Constant
 
 
 Refusal: TypeAlias = Callable[[Sequence[tuple[str, State]], int], None]
-"""Raises InputError, before any work, for draws of those names and states, at so many samples a pixel."""
+"""Raises InputError, before any work, for draws of those names and states, at this many samples a pixel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _largest(values: Mapping[str, int]) -> list[tuple[str, float]]:
 
 
 def _bars(axes: Axes, title: str, bars: Sequence[tuple[str, float]], most: int, colour: str) -> None:
-    """Draw a bar for each name, which stands above it with its share; the room is that of the ``most`` bars."""
+    """Draw a bar for each name, which is above it with its share; the room is that of the ``most`` bars."""
     for row, (name, share) in enumerate(bars):
         axes.barh(row, share, height=0.36, color=colour)
         axes.text(0, row - 0.24, f"{name}, {share:.1f} %", va="bottom", fontsize=7.5)

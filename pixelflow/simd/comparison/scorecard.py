@@ -43,11 +43,11 @@ class Quantity:
     ground: Callable[[DrawnFrame], Ground]
     kind: Callable[..., str] = number
     first: bool = False
-    """Whether the first screen shows it."""
+    """True if the first screen shows it."""
     single: bool = True
-    """Whether JSON has it as one number under the key; else the account has its parts there."""
+    """True if JSON has it as one number under the key; else the account has its parts there."""
     alone: bool = True
-    """Whether a machine has it without others next to it."""
+    """True if a machine has it without others next to it."""
 
 
 def _of(*names: str) -> Callable[[DrawnFrame], Ground]:
@@ -288,7 +288,7 @@ def _shares(side: DrawnFrame) -> Iterator[str]:
 
 
 def formula_amount(side: DrawnFrame, of: str, values: Mapping[str, int]) -> int:
-    """Return how much of cycles by stage (``stages``) or of bytes (``traffic``) nothing carried out."""
+    """Return how much of cycles by stage (``stages``) or of bytes (``traffic``) nothing executed."""
     return sum(value for name, value in values.items() if Origin.FORMULA in _ground_of_part(side, of, name).origins)
 
 

@@ -31,7 +31,7 @@ from pixelflow.simd.report import (
 
 # Triangle sizes: what machines take for triangles of one size, from a pixel to thousands, and where two of them cross.
 #
-# Each size is a picture of its own, which the caller makes. Where the cheaper
+# Each size is a separate picture, which the caller makes. Where the cheaper
 # of two machines is another one at the next size, sizes between them are drawn until two are near each other.
 
 

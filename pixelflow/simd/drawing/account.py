@@ -21,9 +21,9 @@ class Origin(StrEnum):
     """Where a figure is from."""
 
     EXECUTED = "executed"
-    """Counted over what was carried out."""
+    """Counted over what was executed."""
     FORMULA = "formula"
-    """Worked out from counts; nothing carried it out."""
+    """Worked out from counts; nothing executed it."""
     GIVEN = "given"
     """A size or a clock of the machine."""
 
@@ -36,13 +36,13 @@ class FigureStanding(StrEnum):
     INVENTED = "invented"
     """A rate or a size takes part that no source gives, or that somebody has set."""
     FORMULA = "formula"
-    """No such, but nothing carried it out."""
+    """No such, but nothing executed it."""
     PART = "part"
-    """A part of it is of a formula, the rest was carried out."""
+    """A part of it is of a formula, the rest was executed."""
     FITTED = "fitted"
-    """Carried out, at rates that were chosen so that published figures come out."""
+    """Executed, at rates that were chosen so that published figures come out."""
     EXECUTED = "executed"
-    """Carried out, at rates that have a source."""
+    """Executed, at rates that have a source."""
     GIVEN = "given"
     """A size or a clock that has a source."""
 
@@ -55,11 +55,11 @@ class Ground:
     constants: tuple[Constant, ...] = ()
     """The rates and sizes that take part."""
     formulas: tuple[str, ...] = ()
-    """What is worked out, in words."""
+    """What is computed, in words."""
 
     @classmethod
     def executed(cls, *constants: Constant) -> Ground:
-        """Return that of a count over what was carried out."""
+        """Return that of a count over what was executed."""
         return cls(frozenset({Origin.EXECUTED}), constants)
 
     @classmethod
@@ -160,7 +160,7 @@ class Bound(Enum):
     AT_MOST = "at most more"
     """The picture takes at most so many more."""
     ABOUT = "about more"
-    """So many more if nothing else goes on meanwhile, evenly shared by all parts."""
+    """So many more if nothing else continues meanwhile, evenly shared by all parts."""
     OPEN = "no bound"
 
 
@@ -200,7 +200,7 @@ class Picture:
         return cls(colours, np.full((height, width), FAR, np.int64))
 
     def equals(self, other: Picture) -> bool:
-        """Whether every pixel has the same depth and colour."""
+        """Return whether every pixel has the same depth and colour."""
         return np.array_equal(self.colours, other.colours) and np.array_equal(self.depths, other.depths)
 
 
@@ -335,7 +335,7 @@ class PictureDifference:
 
     @property
     def wrong(self) -> bool:
-        """Whether there is a difference that must not be."""
+        """True if there is a difference that must not be."""
         return not self.reason and bool(self.colours or self.depths)
 
     @property
@@ -373,7 +373,7 @@ class Comparison:
 
     @property
     def identical(self) -> bool:
-        """Whether every machine has drawn every pixel, depth and colour, as it is expected."""
+        """True if every machine has drawn every pixel, depth and colour, as it is expected."""
         return all(side.picture.equals(self.expected) for side in self.sides)
 
     @property
@@ -383,7 +383,7 @@ class Comparison:
 
     @property
     def wrong(self) -> bool:
-        """Whether a machine has drawn a pixel otherwise that may not."""
+        """True if a machine has drawn a pixel otherwise that may not."""
         return any(each.wrong for each in self.differences)
 
 

@@ -1,7 +1,7 @@
 """What a picture is made of: draws, each with its triangles and the state that they are drawn in.
 
 A frame says what is to be drawn and nothing of the machine that draws it. What each state means, to the last bit, is
-carried out in 64-bit integers by `frame_reference.draw_frame`.
+executed in 64-bit integers by `frame_reference.draw_frame`.
 
 For a pixel, or each of its four samples, that a triangle covers: the fragment is dropped where its texel is more
 transparent than the draw's ``cutout``; the stencil is tested, then the depth; the stencil steps; the depth is written;
@@ -125,7 +125,7 @@ class State:
 
     @property
     def plain(self) -> bool:
-        """Whether this is what every machine here draws: nearest depth wins, colours replaced, nothing else."""
+        """True if this is what every machine here draws: nearest depth wins, colours replaced, nothing else."""
         return self == State()
 
 
@@ -172,7 +172,7 @@ class Frame:
 
     @property
     def plain(self) -> bool:
-        """Whether every machine here draws it: plain states, one sample."""
+        """True if every machine here draws it: plain states, one sample."""
         return self.samples == 1 and all(draw.state.plain for draw in self.draws)
 
 

@@ -31,7 +31,7 @@ def divided(product: np.ndarray) -> np.ndarray:
 
 
 def blended(blend: Blend, source: np.ndarray, alpha: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the colours of pixels under fragments: int64 each, 0 to 255; a fragment that is sorted lies over."""
+    """Return the colours of pixels under fragments: int64 each, 0 to 255; a fragment that is sorted is over."""
     match blend:
         case Blend.REPLACE:
             return source

@@ -2,7 +2,7 @@
 
 The host makes the levels: each has half of the sides of the one before, rounded down to 1 at least, and a texel is the
 mean of the two or four that it covers, (sum + 2) >> 2 of four and (sum + 1) >> 1 of two. How far down a pixel looks
-comes of the block of two by two pixels that it lies in, whose first column and row are even. With du and dv between
+comes of the block of two by two pixels that it is in, whose first column and row are even. With du and dv between
 the coordinates of the upper two pixels of the block, and of the left two, in 1/65536 texel,
 
     p = max(du^2 + dv^2 across, du^2 + dv^2 down),    detail = log2(p / 2^32) / 2 in 1/256,

@@ -82,7 +82,7 @@ def exact_planes(
     """Return A, B and C of values [triangle, corner, plane], in steps of 2^-fraction: int64[triangle, plane] each.
 
     They are exact modulo 2^64. A numerator may need more than 64 bits, so each is divided as it is put together, and
-    goes on as a whole part and a remainder that is below the area: differences of coordinates have 23 bits, areas 47,
+    continues as a whole part and a remainder that is below the area: differences of coordinates have 23 bits, areas 47,
     values 31, fractions 16, and no term reaches 2^62. Whole parts may wrap round, as they do modulo 2^64.
     """
     x, y = (triangles.corners[..., axis].T[..., None] for axis in range(2))
@@ -138,7 +138,7 @@ def _rounded(whole: np.ndarray, rest: np.ndarray, area: np.ndarray) -> np.ndarra
 # n = floor(u q / 2^K)          for a coordinate u in 1/65536 texel,
 #
 # all with slopes and anchors rounded to integers (`exact_planes`), modulo 2^32 and read as signed. K is the least even
-# number from 16 on for which all coordinates of a draw are below 2^K. At a pixel
+# number starting at 16 for which all coordinates of a draw are below 2^K. At a pixel
 #
 # colour = floor(2^8 N / D), at least 0 and at most 255,    u = floor(2^K N / D) modulo 2^32.
 #
@@ -159,7 +159,7 @@ _WORD = 1 << 32
 
 
 def coordinate_bits(triangles: ScreenTriangles) -> int:
-    """Return K: the least even number from 16 on for which all coordinates are below 2^K in size."""
+    """Return K: the least even number starting at 16 for which all coordinates are below 2^K in size."""
     largest = 0 if triangles.coordinates is None else int(np.abs(triangles.coordinates).max(initial=0))
     return max(_LEAST_BITS, largest.bit_length() + largest.bit_length() % 2)
 

@@ -52,7 +52,7 @@ class ScreenTriangles:
 
     ``corners`` is int64[triangle, corner, xy] in 1/256 pixel, ``depths`` int64[triangle, corner], ``colours``
     int64[triangle, corner, rgb]. ``coordinates`` is int64[triangle, corner, uv] in 1/65536 texel, or None where there
-    is no texture. ``dropped`` triangles had no area after rounding. ``given`` is int64[triangle, corner], the number
+    is not a texture. ``dropped`` triangles had no area after rounding. ``given`` is int64[triangle, corner], the number
     that a corner had among all corners that were snapped; parts and joined triangles do not have it. ``nearness`` is
     int64[triangle, corner], 1 / w of corners in shares of `NEAREST`, LEAST_NEARNESS to below NEAREST, so that colours
     and coordinates follow perspective; None where they are linear on the screen.
@@ -102,12 +102,12 @@ class ScreenTriangles:
 
     @property
     def flat(self) -> np.ndarray:
-        """Whether the three corners of a triangle have one colour: bool[triangle]."""
+        """True if the three corners of a triangle have one colour: bool[triangle]."""
         return (self.colours == self.colours[:, :1]).all(axis=(1, 2))
 
     @property
     def level(self) -> np.ndarray:
-        """Whether the three corners of a triangle are equally far, so that all is linear on it: bool[triangle]."""
+        """True if the three corners of a triangle are equally far, so that all is linear on it: bool[triangle]."""
         if self.nearness is None:
             return np.ones(len(self), bool)
         return (self.nearness == self.nearness[:, :1]).all(axis=1)

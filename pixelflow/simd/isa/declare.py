@@ -79,7 +79,7 @@ class Declaration:
     home: str
     """The package whose ``INSTRUCTIONS`` hold it."""
     gate: str | None = None
-    """The flag under which it may be carried out, and the suffix that asks for that; None where it cannot be gated."""
+    """The flag under which it may be executed, and the suffix that asks for that; None where it cannot be gated."""
     flow: Flow | None = None
     """What it does to the order of a program; None where the next instruction follows."""
     pushes: int = 0
@@ -93,12 +93,12 @@ class Declaration:
 
     @property
     def gateable(self) -> bool:
-        """Whether it has a gated form."""
+        """True if it has a gated form."""
         return self.gate is not None
 
     @property
     def on_lanes(self) -> bool:
-        """Whether its meaning is over the lane algebra, and not on a unit of its own."""
+        """True if its meaning is over the lane algebra, and not on a separate unit."""
         return True
 
     @property
@@ -154,7 +154,7 @@ def _declared(mnemonic: str, home: str) -> Declaration:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction as it stands in a program. Most that say the same are one object: what follows is found once."""
+    """One instruction as it is in a program. Most that say the same are one object: what follows is found once."""
 
     declaration: Declaration
     operands: tuple[Operand, ...] = ()
@@ -220,7 +220,7 @@ class Instruction:
         return Instruction(self.declaration, (*self.operands[:kept], *coefficients), self.gated)
 
     def apply(self, lanes: Algebra[Word, Bit]) -> None:
-        """Carry out the meaning on ``lanes``; every operand must be absolute (no base)."""
+        """Execute the meaning on ``lanes``; every operand must be absolute (no base)."""
         gate = self.declaration.gate
         if gate is None:
             self.declaration.meaning(lanes, *self.operands)

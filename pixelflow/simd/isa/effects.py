@@ -1,4 +1,4 @@
-"""Effects of a meaning: what it reads and writes, found by carrying it out on names of state instead of lanes.
+"""Effects of a meaning: what it reads and writes, found by executing it on names of state instead of lanes.
 
 State is a register or flag, by its name, or a row of lane memory, by its number. A value of this algebra is the set of
 the state that it was made from, as that was before; what comes from a lane's place is made from nothing.
@@ -39,7 +39,7 @@ class Effects:
         self.evaluated = 0
         """Words of linear expressions."""
         self.memory = False
-        """Whether memory beyond the rows is touched, by addresses in lanes."""
+        """True if memory beyond the rows is touched, by addresses in lanes."""
         self.values: dict[State, Sources] = {}
         """What the values are made from that are written, leaving out what decides where, and what was there before."""
         self.where: dict[State, Sources] = {}
@@ -128,7 +128,7 @@ def effects(meaning: Callable[[Algebra[Sources, Sources]], None]) -> Effects:
     return found
 
 
-# Do a declaration and its meaning say the same? The meaning is carried out on names of state, which says what it does.
+# Do a declaration and its meaning say the same? The meaning is executed on names of state, which says what it does.
 #
 # Costs, energy and bounds are read off declarations, results off meanings. Where the two differ nothing else would
 # notice: a byte that is read and not declared takes no energy, and may take no cycle. So a machine asks here, once for

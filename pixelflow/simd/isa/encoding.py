@@ -90,7 +90,7 @@ def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Coder:
-    """How one operand of an instruction is written and read, worked out once for all of its values."""
+    """How one operand of an instruction is written and read, computed once for all of its values."""
 
     spec: OperandSpec
     cuts: tuple[tuple[str, int, int, int], ...]

@@ -2,7 +2,7 @@
 
 Two instructions are of one kind where their words differ in nothing but coefficients (`OperandKind.is_coefficient`):
 numbers on which neither cycles nor the memory that is touched depend. Programs that draw have tens of thousands of
-instructions of a few dozen kinds, so whatever follows from the kind is worked out for each kind and gathered.
+instructions of a few dozen kinds, so whatever follows from the kind is computed for each kind and gathered.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ByKind:
         return found
 
     def position(self, address: int) -> int | None:
-        """Return which instruction stands at a word address; None where none begins there."""
+        """Return which instruction is at a word address; None where none begins there."""
         found = bisect_left(self.addresses, address)
         return found if found < len(self.addresses) and self.addresses[found] == address else None
 

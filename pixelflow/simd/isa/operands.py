@@ -30,7 +30,7 @@ class Mem:
         return Mem(self.offset + index, self.base)
 
     def __hash__(self) -> int:
-        # Asked for several times with every instruction that is assembled or carried out.
+        # Asked for several times with every instruction that is assembled or executed.
         return self.offset << 5 | (31 if self.base is None else self.base)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def _whole(operand: Mem | Imm, name: str, given: SupportsIndex, what: str) -> No
 
 
 Operand = Any
-"""What stands in one operand position: whatever its kind makes. Plain integers are counts, targets and names."""
+"""What is in one operand position: whatever its kind makes. Plain integers are counts, targets and names."""
 
 
 class NotAllowed(ValueError):
@@ -85,9 +85,9 @@ class OperandKind(ABC):
     value: ClassVar[str]
     """The name of the kind, in the manual."""
     takes_memory: ClassVar[bool] = False
-    """Whether a memory address may stand here."""
+    """True if a memory address may be here."""
     is_coefficient: ClassVar[bool] = False
-    """Whether it is a number of 64 bits, in two words, on which neither cycles nor the memory touched depend."""
+    """True if it is a number of 64 bits, in two words, on which neither cycles nor the memory touched depend."""
     most: ClassVar[int | None] = None
     """For a kind that gathers all values from its position on: how many at most; None for one value."""
     allowed: str

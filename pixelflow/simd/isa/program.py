@@ -225,7 +225,7 @@ class Routine:
     parameters: tuple[str, ...] = ()
     scratch: tuple[tuple[int, int], ...] = ()
     started: bool = True
-    """Whether it begins with START (a routine) or not (a procedure of the sequencer)."""
+    """True if it begins with START (a routine) or not (a procedure of the sequencer)."""
     entire: tuple[str, ...] = ()
     """Parameters that take the place of another one as a whole, or lie apart from it."""
     apart: tuple[str, ...] = ()
@@ -234,7 +234,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class DataBlock:
-    """Initial memory: ``values`` are bytes from address ``start`` on, the same in every lane; with ``lanes`` set,
+    """Initial memory: ``values`` are bytes starting at address ``start``, the same in every lane; with ``lanes`` set,
     the bytes hold each lane's own number, ``lanes`` bytes long, low byte first."""
 
     start: int
@@ -459,7 +459,7 @@ class AssembledProgram(Shown):
 
 
 class _RoutineObject(TypedDict):
-    """A routine as it stands in an object file."""
+    """A routine as it is in an object file."""
 
     name: str
     entry: int

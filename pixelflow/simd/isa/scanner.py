@@ -19,7 +19,7 @@ class SourceToken:
     line: SourceLine
     column: int
     joined: bool
-    """Whether nothing is between it and the token before."""
+    """True if nothing is between it and the token before."""
 
     @property
     def key(self) -> str:
@@ -48,7 +48,7 @@ def scanned(
     """Yield the tokens of each line; a group of ``token`` is a kind, that of name ``space`` none.
 
     ``blank`` are the characters at the end of a line that messages leave out, by default all blanks. Raises InputError
-    for what is no token.
+    for what is not a token.
     """
     lines = zip(blanked(text, comments).split("\n"), text.split("\n"), strict=True)
     for number, (content, shown) in enumerate(lines, 1):
@@ -78,7 +78,7 @@ class StatementTokens:
     """A statement as it is read from left to right; a language adds what it takes, and words for what is missing."""
 
     folds = False
-    """Whether small and capital letters are the same."""
+    """True if small and capital letters are the same."""
 
     def __init__(self, tokens: Sequence[SourceToken]) -> None:
         self._tokens, self._at = tokens, 0

@@ -63,7 +63,7 @@ class ProgramTarget(Generic[Code]):
     """Names that reports use for what has none: no stage can have them."""
 
     looks_at_needs: bool = False
-    """Whether runs refuse a configuration that lacks what a program needs; without that no program may need any."""
+    """True if runs refuse a configuration that lacks what a program needs; without that no program may need any."""
 
     language: SourceLanguage[Code] | None = None
     """Reads and writes sources; None where they are microcode."""

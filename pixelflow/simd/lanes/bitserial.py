@@ -25,7 +25,7 @@ Either = TypeVar("Either", Planes, bitarray)
 
 
 class BitSerialEngine(Engine):
-    """The algebra carried out at once, operation by operation, on bit-planes."""
+    """The algebra executed at once, operation by operation, on bit-planes."""
 
     name = "bit-serial"
 

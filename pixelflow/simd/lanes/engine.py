@@ -94,7 +94,7 @@ class RepeatedRows(Protocol):
 
     @property
     def is_renewable(self) -> bool:
-        """Whether it can."""
+        """True if it can."""
 
 
 class OnePiece(Protocol):
@@ -129,7 +129,7 @@ class Repeats(Protocol):
         """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made.
 
         ``asked`` has rows from a row on, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
-        row], from row ``first`` on; ``source`` names the block of each lane, -1 for lanes that get none.
+        row], starting at row ``first``; ``source`` names the block of each lane, -1 for lanes that get none.
         """
 
     def one_piece(self) -> OnePiece | None:
@@ -137,7 +137,7 @@ class Repeats(Protocol):
 
 
 class Kernels(Protocol):
-    """What an engine offers that carries out whole routines."""
+    """What an engine offers that executes whole routines."""
 
     def kernel(self, call: Any, microcode: Callable[[], Sequence[Action]]) -> Action | None:
         """Return the action of a call; None where it has none. ``microcode`` gives those of the single steps."""
@@ -153,26 +153,28 @@ class Engine(ABC):
         self.repeats: Repeats | None = None
         """How runs that come again are made quickly; None on engines that have no way of their own for them."""
         self.kernels: Kernels | None = None
-        """Who carries out whole routines; None on engines that carry out every step."""
+        """Who executes whole routines; None on engines that execute every step."""
         self.background: Background | None = None
         """Who may still be at work after `run`; None on engines that have done everything by then."""
 
-    # --- carrying out ---------------------------------------------------------------------------------------
+    # --- executing ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def prepare(self, meaning: Meaning) -> Action:
-        """Return the action that carries out ``meaning``."""
+        """Return the action that executes ``meaning``."""
 
     @abstractmethod
     def chain(self, actions: Iterable[Action]) -> Action:
-        """Return one action that carries out actions in order; worth while for what runs many times."""
+        """Return one action that executes actions in order; worth while for what runs many times."""
 
     def template(self, meaning: Numbered, numbers: int) -> Template:
-        """Return what `prepare_all` takes for a meaning that takes so many numbers; the same may be used many times."""
+        """Return what `prepare_all` takes for a meaning that takes this many numbers; the same may be used many
+        times.
+        """
         return meaning, numbers, None if numbers else self.prepare(meaning(()))
 
     def prepare_all(self, templates: Sequence[Template], which: NDArray[np.intp], numbers: NDArray[np.int64]) -> Action:
-        """Return the action that carries out many meanings in order.
+        """Return the action that executes many meanings in order.
 
         ``which`` is the template of each, ``numbers`` has a row for each, of which it takes the first ones.
         """
@@ -186,7 +188,7 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, actions: Iterable[Action]) -> None:
-        """Carry out actions in order."""
+        """Execute actions in order."""
 
     # --- state as numpy arrays ------------------------------------------------------------------------------
 
@@ -196,7 +198,7 @@ class Engine(ABC):
 
     @abstractmethod
     def set_rows(self, start: int, values: Words) -> None:
-        """Write rows from ``start`` on: uint8[count, lanes]."""
+        """Write rows starting at ``start``: uint8[count, lanes]."""
 
     @abstractmethod
     def get_word(self, name: str) -> Words:

@@ -16,11 +16,11 @@ from pixelflow.simd.lanes.engine import Meaning, Shape
 
 # The one recorded form of a meaning: typed steps without operands, for words of any size, interned.
 #
-# A meaning is carried out once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends
+# A meaning is executed once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends
 # on where an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
 # *form* of the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native
 # code above all) serves all of them. A form and its operands are a *part* of a program. Back ends read forms step by
-# step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value stands in its step: how many bits it
+# step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value is in its step: how many bits it
 # has in each lane, one where it is a truth value.
 
 
@@ -81,7 +81,7 @@ class Op(IntEnum):
     """How many lanes before have the bit set."""
     EQUAL = 25
     LESS = 26
-    """Whether one word is less than the other [1 where they are signed]."""
+    """True if one word is less than the other [1 where they are signed]."""
     MULTIPLY = 27
     """The low word of a product."""
     MULTIPLY_HIGH = 28
@@ -321,7 +321,7 @@ def _signed(value: int) -> int:
 
 
 class Lie(Enum):
-    """How a value lies in memory: a word, or a bit as 0 and 1, or a bit as 0 and 255."""
+    """How a value is stored in memory: a word, or a bit as 0 and 1, or a bit as 0 and 255."""
 
     WORD = 0
     UNIT = 1
@@ -366,7 +366,7 @@ class NumpyOperation:
 
 
 def select(part: Part, units: Collection[int]) -> tuple[Sequence[NumpyOperation], list[int]]:
-    """Return the operations that carry a part out, and the places of the rows that they name by number.
+    """Return the operations that execute a part, and the places of the rows that they name by number.
 
     Flags at the places ``units`` lie as 0 and 1.
     """
@@ -425,7 +425,7 @@ class _Selection:
         return self._do(np.bitwise_and, lie, bit, _ONE)
 
     def _other(self, step: FormStep, inputs: list[Value]) -> Value:
-        """Select what has a detail and is no load."""
+        """Select what has a detail and is not a load."""
         detail = step.detail
         match step.op:
             case Op.STORE:
@@ -506,7 +506,7 @@ class _Selection:
 
     def _select(self, where: Value, a: Value, b: Value) -> Value:
         if a.lie is not Lie.WORD:
-            # Of two bits, the one that is written lies as the row that it is written to.
+            # Of two bits, the one that is written is stored as the row that it is written to.
             a, b = self._as(b.lie, a), b
         if a.constant == 0x80 and b.constant == 0:
             return self._at_top(where)
@@ -602,15 +602,15 @@ def _redirect(operations: list[NumpyOperation]) -> list[NumpyOperation]:
     return operations
 
 
-# Interpreter of recorded forms: numpy calls on whole rows of state, bound once, carried out any number of times.
+# Interpreter of recorded forms: numpy calls on whole rows of state, bound once, executed any number of times.
 #
-# It needs nothing but numpy. The rows engine is this and its state; the compiled engine goes on with it, on its own
+# It needs nothing but numpy. The rows engine is this and its state; the compiled engine continues with it, on its own
 # state, where native code cannot be made.
 
 
 Call = Callable[[], object]
 Calls = tuple[Call, ...]
-"""What carries a part out, in order; none needs an argument."""
+"""What executes a part, in order; none needs an argument."""
 
 Row = NDArray[np.uint8]
 
@@ -657,7 +657,7 @@ class Interpreter:
             self._y[width][...] = y_low | y_high << np.uint64(8)
 
     def bind(self, part: Part) -> Calls:
-        """Return the calls that carry a part out."""
+        """Return the calls that execute a part."""
         operations, places = select(part, self._units)
         rows = [self._state[place] for place in places]
         last_use = {value: index for index, op in enumerate(operations) for value in (*op.inputs, op.out)}
@@ -733,7 +733,7 @@ class Interpreter:
         return self._patterns[bits]
 
     def _affine(self, a: int, b: int, c: int, bits: int) -> list[Call]:
-        """Compute the value in every lane, in the narrowest width that holds so many bits."""
+        """Compute the value in every lane, in the narrowest width that holds this many bits."""
         width = _width(bits)
         kind, total, term = _WIDTHS[width], self._sum[width], self._term[width]
         limit = 1 << width
@@ -745,7 +745,7 @@ class Interpreter:
         ]
 
     def _cut(self, bits: int, index: int) -> Row:
-        """Return the view of one byte of the value of so many bits that `_affine` computed."""
+        """Return the view of one byte of the value of this many bits that `_affine` computed."""
         width = _width(bits)
         size = width // 8
         column = index if sys.byteorder == "little" else size - 1 - index

@@ -23,7 +23,7 @@ Pair: TypeAlias = tuple[Word, Word]
 
 
 class Rounding(Enum):
-    """Where a float goes that is no whole number."""
+    """Where a float goes that is not a whole number."""
 
     NEAREST = 0
     DOWN = 1

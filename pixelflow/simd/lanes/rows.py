@@ -1,6 +1,6 @@
 """The engine that needs only numpy: one row of bytes per memory byte, register and flag; all lanes in one call.
 
-Each meaning is recorded once and bound to its rows by the interpreter of forms. Carrying out an action is calling what
+Each meaning is recorded once and bound to its rows by the interpreter of forms. Executing an action is calling what
 was bound, in order.
 """
 

@@ -61,7 +61,7 @@ class ByteMemory:
         return places + self._origins if self.sets > 1 else places
 
     def fetch(self, address: Words, size: int, where: Bits) -> Words:
-        """Return what stands at each lane's address, 0 in lanes that take no part.
+        """Return what is at each lane's address, 0 in lanes that take no part.
 
         Raises MachineFault where an enabled lane reaches beyond the end.
         """
@@ -90,7 +90,7 @@ class ByteMemory:
         )
 
 
-# An engine for lanes of 32-bit words: the algebra with numbers, carried out at once by numpy on whole rows.
+# An engine for lanes of 32-bit words: the algebra with numbers, executed at once by numpy on whole rows.
 #
 # A value is an array [group, lane] that is never changed once made; one that is the same in all lanes of a group, or
 # everywhere, may have only one column or row, and numpy spreads it where it meets others. So what is the same for a
@@ -143,7 +143,7 @@ class WordsEngine(Engine):
         self._bit_values = np.uint32(1) << self._lane if shape.group <= _ALL else None
         self._within: Bit | None = None
 
-    # --- carrying out ---------------------------------------------------------------------------------------
+    # --- executing ---------------------------------------------------------------------------------------
 
     def prepare(self, meaning: Meaning) -> tuple[Meaning, ...]:
         return (meaning,)
@@ -212,7 +212,7 @@ class WordsEngine(Engine):
         return self._true if taking is None else taking
 
     def _by_group(self, address: Word) -> Word:
-        """Return an address with a row for each group, since each may mean a memory of its own."""
+        """Return an address with a row for each group, since each may mean a separate memory."""
         return np.broadcast_to(address, (self._whole[0], address.shape[1]))
 
     # --- operation ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Figures that stand in a report's page and notebook cell: stages in time, curves; drawn as SVG, without a library.
+"""Figures that are in a report's page and notebook cell: stages in time, curves; drawn as SVG, without a library.
 
 Each is data and the one drawing of it. Text takes the colour of what is around it, so that a figure is read on a light
 and on a dark page; colours of spans and lines have about the same contrast on both. Nothing in it is loaded.
@@ -23,7 +23,7 @@ _READABLE = 720
 """Points across below which letters would be too small: a narrower page moves a figure sideways."""
 _LANE, _BAR, _TICKS, _LEGEND = 30, 22, 34, 18
 _LEAST_WIDTH = 3
-"""What is narrower than so many points is no stage that somebody sees."""
+"""What is narrower than this many points is not a stage that somebody sees."""
 _CURVES_HEIGHT = 260
 _LETTER = 6.6
 """About how wide a letter of a figure is."""
@@ -31,13 +31,13 @@ _STRIP = 3
 _GREY = "#8a8f98"
 _SHORT = "(short stages)"
 _PATTERNS = (("", 0.0), ("2 4", 1.0), ("", 0.35), ("1 7", 1.0))
-"""What lies over colours where there are more names: dashes, and the share of a bar's height that they take; the last
+"""What is over colours where there are more names: dashes, and the share of a bar's height that they take; the last
 one over grey alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """How one kind of span looks: a colour, and which pattern lies over it."""
+    """How one kind of span looks: a colour, and which pattern is over it."""
 
     colour: str
     pattern: int = 0
@@ -267,7 +267,7 @@ def _box(left: float, top: float, width: float, height: float, colour: str, told
 
 
 def _strip(left: float, top: float, wait: float, own: float) -> str:
-    """Return what lies below a span: a line as wide as it waited for others, then dashes for what it had begun."""
+    """Return what is below a span: a line as wide as it waited for others, then dashes for what it had begun."""
     drawn = _box(left, top, wait, _STRIP, _GREY) if wait else ""
     if own:
         place = f"M{_short(left + wait)} {_short(top + _STRIP / 2)}h{_short(own)}"

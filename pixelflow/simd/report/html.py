@@ -1,6 +1,6 @@
 """Reports as HTML and Markdown: a title, figures, facts as a table without heads, tables, and text as paragraphs.
 
-A page is the piece that a notebook shows, with what makes it a document of its own: nothing is loaded by it, and no
+A page is the piece that a notebook shows, with what makes it a separate document: nothing is loaded by it, and no
 script runs in it. Sections and titles of tables are headings there; a long report has a list of them at its top.
 """
 
@@ -89,7 +89,7 @@ class _Outline:
     _taken: set[str] = field(default_factory=set)
 
     def heading(self, text: str, *, table: bool = False) -> str:
-        """Return a heading as HTML, with an anchor of its own."""
+        """Return a heading as HTML, with a separate anchor."""
         word = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "section"
         anchor, again = word, 1
         while anchor in self._taken:
@@ -188,7 +188,7 @@ def _amount(cell: Json) -> float:
 
 
 def markdown(report: Report) -> str:
-    """Return a report as a document of its own."""
+    """Return a report as a separate document."""
     lines = [f"# {_marked(' · '.join((report.title, *report.subject)))}", ""] if report.title else []
     level = "###" if any(isinstance(part, Heading) for part in report.all_parts) else "##"
     for facts, part in _shown(report):

@@ -30,14 +30,14 @@ class Column:
     unit: str = ""
     fixed: bool = False
     optional: bool = False
-    """Whether text leaves it out where the table would not fit with it and fits without; of several the last first."""
+    """True if text leaves it out where the table would not fit with it and fits without; of several the last first."""
     least: int = 12
     style: str = ""
     """Name of a rich style, for text in colour."""
     accent: str = ""
     """A sign: only cells that have it are in the style, and in the accent colour of a page."""
     bars: bool = False
-    """Whether a page shows its numbers as bars too, none below 0: the longest is the greatest of them."""
+    """True if a page shows its numbers as bars too, none below 0: the longest is the greatest of them."""
 
     @property
     def heading(self) -> str:
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def numbers(self) -> bool:
-        """Whether its cells are numbers."""
+        """True if its cells are numbers."""
         return self.kind is not str
 
 
@@ -70,8 +70,8 @@ class Table:
 class Fact:
     """A line of text; with a label, the text beside it, which begins at column ``hang``.
 
-    A label of no characters goes on with the fact before. ``wrap`` divides what is wider than the screen. Under ``key``
-    JSON holds ``value``; a line without text is only there.
+    A label of no characters continues with the fact before. ``wrap`` divides what is wider than the screen. Under
+    ``key`` JSON holds ``value``; a line without text is only there.
     """
 
     text: str | None
@@ -200,7 +200,7 @@ def ranged(numbers: Iterable[int]) -> str:
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """Return names as prose has them: ``a``, ``a and b``, ``a, b and c``; ``last`` stands before the last one."""
+    """Return names as prose has them: ``a``, ``a and b``, ``a, b and c``; ``last`` is before the last one."""
     return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
@@ -215,7 +215,7 @@ def percent(value: float | None) -> str:
 
 
 def fixed(digits: int, scale: float = 1.0) -> Callable[[float], str]:
-    """Return what shows a number times ``scale`` with so many digits after the point."""
+    """Return what shows a number times ``scale`` with this many digits after the point."""
     return lambda value: f"{scale * value:,.{digits}f}"
 
 

@@ -71,7 +71,7 @@ class Shown(ABC):
         yield Text(printable(as_text((*report.parts, *report.results), options.max_width)), overflow="fold", end="")
 
     def text(self, columns: int = 100) -> str:
-        """Return the report as lines for a screen of so many columns."""
+        """Return the report as lines for a screen of this many columns."""
         from pixelflow.simd.errors import printable
         from pixelflow.simd.report.text import as_text
 
@@ -90,7 +90,7 @@ class Shown(ABC):
 
 
 class ShownTable(Shown):
-    """One table of a report, by itself: to look at, or to go on with as a data frame."""
+    """One table of a report, by itself: to look at, or to continue with as a data frame."""
 
     __slots__ = ("content", "name")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _RULE, _RULED = "━━", 80
-"""What stands before a section's title, and how far the line to its right goes where the screen is wider."""
+"""What is before a section's title, and how far the line to its right goes where the screen is wider."""
 _LEAST_ROOM = 8
 """Columns that a cell gets beside its heading, however narrow the screen is."""
 

@@ -28,7 +28,7 @@ class Format:
 
     @property
     def missing(self) -> bool:
-        """Whether the package is not installed."""
+        """True if the package is not installed."""
         return self.package is not None and importlib.util.find_spec(self.package) is None
 
 

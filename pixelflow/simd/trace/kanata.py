@@ -48,7 +48,7 @@ class _Row:
     number: int = -1
 
     def takes(self, start: int, label: Label) -> bool:
-        """Whether a span is one more of this instruction."""
+        """Return whether a span is one more of this instruction."""
         _, end, last = self.stages[-1]
         return end == start and (last.category is Category.WAIT or label.category is Category.STALL)
 

@@ -1,7 +1,7 @@
 """Perfetto traces (protobuf): everything that a `Trace` holds, for ui.perfetto.dev.
 
 Time is cycle x clock period in nanoseconds; each event has its cycle as an integer argument too. Of a clock above
-1 GHz no cycle has a nanosecond of its own: time is in picoseconds then, which viewers show as nanoseconds, and the head
+1 GHz no cycle has a separate nanosecond: time is in picoseconds then, which viewers show as nanoseconds, and the head
 of the file says so. A span of no cycle is an instant. Texts are interned, so that an instruction costs its text once.
 Needs the extra ``trace`` (perfetto).
 """
@@ -470,7 +470,7 @@ class _Reader:
             self._targets[number] = (offset, track, row)
 
     def _label(self, offset: int, event: protos.TrackEvent, annotations: Sequence[protos.DebugAnnotation]) -> int:
-        """Return the label of an event. Its last argument is the cycle, which is no part of the label."""
+        """Return the label of an event. Its last argument is the cycle, which is not a part of the label."""
         args: list[tuple[str, int | str]] = []
         for annotation in annotations[:-1]:
             name = self._text(offset, "argument", annotation.name_iid)

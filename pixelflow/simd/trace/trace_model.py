@@ -145,7 +145,7 @@ class Span(NamedTuple):
 class Spans:
     """The spans of one track in the order of their starts, kept as columns: 24 bytes each.
 
-    Spans of a track follow each other, or one lies inside the other.
+    Spans of a track follow each other, or one is inside the other.
     """
 
     def __init__(self, labels: list[Label]) -> None:
@@ -219,7 +219,7 @@ class TraceClock:
     mhz: int
 
     def ticks(self, cycle: int, per_second: int) -> int:
-        """Return the time of a cycle in units of which a second has so many; rounded down."""
+        """Return the time of a cycle in units of which a second has this many; rounded down."""
         return cycle * per_second // (self.mhz * 10**6)
 
     def cycle(self, ticks: int, per_second: int) -> int:
@@ -227,7 +227,7 @@ class TraceClock:
         return -(-ticks * self.mhz * 10**6 // per_second)
 
     def tells_apart(self, per_second: int) -> bool:
-        """Whether every cycle has a time of its own."""
+        """Return whether every cycle has a separate time."""
         return self.mhz * 10**6 <= per_second
 
 
@@ -287,7 +287,7 @@ class Trace(Shown):
 
     @property
     def legend(self) -> dict[str, str]:
-        """What stands at the head of a file: the header, the clock, and the cycles that the trace covers."""
+        """What is at the head of a file: the header, the clock, and the cycles that the trace covers."""
         return {**self.header, "clock_mhz": str(self.clock.mhz), "begin": str(self.begin), "end": str(self.end)}
 
     def report(self) -> Report:
@@ -351,7 +351,7 @@ class Selection:
         return cls(begin or 0, end, tuple(only))
 
     def wants(self, track: Track) -> bool:
-        """Whether the trace shows the track."""
+        """Return whether the trace shows the track."""
         if track.kind in _TRAFFIC:
             return any(asks_for_traffic(pattern, track.kind) and matches(pattern, track.name) for pattern in self.only)
         return not self.only or any(matches(pattern, track.name) for pattern in self.only)
@@ -362,14 +362,14 @@ class Selection:
         return [pattern for pattern in self.only if not any(matches(pattern, name) for name in names)]
 
     def clip(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the part of a span that lies in the window, None where no part does."""
+        """Return the part of a span that is in the window, None where no part does."""
         if start == end:
             return (start, end) if self.holds(start) else None
         start, end = max(start, self.begin), end if self.end is None else min(end, self.end)
         return (start, end) if start < end else None
 
     def holds(self, cycle: int) -> bool:
-        """Whether a cycle lies in the window."""
+        """Return whether a cycle is in the window."""
         return self.begin <= cycle and (self.end is None or cycle < self.end)
 
 
@@ -377,13 +377,13 @@ EVERYTHING = Selection()
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a pattern with ``*`` and ``?`` names a track; upper and lower case are the same."""
+    """Return whether a pattern with ``*`` and ``?`` names a track; upper and lower case are the same."""
     translated = "".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
     return re.fullmatch(translated, name, re.IGNORECASE) is not None
 
 
 def asks_for_traffic(pattern: str, *kinds: TrackKind) -> bool:
-    """Whether a pattern is one for tracks of these kinds, wires or queues; by default for any of them."""
+    """Return whether a pattern is one for tracks of these kinds, wires or queues; by default for any of them."""
     return any(matches(kind.value.format("*"), pattern) for kind in kinds or _TRAFFIC)
 
 

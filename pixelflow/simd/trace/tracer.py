@@ -45,7 +45,7 @@ _Account = TypeVar("_Account", bound=AccountView)
 class Tracer(Generic[_View, _Account]):
     """Subscribes to a bus and builds a `Trace`. Runs follow each other: each begins where the one before has ended.
 
-    What lies outside the selection is never kept, so that the window of a long run costs little memory.
+    What is outside the selection is never kept, so that the window of a long run costs little memory.
     """
 
     def __init__(self, trace: Trace, selection: Selection = EVERYTHING) -> None:
@@ -60,7 +60,7 @@ class Tracer(Generic[_View, _Account]):
         self._programs: dict[str, str] = {}
         """Names by hash."""
         self._program: ProgramView
-        """Of the run that goes on."""
+        """Of the run that continues."""
         self._since = 0
         """The cycle of the run in which it began."""
         self._labels: list[int] = []

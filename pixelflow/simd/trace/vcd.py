@@ -2,7 +2,7 @@
 
 One scope for each stream (instruction as text, as a number and by its place, busy, waiting, state, stage, routine) and
 for the TASICs of each module (busy, transfer), one for the paths of the GNI, the semaphores, the enabled PEs, the
-queues (what lies in each) and the wires (what was sent over each in a cycle). Time
+queues (what is in each) and the wires (what was sent over each in a cycle). Time
 counts cycles where the clock allows it (10 ns at 100 MHz). Texts are an extension that both viewers know, and ASCII,
 because they read others differently.
 
@@ -216,7 +216,7 @@ def _following(spans: Spans, values: Callable[[int], Values], off: Values) -> It
 
 
 def _innermost(spans: Spans, variable: Variable[VarValue]) -> Iterator[Change]:
-    """Yield the names of spans, some of which lie inside others."""
+    """Yield the names of spans, some of which are inside others."""
     names = [NOTHING]
     ends: list[int] = []
     for start, end, label in zip(spans.starts, spans.ends, spans.labels, strict=True):

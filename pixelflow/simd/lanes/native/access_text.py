@@ -9,14 +9,14 @@ from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.group_program import COUNTS, NOTHING
 from pixelflow.simd.lanes.native.word_text import DoubleArithmetic, GroupValue
 
-# Whose words of memory are, where groups share it: so that they may be carried out one after the other.
+# Whose words of memory are, where groups share it: so that they may be executed one after the other.
 #
 # A table has a number for every word: 0 where nobody touched it, else twice the number of the group that did (from 1
 # on),
 # plus one where that wrote, or `MANY` where several have read. Where a group writes what another one has touched, or
 # reads what another one has written, the order could be seen, and the run is left. So it is for elements that lie
 # across
-# the boundary of two words, which hardly any program has: numpy carries it out.
+# the boundary of two words, which hardly any program has: numpy executes it.
 
 
 MANY = -2

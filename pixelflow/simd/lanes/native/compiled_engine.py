@@ -60,7 +60,7 @@ class CompiledTemplate:
     slopes: tuple[tuple[int, int], ...] = ()
     """The numbers that are A and B of an affine value: where both are 0 it is recorded as a constant."""
     is_fixed: bool = True
-    """Whether the code is the same but for the numbers; else each set of numbers is recorded by itself."""
+    """True if the code is the same but for the numbers; else each set of numbers is recorded by itself."""
 
     def alone(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return for each row of numbers whether this is not its code."""
@@ -99,7 +99,7 @@ class LazyParts(Sequence[Part]):
 def template_of(
     meaning: Numbered, numbers: int, prepare: Callable[[Sequence[int]], tuple[Sequence[Part], NDArray[np.int64]]]
 ) -> CompiledTemplate:
-    """Return the template of a meaning that takes so many numbers; ``prepare`` gives its parts and code with some."""
+    """Return the template of a meaning that takes this many numbers; ``prepare`` gives its parts and code with some."""
     parts, code = prepare(_TRIALS[0][:numbers])
     if not numbers:
         return CompiledTemplate(meaning, numbers, parts, code)
@@ -160,7 +160,7 @@ def filled(
     return code, int(counts.sum())
 
 
-# Native functions of this process: by what they carry out, compiled or fetched from disk.
+# Native functions of this process: by what they execute, compiled or fetched from disk.
 #
 # What has been compiled serves every engine of the process that has the same vectors. Blocks of one part are
 # compiled in
@@ -168,7 +168,7 @@ def filled(
 
 
 _OPTIMIZE_AFTER = 200_000_000
-"""Bytes of program, times tiles, that are carried out in haste before care pays: about a million microinstructions of
+"""Bytes of program, times tiles, that are executed in haste before care pays: about a million microinstructions of
 8,192 lanes, which take some tenths of a second longer for it."""
 
 _TABLE = 4096
@@ -263,14 +263,14 @@ class Native:
             self._build(missing, level)
 
     def spend(self, amount: int) -> None:
-        """Count what was carried out, and compile with care what was compiled in haste when it was a lot."""
+        """Count what was executed, and compile with care what was compiled in haste when it was a lot."""
         if self._hasty:
             self._spent += amount
             if self._spent >= _OPTIMIZE_AFTER:
                 self.take_care()
 
     def take_care(self) -> None:
-        """Compile with care what was compiled in haste; where that fails, what there is goes on."""
+        """Compile with care what was compiled in haste; where that fails, what there is continues."""
         hasty, self._hasty, self._spent = self._hasty, [], 0
         for blocks in hasty:
             if not self._fetched(blocks, CAREFUL):
@@ -281,7 +281,7 @@ class Native:
 
     @cached_property
     def team(self) -> Team:
-        """The threads that carry out long runs together; raises what LLVM raises."""
+        """The threads that execute long runs together; raises what LLVM raises."""
         functions = Functions(*self.functions(NAMES, TEXT, HASTY))
         return vars(self).setdefault("team", Team(functions))  # one, whoever else asks at the same time
 
@@ -417,7 +417,7 @@ _START_THREADS_AFTER = 0.01
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class CompiledAction:
-    """What an action carries out, and its code."""
+    """What an action executes, and its code."""
 
     parts: Sequence[Part]
     code: bytes
@@ -465,17 +465,17 @@ class CompiledEngine(Engine):
         self._alone = 0.0
         """Seconds that long runs have taken on one thread."""
         self._counts = False
-        """Whether there are chains, whose uses are counted."""
+        """True if there are chains, whose uses are counted."""
         self._apart = _APART
         self._wanted: list[Block | Foreign] = []
         """Blocks of which there is code, but no function yet."""
         self.falls_back = True
-        """Whether numpy goes on, on the same state, where native code cannot be made; else that is an error."""
+        """True if numpy continues, on the same state, where native code cannot be made; else that is an error."""
         self._is_native = self._fuses = True
         self._interpreter: Interpreter | None = None
-        """What goes on then."""
+        """What continues then."""
 
-    # --- carrying out ---------------------------------------------------------------------------------------
+    # --- executing ---------------------------------------------------------------------------------------
 
     def prepare(self, meaning: Meaning) -> CompiledAction:
         parts = parts_of(meaning, self._place)
@@ -584,7 +584,7 @@ class CompiledEngine(Engine):
         return self._is_native
 
     def _carry_out(self, action: CompiledAction) -> None:
-        """Carry out an action without native code."""
+        """Execute an action without native code."""
         if self._interpreter is None:
             rows = self._memory[:, :, : self._tile].transpose(1, 0, 2)
             self._interpreter = Interpreter(rows, self.shape.group, [self._place[name] for name in COORDINATES])
@@ -593,7 +593,7 @@ class CompiledEngine(Engine):
                 call()
 
     def _parts(self, action: CompiledAction) -> Sequence[Part]:
-        """Return what an action carries out, for where there is no native code."""
+        """Return what an action executes, for where there is no native code."""
         if action.code and not action.parts:
             raise RuntimeError("an action that is nothing but native code cannot do without")
         return action.parts
@@ -624,7 +624,7 @@ class CompiledEngine(Engine):
                 self.fuse(action)
 
     def fuse(self, action: CompiledAction) -> None:
-        """Carry out an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
+        """Execute an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
         self._fuse(action, self._native.compile)
 
     def _fuse(self, action: CompiledAction, get: Callable[[list[Block | Foreign]], bool]) -> None:
@@ -750,7 +750,7 @@ class CompiledEngine(Engine):
 
 
 def _tell(error: Exception, what_now: str) -> None:
-    """Say in one line that native code cannot be made, and what goes on instead."""
+    """Say in one line that native code cannot be made, and what continues instead."""
     import logging
 
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,10 +1,10 @@
-"""The IR that does not depend on any meaning: the loop over a program, and the ways to go on elsewhere in it.
+"""The IR that does not depend on any meaning: the loop over a program, and the ways to continue elsewhere in it.
 
 A program is a list of 64-bit words: the number of a function, its operands, the next number; a zero ends it. A program
 may name another by its address, so that what is long need not be copied to be carried out.
 
 Every function has the type ``code' f(tile, lanes, code, table)``: it works on the first ``lanes`` lanes of a tile with
-the operands that stand at ``code``, and returns the address past them. ``table`` holds the addresses of all
+the operands that are at ``code``, and returns the address past them. ``table`` holds the addresses of all
 functions by number, so that a function may call others; the loop over a program is one of them.
 """
 
@@ -18,7 +18,7 @@ from time import perf_counter
 from pixelflow.simd.lanes.native.toolchain import Toolchain
 
 GO, GUARD, ELSEWHERE, WALK, DISPATCH = range(1, 6)
-"""Numbers of functions: what goes on elsewhere in a program, always, and where two rows are full; what carries out
+"""Numbers of functions: what continues elsewhere in a program, always, and where two rows are full; what executes
 another program, by its address; the loop over a program, for functions that carry out one of their own; the loop over
 tiles. 0 ends a program."""
 
@@ -49,7 +49,7 @@ end:
 
 
 def _go(name: str, _: int) -> str:
-    """Operand: how many words past it the program goes on."""
+    """Operand: how many words past it the program continues."""
     return f"""
 define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
   %distance = load i64, ptr %code
@@ -73,7 +73,7 @@ define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
 
 
 def _guard(name: str, width: int) -> str:
-    """Operands: two rows, a distance. Goes on that many words past the last operand where both rows hold 255 in every
+    """Operands: two rows, a distance. Continues that many words past the last operand where both rows hold 255 in every
     lane of the tile, else with the next word."""
     row = f"<{width} x i8>"
     return f"""
@@ -142,7 +142,7 @@ FIXED: dict[int, Callable[[str, int], str]] = {
 
 # How fast fused code could be at most: its vector instructions, counted, at the rate of this processor, measured.
 #
-# An estimate: every counted instruction is taken as one that any vector unit can carry out, and that never waits.
+# An estimate: every counted instruction is taken as one that any vector unit can execute, and that never waits.
 
 
 _LABEL = re.compile(r"^\s*([.\w$]+):")
@@ -158,7 +158,7 @@ _ROUNDS = 200_000
 def vector_operations(assembly: str) -> int:
     """Return how many vector instructions besides moves, loads and stores the loop of a function's text holds.
 
-    A move that only some bytes take part in is one. The loop is what lies between a label and the jump back to it; 0
+    A move that only some bytes take part in is one. The loop is what is between a label and the jump back to it; 0
     where there is none.
     """
     lines = assembly.splitlines()

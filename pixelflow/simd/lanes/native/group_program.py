@@ -24,8 +24,8 @@ NOTHING, COUNTS, LINES = range(3)
 """What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
 
 HEADER = 64
-"""Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
-branch that led back to it (32 bits), and how many parts the group has carried out (64 bits)."""
+"""Bytes at the beginning of a frame: the block to continue with plus one (32 bits, 0 for a group that has not begun),
+the branch that led back to it (32 bits), and how many parts the group has executed (64 bits)."""
 
 _FIXED = {
     *(Op.MULTIPLY, Op.MULTIPLY_HIGH, Op.SHIFT_UP, Op.SHIFT_DOWN, Op.SPREAD, Op.COLLECT, Op.ROUTE),
@@ -38,14 +38,14 @@ _FIXED = {
 
 
 class Unsupported(ValueError):
-    """What native code is not made for; numpy carries it out."""
+    """What native code is not made for; numpy executes it."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupProgram:
-    """What every group carries out, from its first part on, each in its own way.
+    """What every group executes, from its first part on, each in its own way.
 
-    Branches write the address to go on at to the register ``following``; a group ends where that is ``stopped``, or
+    Branches write the address to continue at to the register ``following``; a group ends where that is ``stopped``, or
     past the last part. ``addresses`` are those of all parts and the one past them. ``begins`` are the numbers of parts
     with which blocks begin, ascending: at least the first, those after branches and those that branches lead to.
     """
@@ -87,7 +87,7 @@ class GroupProgram:
 
     @cached_property
     def writes_memory(self) -> bool:
-        """Whether anything is ever written to memory."""
+        """True if anything is ever written to memory."""
         return any(step.op is Op.PUT for part in self.parts for step in part.form.steps)
 
     def block_of(self, number: int) -> int:
@@ -195,7 +195,7 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class RegisterPlace:
-    """A register in a frame, from byte ``at`` on."""
+    """A register in a frame, starting at byte ``at``."""
 
     name: str | int
     """A register's name, or the number of a row."""

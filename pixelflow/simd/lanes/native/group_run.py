@@ -1,8 +1,8 @@
 """Runs of programs for groups as native code: on frames, by as many threads as pays, with notes of what was done.
 
-Groups are carried out one after the other. Where that could give other bits than all of them side by side (one has
+Groups are executed one after the other. Where that could give other bits than all of them side by side (one has
 written a word that another one touched), where an address leaves the memory, and where no native code can be made,
-nothing has happened as far as anybody can see: registers and memory are as before, and numpy carries out the run.
+nothing has happened as far as anybody can see: registers and memory are as before, and numpy executes the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HELD_WORDS = 1 << 24
 _SHARE_FROM = 4_000_000
 """Steps of the rest of a run from which on several threads share it: some ten milliseconds."""
 _PROBE = 32
-"""The share of the groups, one in so many, that shows how long the others may take."""
+"""The share of the groups, one in this many, that shows how long the others may take."""
 _CAREFUL_FROM = 8_000_000
 """Steps of a program, those of earlier runs among them, from which on it is compiled with care."""
 _MOST_BYTES = 1 << 31
@@ -43,7 +43,7 @@ _TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupNote:
-    """What some groups carried out: words of `accesses.py`, those of one group after the other."""
+    """What some groups executed: words of `accesses.py`, those of one group after the other."""
 
     groups: NDArray[np.int64]
     words: NDArray[np.uint32]
@@ -56,11 +56,11 @@ class GroupRun:
     """How a run went."""
 
     is_done: bool
-    """Whether it was made; else nothing has changed."""
+    """True if it was made; else nothing has changed."""
     stopped: int | None = None
     """Where the lowest group was stopped that had done too many parts: a branch back. None without one."""
     meets: bool = False
-    """Whether it was given up because groups touch the same words of memory, and one of them writes."""
+    """True if it was given up because groups touch the same words of memory, and one of them writes."""
 
 
 GroupNoted = Callable[[GroupNote], None]
@@ -75,14 +75,14 @@ class GroupRuns:
         self._builder = made_by or builder()
         self._is_native = True
         self._is_told = False
-        """Whether the log says that a memory is too large."""
+        """True if the log says that a memory is too large."""
         self.meetings = 0
         """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
         self._functions: dict[tuple[frozenset[int], int, bool, int], Native] = {}
         self._most_words: dict[int, int] = {}
         self._carried_out = 0
-        """Parts that groups have carried out in all runs."""
+        """Parts that groups have executed in all runs."""
 
     def run(
         self,
@@ -92,9 +92,9 @@ class GroupRuns:
         noted: GroupNoted | None = None,
         threads: int | None = None,
     ) -> GroupRun:
-        """Carry out the program for every group, each up to the first branch back once it has done ``limit`` parts.
+        """Execute the program for every group, each up to the first branch back once it has done ``limit`` parts.
 
-        ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right and
+        ``noted`` is called with what was executed, as ``noting`` says, once it is known that all is right and
         registers and memory are as the run leaves them. Where no native code can be made, a warning of the logger says
         why, once, as it does where groups meet in memory; where it cannot be run this time, each time. Raises what
         ``noted`` raises.
@@ -132,7 +132,7 @@ class GroupRuns:
         return self._frames[varying]
 
     def function(self, varying: frozenset[int], noting: int, tracked: bool, expected: int = 0) -> Native:
-        """Return the native code; ``expected`` is how many parts are likely to be carried out now."""
+        """Return the native code; ``expected`` is how many parts are likely to be executed now."""
         level = CAREFUL if self._carried_out + expected >= _CAREFUL_FROM else HASTY
         key = varying, noting, tracked, level
         if key not in self._functions:
@@ -148,7 +148,7 @@ class GroupRuns:
         return self._most_words[noting]
 
     def spend(self, parts: int) -> None:
-        """Count parts that groups have carried out."""
+        """Count parts that groups have executed."""
         self._carried_out += parts
 
     @property
@@ -166,7 +166,7 @@ def _tell(what: str, why: Exception | str) -> None:
 
 @dataclass(eq=False, slots=True)
 class _Share:
-    """Groups that one thread carries out: their record, the table of whose the words are, and the note."""
+    """Groups that one thread executes: their record, the table of whose the words are, and the note."""
 
     record: NDArray[np.uint64]
     noted_from: int
@@ -252,7 +252,7 @@ class _Run:
     # --- shares ---------------------------------------------------------------------------------------------
 
     def _notes(self, data: NDArray[np.uint8]) -> Iterator[GroupNote]:
-        """Carry out all groups from their beginning on a memory's bytes; yield notes, as far as any are taken."""
+        """Execute all groups from their beginning on a memory's bytes; yield notes, as far as any are taken."""
         self.data = data
         self.frames = self.frame.filled(self.values, self.groups)
         self.stopped = []
@@ -267,14 +267,14 @@ class _Run:
         if self.threads == 1 or done * rest < _SHARE_FROM * probe:
             yield from self._carried_out([alone], self.groups)
             return
-        # The first one goes on with the table that it has.
+        # The first one continues with the table that it has.
         edges = [probe + rest * number // self.threads for number in range(self.threads + 1)]
         others = [self._share(first, past) for first, past in pairwise(edges[1:])]
         yield from self._carried_out([alone, *others], edges[1])
         self._compare([share.table for share in (alone, *others) if share.table is not None])
 
     def _done(self, groups: int) -> int:
-        """Return how many parts the first groups have carried out."""
+        """Return how many parts the first groups have executed."""
         return int(self.frames[:groups, 2:4].copy().view(np.uint64).sum())
 
     def _share(self, first: int, past: int) -> _Share:
@@ -312,7 +312,7 @@ class _Run:
         share.record[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
 
     def _carried_out(self, shares: list[_Share], past: int, *, goes_on: bool = False) -> Iterator[GroupNote]:
-        """Carry out shares, the first one up to the group ``past``; yield notes that are full, or all at the end."""
+        """Execute shares, the first one up to the group ``past``; yield notes that are full, or all at the end."""
         shares[0].record[RunWord.PAST] = past
         going = shares
         while going:
@@ -350,7 +350,7 @@ class _Run:
 
 
 class _NotRightError(Exception):
-    """What was carried out may not be what all groups side by side would have done."""
+    """What was executed may not be what all groups side by side would have done."""
 
 
 class _MeetingError(_NotRightError):

@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 
 def parts_of(meaning: Meaning, places: Mapping[str, int]) -> list[Part]:
-    """Return the parts that carry out a meaning, one after the other; mostly one.
+    """Return the parts that execute a meaning, one after the other; mostly one.
 
     A long one is cut into its stores, each with the steps that it needs; not where a store needs an old value.
     """
@@ -173,7 +173,7 @@ def _changes_nothing(form: Form, full: tuple[bool, ...] | None) -> bool:
 
 
 def _value(step: FormStep, values: list[int | None]) -> int | None:
-    """Return what is known of the value of a step that is no load."""
+    """Return what is known of the value of a step that is not a load."""
     inputs = [values[at] for at in step.inputs]
     match step.op:
         case Op.CONSTANT:
@@ -234,7 +234,7 @@ DECLARATIONS = f"""
 declare {WORDS} @{TERNARY}({WORDS}, {WORDS}, {WORDS}, i32 immarg)
 declare <64 x i8> @{MATRIX}(<64 x i8>, <64 x i8>, i8 immarg)
 """
-"""What stands before the functions of a module."""
+"""What is before the functions of a module."""
 
 _RIGHT = 0x0204081020408001
 _HALF = 0x0204081020408000
@@ -371,7 +371,7 @@ class VectorOperations:
                 return self.line(f"sext <{self.strip} x i1> {mask} to {self.vector}")
 
     def _settled(self, bit: Bit) -> Bit:
-        """Return a bit that is no carry any more."""
+        """Return a bit that is not a carry any more."""
         if bit.where != "carry":
             return bit
         if bit not in self._carries:
@@ -518,7 +518,7 @@ class VectorOperations:
         if b == ZERO and isinstance(where, Bit) and isinstance(a, str):
             return Product(where, a)
         if self._wide and isinstance(a, Bit) and a.where == "carry":
-            # What is carried elsewhere does not count, so the sum may stand there merged with something else.
+            # What is carried elsewhere does not count, so the sum may be there merged with something else.
             a = self.full(Bit("carry", self._merged.get((where, a.vector), a.vector)))
         if self._wide and isinstance(a, Bit):
             a = self.full(a)
@@ -542,8 +542,8 @@ class VectorOperations:
 
 # Lowering of a basic block to LLVM IR: one function, looped over strips of lanes.
 #
-# Every function has the type ``code' f(tile, lanes, code, table)``: it carries its block out on the first ``lanes``
-# lanes of a tile of state, with the operands that stand at ``code``, and returns the address past them. Rows are
+# Every function has the type ``code' f(tile, lanes, code, table)``: it executes its block on the first ``lanes``
+# lanes of a tile of state, with the operands that are at ``code``, and returns the address past them. Rows are
 # operands as byte offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a
 # register and stored once at the end of the block. All that is said about the processor is how wide its vectors are,
 # and
@@ -555,7 +555,7 @@ _NAME = re.compile(r"%(?:v\d+|at)\b")
 
 
 def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
-    """Return the text of a function that carries out a block, ``strips`` (a power of two) of lanes in each round."""
+    """Return the text of a function that executes a block, ``strips`` (a power of two) of lanes in each round."""
     steps = (step for form, _ in block.forms for step in form.steps)
     groups = {len(step.lanes) for step in steps if step.lanes}
     body = LoopBody(vectors, lcm(vectors.width, *groups))
@@ -605,7 +605,7 @@ class LoopBody(VectorOperations):
     # --- operands -------------------------------------------------------------------------------------------
 
     def _head(self, kind: str, slot: int, text: str) -> str:
-        """Return what stands before the loop for a slot; made once."""
+        """Return what is before the loop for a slot; made once."""
         if (kind, slot) not in self.made:
             name = self.made[kind, slot] = self.name()
             self.head.append(f"  {name} = {text}")
@@ -644,7 +644,7 @@ class LoopBody(VectorOperations):
                 self.stores.append(store)
 
     def rounds(self, strips: int) -> list[str]:
-        """Return a loop that works on several strips at once, as long as there are so many; none where it cannot."""
+        """Return a loop that works on several strips at once, as long as there are this many; none where it cannot."""
         size = strips * self.strip
         if size & (size - 1):
             return []

@@ -1,4 +1,4 @@
-"""Plain functions: Python over whole numbers and arrays, carried out by Python or, from the same text, natively.
+"""Plain functions: Python over whole numbers and arrays, executed by Python or, from the same text, natively.
 
 A plain function takes and gives whole numbers of 64 bits, and arrays: ``Longs`` (64 bits, signed) and ``Words`` (32
 bits, unsigned). Its text keeps to assignments, ``if``, ``while``, ``return``, arithmetic, comparisons, ``min`` and
@@ -42,7 +42,7 @@ def functions(names: Sequence[str], text: str) -> list[int]:
 
 
 WIDE = Engines(Offer("rows", WordsEngine), Offer("compiled", WordsEngine, is_native=True))
-"""``rows`` carries out every meaning by itself; for ``compiled``, `GroupRuns` carries out whole programs."""
+"""``rows`` executes every meaning by itself; for ``compiled``, `GroupRuns` executes whole programs."""
 
 
 class Longs(Protocol):
@@ -275,7 +275,7 @@ class _Function:
         return f"i64 {self._number(node)}"
 
     def _bit(self, node: ast.expr) -> str:
-        """Return a truth that is worked out whole; it must be free of effects."""
+        """Return a truth that is computed whole; it must be free of effects."""
         match node:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
                 a, b = self._number(left), self._number(right)

@@ -15,13 +15,13 @@ from pixelflow.simd.lanes.native.dispatch import WALK
 
 # The IR by which threads share the tiles of a run: each takes the next one as soon as it has done its last.
 #
-# What is shared lies in a box of 64-bit words, each of these on a line of the cache of its own:
+# What is shared is in a box of 64-bit words, each of these on a line of the cache of its own:
 #
 # ========  ==============================================================================================
 # ticket    the number of the run; end and begin of its tiles that nobody has taken yet, 12 bits each
 # run       state, bytes of a tile, lanes of a tile, program, table, workers that may take part
 # done      of each of the last eight runs (on lines of their own): how many of its tiles are done
-# awake     of each worker (on a line of its own): 1 while it looks at the ticket by itself, 0 when it must be woken
+# awake     of each worker (on a separate line): 1 while it looks at the ticket by itself, 0 when it must be woken
 # ========  ==============================================================================================
 #
 # Whoever begins a run takes tiles from the begin, workers take them from the end: so most tiles are done where they
@@ -119,7 +119,7 @@ nothing:
   ret i1 false
 }}
 """
-"""Take a tile as worker ``number``, or -1, and carry the program out on it; false where there is none to take."""
+"""Take a tile as worker ``number``, or -1, and execute the program on it; false where there is none to take."""
 
 _PUBLISH = f"""
 define i64 @publish(ptr %box, i64 %run, i64 %tiles, {", ".join(f"i64 %{name}" for name in _RUN_NAMES)}) nounwind {{
@@ -248,7 +248,7 @@ class WorkBox:
         return self._ticket.value >> 2 * _BITS
 
 
-# Threads that carry out runs together, each taking tiles as long as there are some (`sharing.py`).
+# Threads that execute runs together, each taking tiles as long as there are some (`sharing.py`).
 #
 # Tiles share nothing that is written, so the result does not depend on how many threads there are. A worker that has
 # nothing to do looks for the next run for a moment before it sleeps: waking it takes longer than many a run. Whoever
@@ -281,7 +281,7 @@ class Team:
         """Of the last runs: how many tiles, whose they are, and what must live until they are done."""
 
     def start(self, owner: object, work: Work, kept: object, threads: int) -> bool:
-        """Begin to carry out a program as ``dispatch`` does, by up to ``threads`` threads at once.
+        """Begin to execute a program as ``dispatch`` does, by up to ``threads`` threads at once.
 
         When this returns, or raises because of an interrupt, tiles may not be done: `settle` waits for those of an
         owner. ``kept`` must live until then. Returns False, and has done nothing, where another thread begins a run at

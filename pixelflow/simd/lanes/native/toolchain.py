@@ -1,6 +1,6 @@
 """From LLVM IR to addresses of native code, for the processor of this host or a lesser one.
 
-Each batch of functions becomes one object with an engine of its own, which must live as long as its code is called.
+Each batch of functions becomes one object with a separate engine, which must live as long as its code is called.
 """
 
 from __future__ import annotations

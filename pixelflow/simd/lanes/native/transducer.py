@@ -34,7 +34,7 @@ class Transition:
     sums: Sequence[int]
     """What it adds."""
     counts: bool = False
-    """Whether the word says how many words are passed over next."""
+    """True if the word says how many words are passed over next."""
 
 
 class Transducer:
@@ -75,8 +75,8 @@ class Transducer:
     ) -> None:
         """Walk streams of words, one after the other in ``words``, beginning at ``starts`` (int64[streams + 1]).
 
-        ``who`` says for each stream whose it is: that one's state and sums go on. ``states`` is int64[count], ``sums``
-        as `sums` makes them. One thread of the host at a time may walk.
+        ``who`` says for each stream whose it is: that one's state and sums continue. ``states`` is int64[count],
+        ``sums`` as `sums` makes them. One thread of the host at a time may walk.
 
         Raises IndexError where ``who`` or ``starts`` leave these arrays, ValueError for arrays of another kind; what
         ``find`` raises is raised.
@@ -317,7 +317,7 @@ def walk(
 ) -> bool:
     """Walk streams from ``place`` (number of a stream, place of a word) on; return whether they are at their ends.
 
-    Else ``place`` says which word is not in the table. ``states`` and ``sums`` of those that ``who`` numbers go on.
+    Else ``place`` says which word is not in the table. ``states`` and ``sums`` of those that ``who`` numbers continue.
     All arrays are contiguous. Raises what LLVM raises.
     """
     return not _function()(

@@ -2,7 +2,7 @@
 
 Registers are local variables, which LLVM keeps in registers of the host from block to block. They come from the group's
 frame as the function begins and go back as it ends: when the group has ended, or when a branch leads it backwards and
-either the note is full or the group has done as many steps as it may. Everything else goes on without a look.
+either the note is full or the group has done as many steps as it may. Everything else continues without a look.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pixelflow.simd.lanes.native.word_text import GroupValue, Tree, constant
 
 # Functions that native code of a program calls: the loop over groups, and what seldom happens at accesses to memory.
 #
-# Everything that a run needs stands in a record of 64-bit words, by the places below.
+# Everything that a run needs is in a record of 64-bit words, by the places below.
 
 
 class RunWord(IntEnum):
@@ -56,9 +56,9 @@ class RunWord(IntEnum):
     NOTE = 9
     """Where the next word of the note goes."""
     NOTE_END = 10
-    """Where a group may still go on and not further: what it writes till it looks again fits past it."""
+    """Where a group may still continue and not further: what it writes till it looks again fits past it."""
     STARTS = 11
-    """For each group, where its words begin; written as it begins or goes on."""
+    """For each group, where its words begin; written as it begins or continues."""
     NOTE_BEGIN = 12
     LIMIT = 13
     LIMITED = 14
@@ -362,7 +362,7 @@ class _Function(MemoryAccesses):
         self._go(block, tree)
 
     def _go(self, block: int, tree: Tree) -> None:
-        """Go on where a tree of addresses says."""
+        """Continue where a tree of addresses says."""
         if isinstance(tree, int):
             label = self._edge(block, self._number_at(tree))
             self.do(f"br label %{label}")
@@ -436,7 +436,7 @@ def translated(program: GroupProgram, frame: GroupFrame, noting: int, tracked: b
 
 
 def _enter(function: _Function) -> None:
-    """Write down how a group begins or goes on."""
+    """Write down how a group begins or continues."""
     do = function.do
     function.begin("entry")
     for name, word, kind in (
@@ -511,7 +511,7 @@ def _leave(function: _Function) -> None:
 
 # Native code of programs: translated and compiled once for each way to run them, kept in the process and on disk.
 #
-# Programs are compiled in haste, which takes a third of the time; who carries out much of one asks for it with care.
+# Programs are compiled in haste, which takes a third of the time; who executes much of one asks for it with care.
 
 
 Native = Callable[[int], int]

@@ -76,7 +76,7 @@ class GroupValue:
     floating: str | None = None
     """Its name as a float, once it has one."""
     unsettled: bool = False
-    """Whether a NaN in it may still be another one than it has to be."""
+    """True if a NaN in it may still be another one than it has to be."""
     summands: tuple[GroupValue, GroupValue, GroupValue] | None = None
     """What it is the sum of."""
     spread: str | None = None
@@ -270,7 +270,7 @@ def _vector(argument: str) -> str:
 #
 # A NaN must come out as the quieted one of the first operand that is one, or as the indefinite one. Processors differ
 # there, and LLVM leaves it open; so results of float operations that follow each other are looked at together, and only
-# where one of them is a NaN is all of it worked out again with care. A NaN in an operand is one in the result, so only
+# where one of them is a NaN is all of it computed again with care. A NaN in an operand is one in the result, so only
 # results that no later operation of these takes have to be looked at.
 
 
@@ -288,7 +288,7 @@ class _FloatResult:
     names: tuple[str, ...]
     raw: str
     is_last: bool = True
-    """Whether no other of these results was made from it."""
+    """True if no other of these results was made from it."""
 
 
 @dataclass(slots=True)
@@ -608,7 +608,7 @@ _DIRECT: dict[Op, _Lowering] = {
 #
 # A value of 64 bits is named as a double; what is made of it are its words. Each result is settled at once: where it
 # is a
-# NaN, it is worked out again with care.
+# NaN, it is computed again with care.
 
 
 _QUIET_DOUBLE, _QUIET_FLOAT = 0x7FF8 << 48, 0x7FC0 << 16
