@@ -90,7 +90,8 @@ def check_moments(name: str, count: int, length: float, folder: Path, draw: rand
             continue
         except subprocess.TimeoutExpired:
             gone = has_exited(process)
-            os.killpg(process.pid, signal.SIGINT)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
         since = time.monotonic()
         out, err = process.communicate(timeout=600)
         if gone:
