@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.rules import RULES, Rule, folders
+from tests.architecture.rules import RULES, Rule, english, folders
 
 A_DOCSTRING = '"""A file."""\n'
 
@@ -72,6 +72,10 @@ BROKEN: dict[str, tuple[Mapping[str, str], *tuple[str, ...]]] = {
         },
         "pixelflow/cli/render.py:1: 'toy'",
         "pixelflow/cli/render.py:2: 'cores'",
+    ),
+    "english_is_plain": (
+        {"pixelflow/a.py": '"""A file, told beside."""\nx = "besides"\n' + "# It lies beside.\n" * english.MOST},
+        f"{2 * english.MOST + 2} turns, the most are ",
     ),
     "every_file_says_what_it_is": ({"pixelflow/a.py": "x = 1\n"}, "pixelflow/a.py: no docstring"),
     "few_lines_use_any": ({"pixelflow/a.py": "x: Any\n" * 400}, "400 lines with Any, the ceiling is "),

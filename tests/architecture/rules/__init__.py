@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.architecture.rules import commands, core, folders, machines, mnemonics, rooms, texts
+from tests.architecture.rules import commands, core, english, folders, machines, mnemonics, rooms, texts
 
 Rule = Callable[[Path], list[str]]
 
 RULES: tuple[Rule, ...] = tuple(
     each
-    for file in (commands, core, folders, machines, mnemonics, rooms, texts)
+    for file in (commands, core, english, folders, machines, mnemonics, rooms, texts)
     for name, each in vars(file).items()
     if getattr(each, "__module__", "") == file.__name__
     and each.__annotations__ == {"root": "Path", "return": "list[str]"}
