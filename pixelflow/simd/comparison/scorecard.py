@@ -1,4 +1,4 @@
-"""Figures of a comparison: one row each, with what it rests on; standings; and what is fair between the machines.
+"""Figures of a comparison: one row each, with its provenance; standings; and fairness between the machines.
 
 A machine declares what the figures of its account rest on (`Ground`); what is made of several rests on all of them.
 Standings follow from that and from the constants, and are stored nowhere else.
@@ -66,7 +66,7 @@ def shared_work(sides: Sides) -> list[Work]:
 def same_work(side: DrawnFrame, sides: Sides) -> int | None:
     """Return a machine's cycles of the stages whose work all machines execute.
 
-    None where they have none in common, or where a stage of the machine does several kinds of work at once.
+    None without a common stage, or where a stage of the machine does several kinds of work at once.
     """
     shared = shared_work(sides)
     if not shared or not side.stages.keys() <= side.works.keys():

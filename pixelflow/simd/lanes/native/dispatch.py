@@ -1,7 +1,7 @@
 """The IR that does not depend on any meaning: the loop over a program, and the ways to continue elsewhere in it.
 
 A program is a list of 64-bit words: the number of a function, its operands, the next number; a zero ends it. A program
-may name another by its address, so that what is long need not be copied to be carried out.
+may name another by its address, so that a long one need not be copied to be executed.
 
 Every function has the type ``code' f(tile, lanes, code, table)``: it works on the first ``lanes`` lanes of a tile with
 the operands that are at ``code``, and returns the address past them. ``table`` holds the addresses of all
@@ -19,7 +19,7 @@ from pixelflow.simd.lanes.native.toolchain import Toolchain
 
 GO, GUARD, ELSEWHERE, WALK, DISPATCH = range(1, 6)
 """Numbers of functions: what continues elsewhere in a program, always, and where two rows are full; what executes
-another program, by its address; the loop over a program, for functions that carry out one of their own; the loop over
+another program, by its address; the loop over a program, for functions that execute a nested one; the loop over
 tiles. 0 ends a program."""
 
 Dispatch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 3, ctypes.c_char_p, ctypes.c_void_p)
@@ -60,7 +60,7 @@ define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
 
 
 def _elsewhere(name: str, _: int) -> str:
-    """Operand: the address of a program, which is carried out first."""
+    """Operand: the address of a program, which is executed first."""
     return f"""
 define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
   %there = load ptr, ptr %code
@@ -156,7 +156,7 @@ _ROUNDS = 200_000
 
 
 def vector_operations(assembly: str) -> int:
-    """Return how many vector instructions besides moves, loads and stores the loop of a function's text holds.
+    """Return how many vector instructions other than moves, loads and stores are in the loop of a function's text.
 
     A move that only some bytes take part in is one. The loop is what is between a label and the jump back to it; 0
     where there is none.
