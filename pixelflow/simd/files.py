@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -54,15 +54,6 @@ MESH = FileKind("a mesh", 64 << 20)
 TEXTURE = FileKind("a texture", 64 << 20)
 TABLE = FileKind("a table of a sweep", 64 << 20)
 ARRAYS = FileKind("an archive of arrays", 256 << 20)
-
-KINDS: Mapping[str, FileKind] = {
-    each.what: each
-    for each in (
-        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE),
-        ARRAYS,
-    )
-}
-"""Every kind by what it is called."""
 
 PACKET_BYTES = 16 << 20
 """The longest packet of a trace."""

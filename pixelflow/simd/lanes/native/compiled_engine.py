@@ -681,27 +681,17 @@ class CompiledEngine(Engine):
             for part in parts:
                 full = full_after(part, full)
 
-    def vector_operations(self, action: CompiledAction) -> int:
-        """Return how many vector instructions carry a fused chain out on one tile, where all masks are full.
-
-        HowCounted from the text of the native code (`llvm.limit`), which is made for this.
-        """
-        from pixelflow.simd.lanes.native.dispatch import vector_operations
-
-        counts: dict[Block, int] = {}
-        total = 0
-        for block, _ in self._blocks(self._forms(action.parts), frozenset(masks_read(action.parts, self._masks)[:2])):
-            if block not in counts:
-                counts[block] = vector_operations(self._native.assembly(block))
-            total += counts[block]
-        return total * self._tile // self._native.tools.vectors.width
+    def assembly(self, action: CompiledAction) -> list[str]:
+        """Return the native code of a chain's fused blocks as text, where all masks are full; compiled for this."""
+        full = frozenset(masks_read(action.parts, self._masks)[:2])
+        blocks = [block for block, _ in self._blocks(self._forms(action.parts), full)]
+        texts = {block: self._native.assembly(block) for block in dict.fromkeys(blocks)}
+        return [texts[block] for block in blocks]
 
     @property
-    def additions_per_second(self) -> float:
-        """How many vectors of bytes this processor adds in a second, on one thread."""
-        from pixelflow.simd.lanes.native.dispatch import additions_per_second
-
-        return additions_per_second(self._native.tools)
+    def strips(self) -> int:
+        """How many vectors hold the lanes of a tile."""
+        return self._tile // self._native.tools.vectors.width
 
     @property
     def functions_wanted(self) -> int:
