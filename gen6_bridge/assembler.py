@@ -72,8 +72,8 @@ _FORMATS = {
 }
 
 
-def carry_out(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None:
-    """Execute a directive that begins with its point; raises InputError."""
+def read_directive(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None:
+    """Read a directive, which begins with its point; raises InputError."""
     tokens.take()
     token = tokens.take()
     match token.key:
@@ -518,7 +518,7 @@ def assemble_text(text: str, file: str) -> Assembly:
         first = tokens[0]
         try:
             if first.text == ".":
-                carry_out(EuTokens(tokens), symbols, data)
+                read_directive(EuTokens(tokens), symbols, data)
             elif len(tokens) == 2 and tokens[1].text == ":":
                 _label(first, len(found), labels)
             else:

@@ -1,4 +1,4 @@
-"""Programs for the execution unit: their class, and what the assembler is told of the machine."""
+"""Programs for the execution unit: their class, and the machine as the assembler's target."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ class EuProgram(AssembledProgram):
 
     @property
     def broken(self) -> dict[int, tuple[str, ...]]:
-        """For each instruction that breaks rules of legality, which."""
-        found = {number: broken_rules(each) for number, each in enumerate(self.code)}
-        return {number: rules for number, rules in found.items() if rules}
+        """Rules of legality that instructions break, by instruction."""
+        return {number: rules for number, each in enumerate(self.code) if (rules := broken_rules(each))}
 
 
 class _Language:
