@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from gen6_bridge.assembler import assemble_text, source_of
+from gen6_bridge.assembler import assemble_text
 from gen6_bridge.isa.declarations import INSTRUCTIONS, EuInstruction
 from gen6_bridge.isa.legality import RULES, broken_rules
 from gen6_bridge.isa.operands import GRF_BYTES, REGISTER_BYTES
@@ -43,8 +43,8 @@ class _Language:
         )
 
     def text(self, program: AssembledProgram) -> str:
-        """Return the public disassembler's text."""
-        return source_of(program)
+        """Return the public disassembler's text, which the assembler cannot read: options and messages differ."""
+        return "".join(f"{instruction.text()}\n" for instruction in program.instructions)
 
     def warnings(self, program: AssembledProgram) -> Iterable[str]:
         """Return the rules of legality that instructions break."""

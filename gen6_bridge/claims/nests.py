@@ -21,7 +21,7 @@ _COMPARES = {
     "ne": np.not_equal,
 }
 VARIABLES = 4
-"""Registers of the data: variable v is the pair of registers from 10 + 2 v on."""
+"""Registers of the data: variable v is the pair of registers that starts at 10 + 2 v."""
 _DEEPEST = 4
 
 
@@ -85,7 +85,7 @@ def _condition(source: random.Random) -> _Condition:
 
 @dataclass
 class _Program:
-    """The text of statements: what each block's end is called is known before it is written."""
+    """Text of statements; the label of a block's end is known before its body is written."""
 
     lines: list[str] = field(default_factory=list)
     labels: int = 0
@@ -123,7 +123,7 @@ class _Program:
                 case _Leave(test, again):
                     assert loop is not None
                     if again:
-                        self.turns(loop[2])  # the WHILE sees the flag as it is left here
+                        self.turns(loop[2])  # the flag that the WHILE will see
                     self.compare(test, "f0.0")
                     self.lines.append(
                         f"(+f0.0) {'cont' if again else 'break'} (16) {end} {loop[0] if again else loop[1]}"
@@ -142,7 +142,7 @@ class _Left(Exception):
 
 
 def _through(statements: Sequence[object], values: list[int]) -> None:
-    """Carry statements out for one channel."""
+    """Execute statements for one channel."""
     for each in statements:
         match each:
             case _Change(operation, variable, constant):
@@ -170,13 +170,13 @@ def _through(statements: Sequence[object], values: list[int]) -> None:
 def _expected(
     statements: Sequence[object], values: NDArray[np.int32], dispatched: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
-    """Return int32[threads, variable, channel] after statements, channels that do not exist as they were."""
-    found = values.copy()
+    """Return int32[threads, variable, channel] after statements; channels that do not exist keep their values."""
+    after = values.copy()
     for thread, channel in zip(*np.nonzero(dispatched), strict=True):
         row = values[thread, :, channel].tolist()
         _through(statements, row)
-        found[thread, :, channel] = row
-    return found
+        after[thread, :, channel] = row
+    return after
 
 
 def random_nest(seed: int, length: int = 5) -> tuple[str, tuple[object, ...]]:
@@ -188,9 +188,9 @@ def random_nest(seed: int, length: int = 5) -> tuple[str, tuple[object, ...]]:
 
 
 def wrong_channels(seed: int, threads: int) -> int:
-    """Return how many channels of a random nest are left with other data than each has by itself.
+    """Return the count of channels that a random nest leaves with other data than each channel has alone.
 
-    ``threads`` have sixteen channels each; in every other thread some are not dispatched.
+    ``threads`` have sixteen channels each; every other thread dispatches only some of them.
     """
     text, statements = random_nest(seed)
     numbers = np.random.default_rng(seed)

@@ -143,7 +143,7 @@ Stretches = Sequence[tuple[int, str]]
 """A wait in consecutive pieces: the cycle in which each ends, and its cause."""
 
 Watcher = Callable[[int, int, int, int, int, Stretches], None]
-"""Called for each issue: thread, instruction, first cycle of the wait, cycle of issue, cycles held, pieces of the wait."""
+"""Called for each issue: thread, instruction, first cycle of the wait, cycle of issue, cycles held, the wait."""
 
 Carrier = Callable[[int, str, int, int, int], None]
 """Called for each message and each line: thread, path, cycle of the request, cycle of arrival, bytes."""
