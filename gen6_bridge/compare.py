@@ -48,7 +48,7 @@ _ABOUT = (
 
 
 def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
-    """Yield a way for each width of threads; ``told`` are further arguments of the drawing function."""
+    """Yield a way for each width of threads, with further arguments of the drawing function."""
     machine = machine_named("gen6")
     assert machine.draw is not None  # as its record says
     for width in WIDTHS:

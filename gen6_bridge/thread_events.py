@@ -27,8 +27,8 @@ class EuEvents:
     def schedule(self, config: EuConfig, attendance: Attendance | None = None) -> EuRun:
         """Schedule the threads and emit every issue.
 
-        A thread may continue, and wait, while an instruction of its own still holds a pipe. So that a thread does one
-        thing at a time, an instruction's event ends where the thread continues.
+        A thread may continue, and wait, while its last instruction still holds a pipe. So that a thread does one thing
+        at a time, an instruction's event ends where the thread continues.
         """
         last: dict[int, tuple[int, int, int]] = {}
 

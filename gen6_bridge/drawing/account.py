@@ -67,7 +67,7 @@ class FrameAccount:
             self.mix[families[number]] += count
 
     def works(self, frame: Frame) -> dict[str, Work]:
-        """Return the work of each stage; textured pixels, both shaded and filtered, have none."""
+        """Return the work of each stage; textured pixels, which are shaded and filtered, are left out."""
         pixels = {pixels_of_draw(each.name): Work.COLOURS for each in frame.draws if each.state.texture is None}
         return pixels | {stage: Work.VERTICES for stage in self.stages if stage.endswith(": vertices")}
 

@@ -30,7 +30,7 @@ FOUND = {
     ),
     "argument in scratch": (
         "range x[4] at 8\nCALL f, x\nroutine f(d) uses 10, 4\nend",
-        ["<text>:2:1: warning: x, passed as d, lies in the scratch of f"],
+        ["<text>:2:1: warning: x, passed as d, is in the scratch of f"],
     ),
     "EPUSH alone": ("EPUSH\nEPUSH\nEPOP", ["<text>:2:1: warning: EPUSH without EPOP"]),
     "EPOP alone": ("EPOP", ["<text>:1:1: warning: EPOP without EPUSH in stream eigc"]),

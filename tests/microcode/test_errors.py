@@ -156,7 +156,7 @@ SEVERAL_LINES = {
     ),
     "computed address without brackets": (
         "range x[4]\nLD R, x + 2",
-        at(2, 7, "an address that is computed stands in [ ]", "LD R, x + 2", 5, "write [x + 2] or x[2]"),
+        at(2, 7, "a computed address needs [ ]", "LD R, x + 2", 5, "write [x + 2] or x[2]"),
     ),
     "misspelt range": (
         "range source[4]\nLD R, sorce[1]",
@@ -191,7 +191,7 @@ SEVERAL_LINES = {
     ),
     "routine in a routine": (
         "routine f()\nroutine g()\nend\nend",
-        at(2, 9, "routine g stands inside routine f", "routine g()"),
+        at(2, 9, "routine g is inside routine f", "routine g()"),
     ),
     "scratch under a placed range": (
         "range x[4]\nroutine f() uses 2, 8\nend",
