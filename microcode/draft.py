@@ -576,7 +576,8 @@ class Draft:
         self.included: dict[tuple[object, ...], Scope] = {}
         """Scopes of included files, by path and parameters."""
         self._section = self.streams[target.streams[0]]
-        self._scope = self.globals
+        self.scope = self.globals
+        """Current scope of labels."""
         self._line: Line | None = None
         self._line_number = -1
         self._numbers: dict[int, tuple[Line, int]] = {}
@@ -630,7 +631,7 @@ class Draft:
         values = converted(declaration, operands, self._name_index, self.target)
         for position, value in enumerate(values):
             if isinstance(value, LabelReference):
-                scope = value.scope if isinstance(value.scope, LabelScope) else self._scope
+                scope = value.scope if isinstance(value.scope, LabelScope) else self.scope
                 place = value.place or self.place
                 section.pending.append(Pending(len(section.instructions), position, value, scope, place))
                 values[position] = 0
@@ -660,7 +661,7 @@ class Draft:
         """Put a label before the next instruction, visible in its routine or macro expansion."""
         section = self._section
         section.last_label = len(section.instructions)
-        self._define(self._scope, name, CodeLabel(section, section.last_label, place or self.place))
+        self._define(self.scope, name, CodeLabel(section, section.last_label, place or self.place))
 
     def _define(self, scope: LabelScope, name: str, label: CodeLabel) -> None:
         _spelled(name)
@@ -712,9 +713,9 @@ class Draft:
         self._define(self.globals, name, CodeLabel(section, 0, self.place))
         for start, size in scratch:
             self.layout.scratch(name, start, size, place=self.place)
-        outer_section, outer_scope = self._section, self._scope
-        self._section, self._scope = section, LabelScope(outer_scope, f"{name}.")
-        self.scopes.append(self._scope)
+        outer_section, outer_scope = self._section, self.scope
+        self._section, self.scope = section, LabelScope(outer_scope, f"{name}.")
+        self.scopes.append(self.scope)
         self.routines.append(section)
         try:
             if started:
@@ -722,7 +723,7 @@ class Draft:
             yield tuple(Mem(0, base) for base in range(len(parameters)))
             self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
         finally:
-            self._section, self._scope = outer_section, outer_scope
+            self._section, self.scope = outer_section, outer_scope
 
     def proc(
         self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()
@@ -741,26 +742,21 @@ class Draft:
     @contextmanager
     def label_scope(self) -> Iterator[LabelScope]:
         """Make labels that are defined inside visible only there."""
-        outer = self._scope
-        self._scope = LabelScope(outer, None)
+        outer = self.scope
+        self.scope = LabelScope(outer, None)
         try:
-            yield self._scope
+            yield self.scope
         finally:
-            self._scope = outer
-
-    @property
-    def scope(self) -> LabelScope:
-        """Current scope of labels."""
-        return self._scope
+            self.scope = outer
 
     @contextmanager
     def inside(self, scope: LabelScope) -> Iterator[None]:
         """Define and look up labels in another scope."""
-        outer, self._scope = self._scope, scope
+        outer, self.scope = self.scope, scope
         try:
             yield
         finally:
-            self._scope = outer
+            self.scope = outer
 
     # --- memory --------------------------------------------------------------------------------------------------
 

@@ -121,20 +121,13 @@ def grounds_of_units(config: EuConfig) -> Mapping[str, Ground]:
 
 def counted_by_units(config: EuConfig, *, shaded: bool) -> Mapping[Work, HowCounted]:
     """Return how each work of a picture is counted in cycles; ``shaded`` where threads shaded its vertices."""
-    return {
+    return dict.fromkeys(Work, HowCounted.FREE) | {
         Work.VERTICES: HowCounted.PROGRAM if shaded else HowCounted.FREE,
-        Work.SETUP: HowCounted.FREE,
         Work.BINNING: HowCounted.NONE,
-        Work.COVERAGE: HowCounted.FREE,
-        Work.TESTS: HowCounted.FREE,
         Work.COLOURS: HowCounted.PROGRAM,
         # A thread waits for the sampler; the filter, and texels missing from its cache, take no cycles.
         Work.TEXELS: HowCounted.PART,
-        Work.BLENDING: HowCounted.FREE,
-        Work.MEMORY: HowCounted.FREE,
         Work.FEED: HowCounted.UNITS if config.caches else HowCounted.FREE,
-        Work.OUTPUT: HowCounted.FREE,
-        Work.COMMANDS: HowCounted.FREE,
     }
 
 

@@ -463,7 +463,7 @@ class Execution(Channels[Word, Bit]):
         self, dst: EuDestination, value: Integer[Word], *, conditions: bool = True, accumulates: bool = True
     ) -> None:
         """Convert exact integers to the destination's type and write them."""
-        word, exact = self._from_integer(dst, value)
+        word, exact = self.from_integer(dst, value)
         overflow = None if exact is None else partial(self.integers.outside, value, dst.type)
         self._finish(dst, word, exact, conditions=conditions, accumulates=accumulates, overflow=overflow)
 
@@ -477,24 +477,24 @@ class Execution(Channels[Word, Bit]):
         increment: Bit | None = None,
     ) -> None:
         """Convert floats to the destination's type and write them; ``increment``: where they were rounded up."""
-        found, exact = self._from_float(dst, word, raw=raw)
+        found, exact = self.from_float(dst, word, raw=raw)
         overflow = partial(self.integers.overflows, word, dst.type)
         self._finish(dst, found, exact, conditions=conditions, overflow=overflow, increment=increment)
 
-    def give_selected(self, dst: EuDestination, chosen: Word | Integer[Word]) -> None:
-        """Write the chosen floats or integers; flags stay, and a predicate that chose disables no channel."""
-        integers = isinstance(chosen, Integer)
-        word, exact = self._from_integer(dst, chosen) if integers else self._from_float(dst, chosen)
+    def give_selected(self, dst: EuDestination, word: Word, exact: Integer[Word] | None) -> None:
+        """Write converted results of a choice; flags stay, and a predicate that chose disables no channel."""
         where = self.running if self.chooses else self.enabled
         self._finish(dst, word, exact, conditions=False, where=where)
 
-    def _from_integer(self, dst: EuDestination, value: Integer[Word]) -> tuple[Word, Integer[Word] | None]:
+    def from_integer(self, dst: EuDestination, value: Integer[Word]) -> tuple[Word, Integer[Word] | None]:
+        """Return integers as a destination's bits, and as exact integers if it has an integer type."""
         if dst.type.floats:
             return self._saturated(self.integers.to_float(value)), None
         kept = self.integers.clamped(value, dst.type) if self.controls.saturates else value
         return kept.low, kept
 
-    def _from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
+    def from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
+        """Return floats as a destination's bits, and as exact integers if it has an integer type."""
         if dst.type.floats:
             return self._saturated(self.flushed(word, raw=raw)), None
         value = self.integers.from_float(word, dst.type)

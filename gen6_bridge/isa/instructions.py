@@ -477,14 +477,14 @@ def _sel(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
             chosen = lanes.both(lanes.either(chosen, second_nan), lanes.complement(first_nan))
         else:
             chosen = run.predicate
-        run.give_selected(dst, lanes.select(chosen, x, y))
+        run.give_selected(dst, *run.from_float(dst, lanes.select(chosen, x, y)))
         return
     a, b = run.integer(src0), run.integer(src1)
     if condition:
         chosen = run.condition(run.integers.equal(a, b), run.integers.less(a, b), lanes.bit(False))
     else:
         chosen = run.predicate
-    run.give_selected(dst, run.integers.chosen(chosen, a, b))
+    run.give_selected(dst, *run.from_integer(dst, run.integers.chosen(chosen, a, b)))
 
 
 # Planes, lines and dot products of floats.

@@ -51,10 +51,8 @@ class EuDependences:
     """True if the thread ends with it."""
     switches: bool
     atomic: bool
-    looked: frozenset[int]
-    """Registers that must be ready before it issues."""
-    unchecked: bool
-    """True if it does not wait for its destination (NoDDChk)."""
+    awaited: frozenset[int]
+    """Registers that must be ready before it issues: not its destination's with NoDDChk."""
     banked: bool
     """True if its last two sources are in one bank."""
 
@@ -156,8 +154,7 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         ends=message is not None and bool(message.end),
         switches=controls.thread == 2,
         atomic=controls.thread == 1,
-        looked=frozenset(reads | writes | answers),
-        unchecked=bool(controls.dependency & 2),
+        awaited=frozenset(reads if controls.dependency & 2 else reads | writes | answers),
         banked=banked,
     )
 

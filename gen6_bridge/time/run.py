@@ -125,20 +125,16 @@ class EuRun(Shown):
 
         if attendance is not None:
             attendance.counted = "cycle"
-        self._account = schedule(
+        self.account: Account = schedule(
             self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier, come=come
         )
-        return self
-
-    @property
-    def account(self) -> Account:
         """Account of the schedule."""
-        return self._account
+        return self
 
     @property
     def cycles(self) -> int:
         """Until the last issue of the last thread ends."""
-        return self._account.cycles
+        return self.account.cycles
 
     @property
     def total_cycles(self) -> int:
@@ -166,7 +162,7 @@ class EuRun(Shown):
 
     def report(self) -> Report:
         """Return cycles, waits, instruction mix and usage."""
-        account, channels = self._account, self.channels
+        account, channels = self.account, self.channels
         total = sum(self.mix.values())
         mix = [(family.value, count, f"{count / total:.0%}") for family, count in self.mix.items()]
         waits = sum((each.waited for each in account.threads), start=Counter[str]())
@@ -242,7 +238,7 @@ class EuRun(Shown):
         return found
 
     def _object(self) -> dict[str, Json]:
-        account, channels = self._account, self.channels
+        account, channels = self.account, self.channels
         threads: list[Json] = [_thread(each) for each in account.threads]
         return {
             "program": {"name": self.program.name, "sha256": self.program.sha256},

@@ -325,8 +325,7 @@ class _Schedule:
         if slot.waits is None:
             known, step = self._known[slot.step.number], slot.step
             waits = {(slot.fetched, "fetch")}
-            looked = known.reads if known.unchecked else known.looked
-            for register in (*looked, *step.reads, *step.writes):
+            for register in (*known.awaited, *step.reads, *step.writes):
                 if register in slot.pending:
                     waits.add(slot.pending[register])
             slot.waits = [(slot.after, _FRONT), *sorted(each for each in waits if each[0] > slot.after)]
