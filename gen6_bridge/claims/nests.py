@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,18 @@ _DEEPEST = 4
 
 Condition = tuple[int, str, int]
 """Variable, compare, constant."""
-Statement = tuple[Any, ...]
+Statements: TypeAlias = "list[Statement]"
+Statement: TypeAlias = (
+    "tuple[Literal['change'], str, int, int] | tuple[Literal['choice'], Condition, Statements, Statements | None]"
+    "| tuple[Literal['loop'], int, int, Statements] | tuple[Literal['leave'], Condition, bool]"
+)
 """``change``, operation, variable, constant; ``choice``, condition, statements, others or None; ``loop``, depth, turns,
 body; ``leave``, condition, and whether it is CONT instead of BREAK."""
 
 
-def _nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> list[Statement]:
+def _nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> Statements:
     """Return statements, a few levels deep."""
-    nest: list[Statement] = []
+    nest: Statements = []
     for _ in range(source.randint(1, length)):
         kind = source.random()
         if depth < _DEEPEST and kind < 0.35:
