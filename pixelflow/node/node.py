@@ -21,7 +21,7 @@ from pixelflow.node.run.analysis import analysis_of
 from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.perform import OnLanes, OnMarks, OnNothing, Performance, prepared
-from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Repeated, Score, SideEffects, play
+from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Score, SideEffects, play
 from pixelflow.node.run.stream import Stream
 from pixelflow.node.state import NodeState, by_one_thread, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
@@ -189,17 +189,17 @@ class Node(NodeState):
         known, score = scores.get(entry), Score()
         effects: SideEffects = Direct(self.array, self.texture)
         if known is not None:
-            done, earlier = known.play(self.array, self.texture), known.score.run
-            if done is None and isinstance(earlier, Run) and self._moved_since(before) == known.score.moved:
-                return with_program(earlier, program)
+            done = known.repeat(self.array, self.texture)
+            if done is None and isinstance(known.run, Run) and self._moved_since(before) == known.moved:
+                return with_program(known.run, program)
             del scores[entry]
-            effects = From(known.score, len(known.score.steps) if done is None else done, effects)
+            effects = From(known, len(known.steps) if done is None else done, effects)
         runner = self.runner(program, entry, None, None, effects=Noting(effects, score))
         runner.moved_before = before
         run = self._finish(runner, None)
         score.run, score.moved = replace(with_program(run, NO_PROGRAM), repeated=True), self._moved_since(before)
-        if score.complete:
-            scores[entry] = Repeated.of(score, self.array)
+        if score.complete(self.array):
+            scores[entry] = score
         return run
 
     def _run_untimed(
@@ -215,17 +215,17 @@ class Node(NodeState):
         scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
         effects, key = AtOnce(self.array, self.texture, program), ("untimed", entry)
         known = scores.get(key) if max_cycles is None else None
-        run = None if known is None else known.score.run
+        run = None if known is None else known.run
         if known is not None and isinstance(run, UntimedRun):
-            play(known.score, effects)
+            play(known, effects)
         else:
             analysis, score = analysis_of(program, self.config), Score()
             lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
             runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
             self._go_untimed(runner)
             run = score.run = with_program(untimed_account(runner, self.engine), NO_PROGRAM)
-            if score.complete:
-                scores[key] = Repeated.of(score, self.array)
+            if score.complete(self.array):
+                scores[key] = score
         return replace(with_program(run, program), moved=self._moved_since(before))
 
     def _go_untimed(self, runner: AsSoonAsPossible) -> None:

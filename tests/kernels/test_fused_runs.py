@@ -24,7 +24,7 @@ from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, count
 
 def lanes_steps(node: Node, program: Program) -> list:
     (known,) = prepared(node.array, program).scores.values()
-    return [step for step in known.score.steps if isinstance(step, score.Lanes)]
+    return [step for step in known.steps if isinstance(step, score.Lanes)]
 
 
 # --- one program, one change ----------------------------------------------------------------------------------------

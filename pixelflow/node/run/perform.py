@@ -12,7 +12,7 @@ from pixelflow.isa.emc import unlatch
 from pixelflow.node.pe_array import PeArray, influences_of
 from pixelflow.node.run.analysis import Analysis, WholeCall
 from pixelflow.node.run.marks import MarkTracker, TimedTextureUnit
-from pixelflow.node.run.score import Direct, Repeated, SideEffects
+from pixelflow.node.run.score import Begin, Direct, End, Lanes, Score, Settings, SideEffects, Told
 from pixelflow.node.run.straight_code import StraightCode
 from pixelflow.node.run.stream import Issue, Stream
 from pixelflow.node.texture_unit import TextureUnit
@@ -116,7 +116,7 @@ class Prepared:
         self._kind_of = self.instructions.kind_list
         self._is_on_lanes = [each.declaration.unit is Unit.PE for each in self.instructions.kinds]
         self._bases_of = [each.bases for each in self.instructions.kinds]
-        self.scores: dict[Hashable, Repeated] = {}
+        self.scores: dict[Hashable, Score] = {}
         """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
         self._array = array
         self._absolute: list[Action | None] = [None] * len(self.instructions)
@@ -339,7 +339,7 @@ class OnLanes:
             raise MachineFault(f"{self._program.where(index)}: {instruction.text()}: not an instruction of the EMCs")
         self.flush()
         try:
-            self._effects.configure(instruction)
+            self._effects.make(Settings(instruction))
         except MachineFault as error:
             raise self._placed(index, error) from None
 
@@ -351,7 +351,7 @@ class OnLanes:
         """Execute what still waits, in order."""
         pending, self._pending, self._skipped = self._pending, [], 0
         if pending:
-            self._effects.lanes(pending)
+            self._effects.make(Lanes(pending))
 
     # --- the texture stream, which sees the PEs: what the EMCs have put off is executed before --------------------
 
@@ -362,14 +362,17 @@ class OnLanes:
 
     def tell(self, index: int) -> Transfer | None:
         """Execute a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
-        instruction = texture_instruction(self._program, index)
+        step = Told(texture_instruction(self._program, index), index)
         self.flush()
-        return self._effects.tell(instruction, index)
+        self._effects.make(step)
+        return step.transfer
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer; return what the TASICs of each module are told."""
+        """Begin a transfer; return the command for each module."""
         self.flush()
-        return self._effects.begin(transfer)
+        step = Begin(transfer)
+        self._effects.make(step)
+        return step.commands
 
     @property
     def accessed(self) -> BlockAccess | None:
@@ -379,7 +382,7 @@ class OnLanes:
     def end(self) -> None:
         """End the transfer."""
         self.flush()
-        self._effects.end()
+        self._effects.make(End())
 
 
 class _EnableCounts:
