@@ -8,7 +8,6 @@ differs, the run continues in full from there (`From`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol
