@@ -1,4 +1,4 @@
-"""Which engine runs where the compiled one does not work, and who is told?"""
+"""The engine that runs where the compiled one does not work, and the message about it."""
 
 from __future__ import annotations
 

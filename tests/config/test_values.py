@@ -234,10 +234,10 @@ def test_coordinates_have_16_bits() -> None:
 @pytest.mark.parametrize("name", ["mb_per_second", "gp_memory_mb_per_second"])
 def test_bandwidths_are_whole_bytes_a_cycle(name: str) -> None:
     for value in (50, 250, 299):
-        with pytest.raises(InputError, match=rf"gni.{name}: {value} MB/s are not a whole number of bytes a cycle at 100"):
+        with pytest.raises(InputError, match=rf"gni.{name}: {value} MB/s are not a whole number of bytes"):
             NodeConfig(gni=GniConfig(**{name: value}))
     assert getattr(NodeConfig(gni=GniConfig(**{name: 300})).gni, name) == 300
-    with pytest.raises(InputError, match=r"gni.mb_per_second: 800 MB/s are not a whole number of bytes a cycle at 99 MHz"):
+    with pytest.raises(InputError, match="800 MB/s are not a whole number of bytes a cycle at 99 MHz"):
         NodeConfig(clock_mhz=99)
 
 

@@ -47,7 +47,7 @@ def test_rows_are_given_what_is_kept_in_the_lanes_that_are_served(make, pattern:
     engine, rows = make(lanes)
     served = np.tile(PATTERNS[pattern], lanes // 64)
     given = np.random.default_rng(2).integers(0, 256, (32, lanes), dtype=np.uint8)
-    action = engine.motion(keep(FIRST, given, engine.tiles, served))
+    action = engine.motion(keep(FIRST, given, engine.tiling, served))
     rows[FIRST : FIRST + 32] = np.where(served, given, rows[FIRST : FIRST + 32])
     given[:] = 0  # what is kept is a copy
     for _ in range(2):
@@ -59,13 +59,13 @@ def test_nothing_is_kept_where_lanes_do_not_come_in_equal_groups_of_64() -> None
     engine = machine(256)
     rows = engine.get_rows(FIRST, 4)
     served = np.arange(256) % 64 < 10
-    assert keep(FIRST, rows, engine.tiles, served) and not keep(
-        FIRST, rows, engine.tiles, served ^ (np.arange(256) == 200)
+    assert keep(FIRST, rows, engine.tiling, served) and not keep(
+        FIRST, rows, engine.tiling, served ^ (np.arange(256) == 200)
     )
-    assert keep(FIRST, rows, engine.tiles, np.zeros(256, bool)) is None
+    assert keep(FIRST, rows, engine.tiling, np.zeros(256, bool)) is None
     stays = np.arange(256) == 70
-    assert keep_folded([FoldedRow(5, np.where(stays, 0, rows[0]), stays)], engine.tiles) is None
-    assert [machine(lanes).tiles for lanes in (32, 96, 2080)] == [None] * 3
+    assert keep_folded([FoldedRow(5, np.where(stays, 0, rows[0]), stays)], engine.tiling) is None
+    assert [machine(lanes).tiling for lanes in (32, 96, 2080)] == [None] * 3
 
 
 @pytest.mark.parametrize("lanes", [64, 8192])
@@ -123,7 +123,7 @@ def test_rows_that_a_stretch_leaves(make) -> None:
             values[stays] = 0
         found.append(FoldedRow(place, values, stays))
         rows[place] = values if stays is None else np.where(stays, rows[place], values)
-    groups = keep_folded(found[::-1], engine.tiles)
+    groups = keep_folded(found[::-1], engine.tiling)
     assert sum(each.repeats for each in groups) and len(groups) < len(found)
     for kept in groups:
         carried_out(make, engine, engine.motion(kept))

@@ -228,7 +228,7 @@ class MacroEngine(CompiledEngine):
         return self._place
 
     @property
-    def tiles(self) -> Tiles | None:
+    def tiling(self) -> Tiles | None:
         """The layout of the lanes; None without native code, or where a tile has places without a lane."""
         if not self._is_native or len(self._memory) * self._tile != self.shape.lanes:
             return None
@@ -239,12 +239,12 @@ class MacroEngine(CompiledEngine):
 
         ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
         """
-        tiles, place = self.tiles, self._place[first] if isinstance(first, str) else first
+        tiles, place = self.tiling, self._place[first] if isinstance(first, str) else first
         return None if tiles is None else self.motion(keep(place, rows, tiles), differs)
 
     def motion(self, kept: Kept | None, differs: NDArray[np.uint8] | None = None) -> Motion | None:
         """Return the action that gives rows what is kept, or compares them; None where native code cannot be made."""
-        tiles = self.tiles
+        tiles = self.tiling
         if kept is None or tiles is None:
             return None
         function = kept.placing if differs is None else comparing()
@@ -300,7 +300,7 @@ class MacroEngine(CompiledEngine):
             if not isinstance(item.what, Part):
                 break
             parts.append(item.what)
-        tiles = self.tiles
+        tiles = self.tiling
         head = folded(parts, self.known, self._assumed, moves=True) if parts and self.known else None
         if head is None or tiles is None or (kept := keep_folded(head.rows, tiles)) is None:
             return None
@@ -480,7 +480,7 @@ class MacroRepeats:
         source: NDArray[np.int64],
     ) -> _Rows | None:
         """Return rows to give where lanes ask the same; None where none are, or native code cannot be made."""
-        engine, tiles, differs = self._engine, self._engine.tiles, np.zeros(1, np.uint8)
+        engine, tiles, differs = self._engine, self._engine.tiling, np.zeros(1, np.uint8)
         if tiles is None:
             return None
         compare = _all_there(engine.comparing(where, values, differs) for where, values in asked if len(values))

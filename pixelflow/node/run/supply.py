@@ -475,7 +475,7 @@ class Supply:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the supply of the same program."""
-        pieces = [_Held(*numbers, list(ends), last) for *numbers, ends, last in snapshot["pieces"]]
+        pieces = [_Held(n, begun, used, list(ends), last) for n, begun, used, ends, last in snapshot["pieces"]]
         self.path.restore(snapshot["path"])
         self._kept = {pieces[at].number: pieces[at] for at in snapshot["kept"]}
         self._there = {pieces[queue[0]].number: deque(pieces[at] for at in queue) for queue in snapshot["there"]}
