@@ -153,9 +153,9 @@ class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 
     ``points`` and ``normals`` are float32 as the machine left them. ``degenerate`` marks samples without a usable
-    normal: binary32 cannot resolve its direction, or the machine's is not a unit vector. ``point_errors`` (units of 2^-24
-    magnitude, last axis xyz) and ``normal_errors`` (units of 2^-24 condition, NaN where degenerate) compare with the
-    float64 reference. ``magnitude`` is the natural unit of the rounding error of ``points``.
+    normal: binary32 cannot resolve its direction, or the machine's is not a unit vector. ``point_errors`` (units of
+    2^-24 magnitude, last axis xyz) and ``normal_errors`` (units of 2^-24 condition, NaN where degenerate) compare with
+    the float64 reference. ``magnitude`` is the natural unit of the rounding error of ``points``.
     """
 
     patch: Patch

@@ -164,7 +164,7 @@ def test_what_cannot_be_done_is_refused():
     for call, message in (
         (lambda: Method(load="pg"), "unknown way of the database 'pg'"),
         (lambda: Method(results="gpp"), "did you mean gp"),
-        (lambda: Method("lee", results="gp-fine"), "beside reads of texture memory"),
+        (lambda: Method("lee", results="gp-fine"), "during reads of texture memory"),
         (lambda: Method(gps=2), "go to no GP"),
         (lambda: Method("lee", load="gp"), "needs control points from texture memory"),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from math import comb
 
@@ -16,8 +15,6 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram import method
-from tessellation.microprogram import method as libraries
 from tessellation.microprogram.method import library_named
 from tessellation.plan.memory_map import memory_map
 from tessellation.plan.schedule import Stage
@@ -270,24 +267,6 @@ def test_generic_routines_serve_every_method(method, teapot):
     ours, tuned = (tessellate(teapot[:1], 4, library=name, config=TINY, method=method) for name in ("generic", "tuned"))
     assert ours.patches[0].points.tobytes() == tuned.patches[0].points.tobytes()
     assert ours.patches[0].normals.tobytes() == tuned.patches[0].normals.tobytes()
-
-
-def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
-    libraries._note_former.cache_clear()
-    with caplog.at_level(logging.WARNING, "tessellation"):
-        former = [tessellate(teapot[:1], 4, library="thesis", config=TINY) for _ in range(2)]
-    assert [one.library for one in former] == ["plain", "plain"]
-    assert former[0].cycles == tessellate(teapot[:1], 4, library="plain", config=TINY).cycles
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1 and {"thesis", "plain"} <= set(said[0].split())
-
-
-def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
-    method._note_former.cache_clear()
-    with caplog.at_level(logging.WARNING, "tessellation"):
-        assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1 and {"overlapped", "shared-columns"} <= set(said[0].split())
 
 
 def test_every_engine_gives_the_same_bits(teapot):

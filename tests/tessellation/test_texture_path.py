@@ -19,8 +19,8 @@ from tessellation.host.session import Session
 from tessellation.microprogram.method import library_named
 from tessellation.microprogram.passes import TextureControlPoints
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.schedule import Stage, batch_count, control_values
-from tessellation.plan.texture_layout import SENDS, ModuleChoice, TextureDatabase, slot_bytes, write
+from tessellation.plan.schedule import SINGLE, Stage, batch_count, stored_patterns
+from tessellation.plan.texture_layout import SENDS, ModuleChoice, Owner, TextureDatabase, slot_bytes, write
 from tessellation.reproduction.thesis import table
 from tests.tessellation.models import shared_model
 
@@ -53,6 +53,10 @@ SURFACES = [
 
 def patches_of(model: str) -> tuple[Patch, ...]:
     return load(shared_model(model) if model.endswith(".bpt") else model).patches
+
+
+def control_values(patch: Patch) -> np.ndarray:
+    return stored_patterns(patch, SINGLE, reordered=False).astype(np.uint32)
 
 
 def same_bits(a: Tessellation, b: Tessellation) -> bool:
@@ -215,7 +219,7 @@ def test_a_database_in_both_banks_has_every_patch_twice(teapot):
     node = Node(SMALL)
     database = TextureDatabase(SMALL.sdram, 2, both_banks=True)
     stored = database.store(control_values(teapot[0]), (1,))
-    assert write(database, node) == 2 * 480 and database.used_bytes == (0, 2 * 512)
+    assert write(database, node) == 2 * 480 and database.space.bytes_of(Owner.PATCHES, 1) == 2 * 512
     where = AddressMap(SMALL.sdram).to_physical(stored.addresses[1] + 4 * np.arange(120))
     for bank in (0, 1):
         found = node.texture_memory[1].read(where._replace(bank=np.full(120, bank)), 4)
