@@ -35,7 +35,7 @@ SMALL = (
     *("place_diagonal", "z_front_back_1", "batches_02", "spheres_8_1"),
 )
 """Recorded scenes of little work, of different units."""
-PAGE = (Path(__file__).parents[2] / "docs" / "pages" / "attila.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/pages/attila.md").read_text(encoding="utf-8")
 UNEXPLAINED = [
     (run, name, int(recorded.replace(",", "")), int(here.replace(",", "")))
     for run, name, recorded, here in re.findall(

@@ -14,7 +14,7 @@ from attila_bridge.scene import load_scene
 from tests.attila.recorded import TEXTURED, drawn, quad, scene_body
 
 ROOM = Path(attila_bridge.__file__).parent
-PAGE = (ROOM.parent / "docs" / "pages" / "attila.md").read_text(encoding="utf-8")
+PAGE = (ROOM.parent / "docs/pages/attila.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"^\| \d+ \| `([a-z_/]+\.py)` \|", PAGE, re.MULTILINE)
 TEXTURE = {
     "size": [8, 8], "format": "rgba8", "pattern": "noise", "seed": 1, "levels": 1, "min": "linear", "mag": "linear",

@@ -144,7 +144,7 @@ def test_the_first_scene_of_the_readme_runs() -> None:
 
 def test_the_page_names_every_fitted_value() -> None:
     fitted = {key for key, about, _, _ in leaves(PAPER) if about.standing is Standing.FITTED}
-    page = (Path(__file__).parents[2] / "docs" / "pages" / "attila.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/pages/attila.md").read_text(encoding="utf-8")
     named = page.partition("## Standing of values")[2].partition("\n## ")[0]
     assert fitted == set(re.findall(r"`(command\.[a-z_]+)`", named))
 
