@@ -50,7 +50,7 @@ class ThesisBench(Bench):
         if not uses:
             return (Remark("delivery"),)
         delivery = supply_of(uses, self.config)
-        return (Remark("delivery", delivery.text, delivery.as_object()),)
+        return (Remark("delivery", f"instruction words: {delivery.amount}", delivery.as_object()),)
 
     def tessellation(
         self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"

@@ -36,7 +36,7 @@ zoom = 3.0
 patches = "teapot"
 tolerance = 2.0
 """
-DOCUMENT, MARK = "tessellation/README.md", "read by: tests/rendering/test_animation.py"
+DOCUMENT, MARK = "docs/pages/sampling.md", "read by: tests/rendering/test_animation.py"
 
 
 @dataclass

@@ -77,7 +77,7 @@ def test_damaged_meshes(tmp_path: Path, capsys, name: str, text: str, code: int,
     [
         ("eye=1/2", "eye: expected X/Y/Z, three numbers from -1000000.0 to 1000000.0; found '1/2'"),
         ("eye=1/2/nan,look_at=0/0/0", "eye: expected X/Y/Z"),
-        ("eye=1/2/3", "eye without look_at; eye says where it stands"),
+        ("eye=1/2/3", "eye without look_at; eye is the camera's place"),
         ("eye=1/2/3,look_at=1/2/3", "eye is look_at; it must look at another place"),
         ("eye=1/2/3,look_at=0/0/0,azimuth=3", "azimuth with eye; a camera stands at its eye or steps back"),
         ("near=1", "near without eye"),

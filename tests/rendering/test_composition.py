@@ -293,8 +293,8 @@ def test_what_a_sample_costs_a_shader_by_hand() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--shaders", "-1"], 2, "expected a whole number from 0 on, found '-1'"),
-        (["--shaders", "two"], 2, "expected a whole number from 0 on, found 'two'"),
+        (["--shaders", "-1"], 2, "expected a whole number, 0 or more, found '-1'"),
+        (["--shaders", "two"], 2, "expected a whole number, 0 or more, found 'two'"),
         (["--shaders", "41"], 2, "expected 0 to 40 nodes, as a machine has"),
         (["--nodes", "30", "--shaders", "11"], 2, "30 nodes and 11 shaders"),
         (["--shaders", "1", "--machine", "larrabee"], 2, "is PixelFlow's"),

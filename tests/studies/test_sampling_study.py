@@ -14,7 +14,7 @@ from pixelflow.simd.report import json_text
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import table_after
 
-DOCUMENT = "tessellation/README.md"
+DOCUMENT = "docs/pages/sampling.md"
 MARK = "read by: tests/studies/test_sampling_study.py"
 
 

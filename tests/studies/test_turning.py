@@ -17,7 +17,7 @@ from tessellation.rendering.labour import Turning, turn, turning_report
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import markdown_table, table_after
 
-DOCUMENT = "tessellation/README.md"
+DOCUMENT = "docs/pages/sampling.md"
 MARK = "read by: tests/studies/test_turning.py"
 HEADS = (
     "frame", "patches", "samples", "triangles", "tessellation", "words", "drawing", "all", "alike: k", "all, alike",
