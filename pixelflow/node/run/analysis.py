@@ -13,7 +13,7 @@ from pixelflow.isa.control import RET, SIGNAL, START, WAIT, takes_control
 from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.pe_array import influences
 from pixelflow.node.run.semaphores import remote_semaphores
-from pixelflow.node.run.stalls import stalls_of
+from pixelflow.node.run.stalls import Stalls
 from pixelflow.node.run.straight_code import (
     CallFrame,
     PortUse,
@@ -43,7 +43,8 @@ class Sequencer:
         control = [takes_control(each.declaration) for each in by_kind.kinds]
         cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
         self.cycles = by_kind.spread(cycles)
-        self.stalls = stalls_of(by_kind, self.cycles, config, extra)
+        waits = extra.store_then_read or not (config.fold_loops or config.control_cycles)
+        self.stalls = Stalls(by_kind, self.cycles, config, extra) if waits else None
         """Waits of one instruction for the one before it; None on a machine that has none."""
         # Instructions that change the depth of a stack are rare; the stream checks only these.
         self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)

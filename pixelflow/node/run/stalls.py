@@ -68,13 +68,6 @@ class Stalls:
         return end
 
 
-def stalls_of(instructions: ByKind, cycles: Sequence[int], igc: IgcConfig, extra: ExtraConfig) -> Stalls | None:
-    """Return the rules for a program; None on a machine that has neither wait."""
-    if not extra.store_then_read and (igc.fold_loops or igc.control_cycles):
-        return None
-    return Stalls(instructions, cycles, igc, extra)
-
-
 def begins_with_read(instruction: Instruction) -> bool:
     """Return whether the first cycle of an instruction reads memory of the PEs."""
     first = next(iter(_steps(instruction)), None)
