@@ -82,7 +82,7 @@ class BezierComparison:
     @property
     def larrabee_cycles(self) -> int:
         """Cycles of one core for all patches."""
-        return sum(each.timing.core for each in self.larrabee)
+        return sum(each.timing.cycles for each in self.larrabee)
 
     @property
     def larrabee_mix(self) -> dict[str, int]:
@@ -90,7 +90,8 @@ class BezierComparison:
         found: dict[str, int] = {}
         for each in self.larrabee:
             for family, count in each.timing.counts.items():
-                found[family.value] = found.get(family.value, 0) + count
+                if count:
+                    found[family.value] = found.get(family.value, 0) + count
         return found
 
 
@@ -369,7 +370,7 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
         config=replace(config or CoreConfig(), caches=caches),
         engine=engine,
     )
-    cycles = sum(run.timing.core for run in runs)
+    cycles = sum(run.timing.cycles for run in runs)
     by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
     before = PriorWork(by, _projection(vertices), _facts(vertices))
     return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -16,17 +16,13 @@ from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_run import ShownWords, VectorRun
 from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
-from pixelflow.simd.attendance import Attendance, Telling
+from pixelflow.simd.attendance import Attendance
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Constant, Standing
-
-if TYPE_CHECKING:
-    from larrabee_bridge.pipeline.front_end import FrontEndResult
-
 
 _AT_ONCE = 2
 """Instructions of a thread that may issue in one cycle."""
@@ -84,34 +80,10 @@ def run_program(
     return run
 
 
-def _draw(
-    frame: Frame,
-    *,
-    parts: int = 1,
-    config: CoreConfig | None = None,
-    progress: Telling | None = None,
-    tile: int = 64,
-    core_mhz: float = CORE_MHZ,
-    ideal_memory: bool = False,
-    free_setup: bool = False,
-    fronts: Sequence[FrontEndResult | None] = (),
-    engine: str = AUTO,
-) -> DrawnFrame:
-    # Only who draws waits for these imports.
-    from larrabee_bridge.pipeline.picture import draw_on_larrabee
-
-    return draw_on_larrabee(
-        frame,
-        parts=parts,
-        config=config,
-        fronts=fronts,
-        tile=tile,
-        core_mhz=core_mhz,
-        ideal_memory=ideal_memory,
-        free_setup=free_setup,
-        progress=progress,
-        engine=engine,
-    )
+def _draw(frame: Frame, **options: object) -> DrawnFrame:
+    # Looked up by name: runs of programs start without the renderer.
+    drawn: DrawnFrame = resolve_name("larrabee_bridge.pipeline.picture:draw_on_larrabee")(frame, **options)
+    return drawn
 
 
 _BUILT = (

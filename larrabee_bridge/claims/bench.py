@@ -142,7 +142,7 @@ def _costs(name: str, frame: Frame) -> SceneCosts:
     usual = PRIMSETS[0]
     quads = [each.quads() for each in rasters[usual]]
     tiles = render_back_end(frame, quads, _TILE, config, length=LENGTH).cycles
-    works = {primset: measured_work(name, found, tiles, fronts=fronts[primset]) for primset, found in rasters.items()}
+    works = {primset: measured_work(name, found, tiles, fronts[primset]) for primset, found in rasters.items()}
     without = _rasterized(frame, fronts[usual], usual, config, planes=False)
     return SceneCosts(works, sum(core.cycles for each in without for core in each.cores.values()), len(tiles))
 

@@ -45,7 +45,7 @@ _SHADOW_LENGTH = 5.0
 _LONG = (
     *("bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
     *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
-    *("frames-vary", "transparency", "physics", "ray-scene", "ray-scaling"),
+    *("frames-vary", "transparency", "physics"),
 )
 
 
@@ -179,8 +179,6 @@ PAPER = Paper(
         "transparency": frames.layers_in_lists,
         "physics": cores.physics_on_cores,
         "ray-triangle": cores.rays_and_a_triangle,
-        "ray-scene": cores.scene_that_is_traced,
-        "ray-scaling": cores.rays_on_cores,
     },
     bench=_bench,
     efforts=dict.fromkeys(_LONG, 10),

@@ -43,7 +43,6 @@ from pixelflow.simd.configuration import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
-from pixelflow.simd.report import counted
 
 # What the back end of a frame came to: the picture, the cycles of each tile, and counts.
 #
@@ -137,8 +136,6 @@ def render_back_end(
     config: CoreConfig | None = None,
     *,
     texture: TextureConfig | None = None,
-    cleared: bool = True,
-    every_tile: bool = False,
     length: int = 0,
     words: KnownWords | None = None,
     engine: str = AUTO,
@@ -147,19 +144,12 @@ def render_back_end(
     """Draw a frame tile by tile.
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are computed in 64-bit
-    integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
-    the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared.
-    Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
-    shader, which change nothing but its cost. ``engine`` executes the programs. Raises InputError for a tile that does
-    not exist, and for quads that are not of this frame (of other tiles, samples or triangles).
+    integers, as are planes of triangles without ``words``, for no cycles. The first command of the frame is a clear;
+    tiles in which nothing is drawn are left out. ``length`` adds vector operations to every shader, which change its
+    cost alone. Raises InputError for a tile that does not exist.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
-    if length < 0:
-        raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
-    if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
-        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and the frame has {len(frame.draws)}"))
     config = config or CoreConfig()
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
@@ -168,14 +158,14 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, words)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, room, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    worked = np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -199,27 +189,7 @@ def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Qu
     draw = frame.draws[number]
     if quads is None:
         return quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
-    found = quads(number, draw) if callable(quads) else quads[number]
-    _check_quads(frame, draw, found, tile)
-    return found
-
-
-def _check_quads(frame: Frame, draw: Draw, quads: Quads, tile: int) -> None:
-    """Raise InputError for quads that would be drawn somewhere else, or not at all."""
-    if quads.masks.shape[1:] != (frame.samples,):
-        given = f"draw {draw.name}: quads of {quads.masks.shape[1]} samples, and the frame has {frame.samples}"
-        raise InputError(Fault(given))
-    count = len(draw.triangles)
-    if len(quads) and not 0 <= int(quads.triangle.min()) <= int(quads.triangle.max()) < count:
-        given = f"draw {draw.name}: quads of triangles {quads.triangle.min()} to {quads.triangle.max()}"
-        raise InputError(Fault(given, hint=f"there are {count}, numbered from 0"))
-    inside = (quads.x >= 0) & (quads.x < frame.width) & (quads.y >= 0) & (quads.y < frame.height)
-    place = quads.y // tile * -(-frame.width // tile) + quads.x // tile
-    wrong = ~inside | (place != quads.tile) | (quads.x % QUAD != 0) | (quads.y % QUAD != 0)
-    if wrong.any():
-        first = int(wrong.argmax())
-        given = f"draw {draw.name}: a quad at ({quads.x[first]}, {quads.y[first]}) in tile {quads.tile[first]}"
-        raise InputError(Fault(given, hint=f"tiles here are of {tile} pixels, counted row by row"))
+    return quads(number, draw) if callable(quads) else quads[number]
 
 
 def _by_tile(quads: Quads) -> Quads:
@@ -245,7 +215,6 @@ class _Run:
     length: int
     accounts: Accounts
     unit: TileTextureUnit
-    cleared: bool
     room: ListRoom
     words: KnownWords | None
     background: int = field(init=False)
@@ -284,11 +253,8 @@ class _Run:
         memory = TileMemory(
             numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
         )
-        if self.cleared:
-            parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
-            self._shared("clear", parameters, memory, CLEARS, memory.lists)
-        else:
-            memory.fill(self.background, FAR)
+        parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
+        self._shared("clear", parameters, memory, CLEARS, memory.lists)
         for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
             if len(part):
                 self._draw(number, draw, part, memory)
@@ -338,8 +304,6 @@ class _Run:
         first, asking, asked = self._work(draw, 1, dealt, memory)
         found = self._filter(texture, attributes, dealt, memory)
         second, answering, answered = self._work(draw, 2, dealt, memory)
-        self.unit.asking += asked
-        self.unit.answered += answered
         fibers = fibers_of(
             self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
         )

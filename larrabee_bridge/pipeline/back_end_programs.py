@@ -10,10 +10,8 @@ import numpy as np
 
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from larrabee_bridge.vpu.issue import Core
-from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu.threads import Executed, execute
 from pixelflow.simd import files as packaged
 from pixelflow.simd.drawing import (
     SAMPLES,
@@ -196,11 +194,9 @@ class PlaneWords:
 
     words: np.ndarray
     """uint32[triangle, word], laid out as ``layout.mc`` says."""
-    program: VectorProgram
-    core: Core
-    note: RunNote
-    lines: tuple[int, int]
-    """In which lines of memory the input begins, and the triangles."""
+    done: Executed
+    line: int
+    """Line of memory in which the triangles begin."""
 
 
 def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
@@ -235,15 +231,12 @@ def plane_words(
     end = _FIRST + laid.nbytes
     memory = ByteMemory(end + groups * LANES * size)
     memory.data[0, _FIRST:end] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
-    program = plane_program(samples, attributes)
-    unit, core = VectorUnit(program, groups, memory, engine), Core(program, groups, config)
     number = np.arange(groups)
-    unit.set_scalar(0, _FIRST + LINE_BYTES * vectors * number)
-    unit.set_scalar(1, end + LANES * size * number)
-    unit.set_scalar(2, (1 << np.minimum(count - LANES * number, LANES)) - 1)
-    notes: list[RunNote] = []
-    unit.run(notes.append, lines=True)
-    note = RunNote.joined(notes)
-    core(note)
+    scalars = {
+        0: _FIRST + LINE_BYTES * vectors * number,
+        1: end + LANES * size * number,
+        2: (1 << np.minimum(count - LANES * number, LANES)) - 1,
+    }
+    done = execute(plane_program(samples, attributes), groups, memory, scalars, config=config, engine=engine)
     words = memory.data[0, end:].view(np.uint32).reshape(-1, size // 4)[:count]
-    return PlaneWords(words, program, core, note, (_FIRST // LINE_BYTES, end // LINE_BYTES))
+    return PlaneWords(words, done, end // LINE_BYTES)

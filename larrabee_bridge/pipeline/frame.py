@@ -12,7 +12,6 @@ from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.bins import Bins, Quads
 from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
-from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
@@ -38,17 +37,9 @@ class FrameSetting:
     texture: TextureConfig | None = None
     primset: int = PRIMSET
     """Triangles of a PrimSet at most, where no front end has made them."""
-    cleared: bool = True
-    """The frame begins with a clear."""
-    keep_depth: bool = False
-    """Depths are written to memory, since they are read afterwards; the picture has them anyhow."""
     free_setup: bool = False
     """The host computes the planes of triangles, for no cycles."""
     engine: str = AUTO
-
-    def __post_init__(self) -> None:
-        if self.primset < 1:
-            raise InputError(Fault(f"PrimSets of {self.primset} triangles", hint="at least 1"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +56,6 @@ class LarrabeeRun:
     def tile(self) -> int:
         """Side of a tile in pixels."""
         return self.setting.tile
-
-    @property
-    def targets(self) -> tuple[RenderTarget, ...]:
-        """Colour and depth, as the bytes of this run are counted (`binned_traffic`)."""
-        return default_targets(self.frame.samples, cleared=self.setting.cleared, keep_depth=self.setting.keep_depth)
 
     @property
     def picture(self) -> Picture:
@@ -149,7 +135,6 @@ def render_on_larrabee(
     back_end = render_back_end(
         *(frame, quads, setting.tile, setting.config),
         texture=setting.texture,
-        cleared=setting.cleared,
         words=lambda number: rasters[number].words,
         engine=setting.engine,
         progress=progress,

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.pipeline.bins import TILES, Bins
+from larrabee_bridge.pipeline.bins import Bins
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
-from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import MEMORY_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.rotation import RANGE
+from larrabee_bridge.vpu.threads import execute
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, DepthTest, ScreenTriangles, State
+from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
@@ -64,7 +64,7 @@ class Heap:
         return self.memory.data.reshape(-1)[begin : begin + 4 * count].view(np.int32)
 
 
-# Inputs of the front end: meshes and settings, checked: every fault says what it is and where.
+# Inputs of the front end.
 
 
 LARGEST = 2.0**60
@@ -96,24 +96,6 @@ class VertexMesh:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HierarchicalDepth:
-    """Depth test by whole tiles: it keeps triangles out of tiles where they are hidden.
-
-    What hides them: the depths that tiles have beforehand, and triangles of the same thread that cover a whole tile, if
-    the draw's state writes depth. Pictures stay the same; bins come to depend on PrimSets and threads.
-    """
-
-    state: State = field(default_factory=State)
-    before: NDArray[np.int64] | None = None
-    """The largest depth in each tile beforehand, int64[tile] row by row; None: FAR in all."""
-
-    @property
-    def covers(self) -> bool:
-        """True if what is drawn brings those depths down."""
-        return self.state.depth_write and not self.state.cutout
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FrontEndSetting:
     """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
 
@@ -126,7 +108,6 @@ class FrontEndSetting:
     primset: int = 1000
     cull: Cull = Cull.NONE
     threads: int = THREADS
-    hierarchical: HierarchicalDepth | None = None
     samples: int = 1
     """Of a pixel: one in its centre, or four."""
 
@@ -140,97 +121,21 @@ class FrontEndSetting:
         """Tiles of the screen."""
         return self.columns * -(-self.height // self.tile)
 
-    @property
-    def coarse(self) -> NDArray[np.int64] | None:
-        """The largest depth in each tile beforehand, int64[tile]; None: no hierarchical depth test."""
-        if self.hierarchical is None:
-            return None
-        before = self.hierarchical.before
-        return np.full(self.tiles, FAR) if before is None else np.asarray(before, np.int64)
-
 
 def checked(
     positions: NDArray[np.number],
     colours: NDArray[np.uint8],
     corners: NDArray[np.integer],
     matrix: NDArray[np.number],
-    setting: FrontEndSetting,
 ) -> VertexMesh:
-    """Return the mesh as the front end's numbers; raises InputError with every fault."""
-    _raise(_of_setting(setting))
-    matrix = np.asarray(matrix)
-    positions, corners, colours = np.asarray(positions), np.asarray(corners), np.asarray(colours)
-    _raise(_of_shapes(positions, colours, corners, matrix))
-    _raise(_of_corners(corners, len(positions)))
-    if len(corners) == 0:
-        raise InputError(Fault("there is nothing to draw: a mesh without triangles"))
+    """Return the mesh as the front end's numbers; raises InputError for vertices that they cannot hold."""
     with np.errstate(over="ignore"):
-        rounded, rows = positions.astype(np.float32), matrix.astype(np.float32)
-    _raise(_of_numbers(rounded, rows))
+        rounded, rows = np.asarray(positions).astype(np.float32), np.asarray(matrix).astype(np.float32)
+    faults = _of_numbers(rounded, rows)
+    if faults:
+        raise InputError(faults[:_MOST_REPORTED])
     by_corner = colours if colours.ndim == 3 else colours[corners]
     return VertexMesh(rounded, corners.astype(np.int32), by_corner.astype(np.int64), rows)
-
-
-def _raise(faults: Iterable[Fault]) -> None:
-    found = tuple(faults)
-    if found:
-        raise InputError(found[:_MOST_REPORTED])
-
-
-def _of_setting(setting: FrontEndSetting) -> list[Fault]:
-    found = []
-    state = setting.hierarchical and setting.hierarchical.state
-    if setting.tile not in TILES:
-        found.append(Fault(f"a tile of {setting.tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
-    if not (0 < setting.width < REACH and 0 < setting.height < REACH):
-        hint = f"sides are 1 to {REACH - 1} pixels"
-        found.append(Fault(f"a screen of {setting.width}x{setting.height} pixels", hint=hint))
-    if setting.primset < 1:
-        found.append(Fault(f"a PrimSet of {setting.primset} triangles", hint="1 or more"))
-    if not 1 <= setting.threads <= THREADS:
-        found.append(Fault(f"{setting.threads} threads for a PrimSet", hint=f"a core has 1 to {THREADS}"))
-    if setting.samples not in (1, len(SAMPLES)):
-        found.append(Fault(f"{setting.samples} samples a pixel", hint=f"allowed: 1, {len(SAMPLES)}"))
-    if state and setting.samples != 1:
-        found.append(Fault(f"a hierarchical depth test with {setting.samples} samples a pixel", hint="allowed: 1"))
-    if state and (state.depth_test is not DepthTest.LESS or state.stencil is not None):
-        hint = "only where the depth test is LESS and no stencil steps may triangles be left out unseen"
-        found.append(Fault("a hierarchical depth test in a state that needs hidden triangles", hint=hint))
-    if not found and (coarse := setting.coarse) is not None:
-        wrong = coarse.shape != (setting.tiles,)
-        if wrong or (len(coarse) and not 0 <= coarse.min() <= coarse.max() <= FAR):
-            hint = f"one for each of {setting.tiles} tiles, row by row, 0 to {FAR}"
-            found.append(Fault(f"depths of tiles, {list(coarse.shape)} numbers", hint=hint))
-    return found
-
-
-def _of_shapes(
-    positions: NDArray[np.number], colours: NDArray[np.uint8], corners: NDArray[np.integer], matrix: NDArray[np.number]
-) -> list[Fault]:
-    found = []
-    if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "fiu":
-        found.append(Fault(f"positions are float[vertex, 3], not {positions.dtype}{list(positions.shape)}"))
-    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
-        found.append(Fault(f"corners are int[triangle, 3], not {corners.dtype}{list(corners.shape)}"))
-    if matrix.shape != (4, 4) or matrix.dtype.kind not in "fiu":
-        found.append(Fault(f"a matrix is float[4, 4], not {matrix.dtype}{list(matrix.shape)}"))
-    if found:
-        return found
-    if colours.dtype != np.uint8 or colours.shape not in ((len(positions), 3), (len(corners), 3, 3)):
-        hint = "uint8[vertex, 3], or uint8[triangle, 3, 3] for each corner"
-        found.append(Fault(f"colours are {colours.dtype}{list(colours.shape)}", hint=hint))
-    return found
-
-
-def _of_corners(corners: NDArray[np.integer], vertices: int) -> list[Fault]:
-    wrong = np.argwhere((corners < 0) | (corners >= vertices))
-    return [
-        Fault(
-            f"triangle {triangle + 1}: corner {corner + 1} is vertex number {corners[triangle, corner]}",
-            hint=f"numbers are 0 to {vertices - 1}" if vertices else "the mesh has no vertices",
-        )
-        for triangle, corner in wrong[:_MOST_REPORTED].tolist()
-    ]
 
 
 def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> list[Fault]:
@@ -268,17 +173,15 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageCost:
-    """What a stage cost: cycles of a PrimSet's threads, each alone on a core, and lines that they touch, int64[primset]
-    each; instructions by family."""
+    """Cost of a stage: cycles of a PrimSet's threads, each alone on a core, int64[primset]; instructions by family."""
 
     cycles: NDArray[np.int64]
-    lines: NDArray[np.int64]
     counts: dict[VectorFamily, int]
 
     def plus(self, other: StageCost) -> StageCost:
         """Return the cost of both."""
         counts = {family: self.counts[family] + other.counts[family] for family in VectorFamily}
-        return StageCost(self.cycles + other.cycles, self.lines + other.lines, counts)
+        return StageCost(self.cycles + other.cycles, counts)
 
 
 class Stages:
@@ -304,29 +207,21 @@ class Stages:
         primset: NDArray[np.int64],
         registers: Mapping[int, NDArray[np.int64]],
         floats: Mapping[str, NDArray[np.float32]] | None = None,
-    ) -> VectorUnit | None:
-        """Execute a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
+    ) -> VectorUnit:
+        """Execute a program on one thread for each of ``primset``, ascending: the PrimSet that the thread works for.
 
-        ``registers`` gives r0 to r15 for each thread, ``floats`` what is in ranges of the program.
+        ``registers`` are r0 to r15 of each thread, ``floats`` the contents of ranges of the program.
         """
-        if not len(primset):
-            return None
-        unit = VectorUnit(program, len(primset), memory, self.engine)
-        core = Core(program, len(primset), self.config)
         for name, laid in (floats or {}).items():
             start = program.range(name).start
             memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
-        for number, values in registers.items():
-            unit.set_scalar(number, values)
-        notes: list[RunNote] = []
-        unit.run(notes.append, lines=True)
-        note = RunNote.joined(notes)
-        core(note)
-        self._keep(program, note, primset)
-        counts = {family: int(each.sum()) for family, each in core.counts.items()}
-        cost = StageCost(self._by_primset(primset, core.cycles), self._by_primset(primset, core.lines), counts)
+        done = execute(program, len(primset), memory, registers, config=self.config, engine=self.engine)
+        self._keep(program, done.note, primset)
+        cycles = np.zeros(self.primsets, np.int64)
+        np.add.at(cycles, primset, done.core.cycles)
+        cost = StageCost(cycles, done.families)
         self.costs[stage] = self.costs[stage].plus(cost) if stage in self.costs else cost
-        return unit
+        return done.unit
 
     def finish(self) -> None:
         """Time the PrimSets that have gone through their stages."""
@@ -342,11 +237,6 @@ class Stages:
         record.add(number, note, work, thread, record.step() + note.threads, ranges, phase=self._phase)
         record.words(note)
         self._phase += 1
-
-    def _by_primset(self, primset: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
-        total = np.zeros(self.primsets, np.int64)
-        np.add.at(total, primset, values)
-        return total
 
 
 # PrimSets through the front end, some of them side by side: index, transform, assemble, cut, bin.
@@ -398,7 +288,6 @@ class Found:
     """Vertices that each PrimSet shaded."""
     dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
     cut: int = 0
-    left_out: int = 0
 
 
 def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -450,7 +339,7 @@ class _Pass:
         self.heap = Heap()
         self.dropped = dict.fromkeys(DropReason, 0)
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
-        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
+        self.tiles = (("COLUMNS", setting.columns),)
 
     def run(
         self,
@@ -463,9 +352,7 @@ class _Pass:
     ) -> VectorUnit:
         """Execute a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
         found = program_of(program, parameters)
-        unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
-        assert unit is not None  # every PrimSet has a triangle, and so a thread
-        return unit
+        return self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
 
     # --- stages ---------------------------------------------------------------------------------------------
 
@@ -604,8 +491,8 @@ class _Pass:
 
     # --- bins -----------------------------------------------------------------------------------------------
 
-    def bin(self) -> tuple[NDArray[np.int64], int]:
-        """Put the triangles into lists of tiles; return the entries (tile, triangle), and how many were left out."""
+    def bin(self) -> NDArray[np.int64]:
+        """Put the triangles into lists of tiles; return the entries (tile, triangle)."""
         setting = self.setting
         thread = self.thread_of[self.source[self.record[NUMBER]]]
         owner, threads = self.owner, len(self.owner)
@@ -620,20 +507,11 @@ class _Pass:
         nodes = self.heap.take(8 * np.bincount(thread, columns * rows, threads).astype(np.int64) + 8)
         lists = self.heap.take(np.full(threads, 8 * setting.tiles))
         registers = {1: at, 2: count, 3: lists, 4: nodes}
-        parameters = [*self.tiles, ("CAPACITY", room)]
-        coarse = setting.coarse
-        if setting.hierarchical is not None and coarse is not None:
-            depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
-            for each in depths.tolist():
-                self.heap.words(each, setting.tiles)[:] = coarse
-            registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
-            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
-            parameters += [*self.screen, *how]
         for each in lists.tolist():
             heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
             heads[:, 1] = each + 8 * np.arange(setting.tiles)
-        unit = self.run("bin", "bin", tuple(parameters), owner, registers)
-        return self._entries(lists), int(unit.scalar(0).sum())
+        self.run("bin", "bin", (*self.tiles, ("CAPACITY", room)), owner, registers)
+        return self._entries(lists)
 
     def _entries(self, lists: NDArray[np.int64]) -> NDArray[np.int64]:
         """Follow all lists at once, node after node."""
@@ -654,7 +532,7 @@ class _Pass:
 
     def found(self) -> Found:
         """Return what came of all."""
-        entries, left_out = self.bin()
+        entries = self.bin()
         number = self.record[NUMBER]
         primset = np.searchsorted(self.starts, self.source[number], "right") - 1
         places = self.record[CORNERS].T
@@ -667,7 +545,7 @@ class _Pass:
         source = self.source[number] + self.first
         corners = np.stack([x, y], axis=-1)
         result = Found(corners, z, source, weights, primset + self.number, entries, self.vertices, self.dropped)
-        result.cut, result.left_out = self.cut, left_out
+        result.cut = self.cut
         return result
 
 
@@ -697,7 +575,7 @@ class FrontEndResult:
 
     triangles: ScreenTriangles
     bins: Bins
-    """By the box rule; less what a hierarchical depth test left out."""
+    """By the box rule."""
     source: NDArray[np.int64]
     """Number of the mesh's triangle that each came from: several where one was cut."""
     weights: NDArray[np.float64]
@@ -715,8 +593,6 @@ class FrontEndResult:
     dropped: dict[DropReason, int]
     cut: int
     """Triangles that were cut, because they reach where the screen's numbers end."""
-    left_out: int
-    """Entries that a hierarchical depth test kept out of the bins."""
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -746,10 +622,9 @@ def run_front_end(
     -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. A PrimSet's
     threads take turns on its core.
 
-    Raises InputError for meshes without triangles, corners that do not exist, numbers that are not finite or too large,
-    and for settings that do not exist.
+    Raises InputError for numbers that are not finite or too large.
     """
-    mesh = checked(positions, colours, corners, matrix, setting)
+    mesh = checked(positions, colours, corners, matrix)
     primset = setting.primset
     count = len(mesh.corners)
     sizes = np.minimum(primset, count - np.arange(0, count, primset))
@@ -795,5 +670,4 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
         cores=stages.cores,
         dropped=dropped,
         cut=sum(part.cut for part in parts),
-        left_out=sum(part.left_out for part in parts),
     )

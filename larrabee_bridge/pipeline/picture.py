@@ -20,7 +20,7 @@ from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult, Front
 from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, WorkKind, schedule
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
-from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
+from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of, default_targets
 from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.core_image import SharedCore
@@ -187,7 +187,7 @@ def _timeline(plan: Schedule) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
 
 def work_of(run: LarrabeeRun, fronts: Fronts = ()) -> FrameWork:
     """Return a frame's work for the scheduler: front end, set-up and descents by PrimSet, back end by tile."""
-    return measured_work("frame", run.rasters, run.back_end, fronts=fronts)
+    return measured_work("frame", run.rasters, run.back_end.cycles, fronts)
 
 
 def _counts(run: LarrabeeRun) -> list[int]:
@@ -200,7 +200,7 @@ def _traffic(run: LarrabeeRun) -> dict[str, int]:
     frame = run.frame
     contents = bin_contents([raster.quads() for raster in run.rasters], _counts(run))
     sizes = TileSizes.of(frame.width, frame.height, run.tile)
-    counted = binned_traffic(sizes, contents, run.targets, corners=corners_of(frame))
+    counted = binned_traffic(sizes, contents, default_targets(frame.samples), corners=corners_of(frame))
     found = {f"{name}, read": count for name, count in counted.read.items()}
     found |= {f"{name}{_WRITTEN}": count for name, count in counted.written.items()}
     found["texels, read"] = int(run.back_end.texture.bytes.sum())

@@ -13,11 +13,9 @@ from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
-from larrabee_bridge.vpu.issue import Core
-from larrabee_bridge.vpu.notes import RunNote
-from larrabee_bridge.vpu.program import VectorProgram, shipped
+from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.rotation import RANGE
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu.threads import Executed, execute
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.lanes.engine import AUTO
@@ -66,10 +64,10 @@ class RasterWorks:
         self._step = self.record.step()
         self._batch = 0
 
-    def set_up(self, program: VectorProgram, note: RunNote, fields: int) -> None:
-        """Add set-ups, sixteen triangles a thread; their fields go to line ``fields`` and on."""
-        record, group = self.record, note.threads
-        number = record.program(program)
+    def set_up(self, done: Executed, fields: int) -> None:
+        """Add set-ups, sixteen triangles a thread; their fields begin at line ``fields``."""
+        record, note, group = self.record, done.note, done.note.threads
+        number = record.program(done.program)
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = fields, 0, _CORNERS, _KEPT
         table[0, 1, :2] = _END, _CONSTANTS - fields
@@ -81,28 +79,26 @@ class RasterWorks:
 
     def planes(self, made: PlaneWords, which: np.ndarray) -> None:
         """Add planes of triangles ``which``, ascending, a thread sixteen at a time; all descents come before."""
-        record, group = self.record, made.note.threads
+        record, note = self.record, made.done.note
+        group, triangles = note.threads, made.line
         record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
-        number = record.program(made.program)
-        _, triangles = made.lines
+        number = record.program(made.done.program)
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = triangles, 0, _VALUES, _GIVEN
         table[0, 1, :2] = _END, _PLANES - triangles
         work = self.primset[which[LANES * group]]
         order = record.step() + group
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, made.note, work, group % THREADS, order, ranges, phase=1)
-        record.words(made.note)
+        record.add(number, note, work, group % THREADS, order, ranges, phase=1)
+        record.words(note)
 
-    def descend(
-        self, program: VectorProgram, note: RunNote, pairs: np.ndarray, lines: Sequence[int], scratch: int
-    ) -> None:
+    def descend(self, done: Executed, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
         """Add descents of pairs of triangle and tile.
 
         ``lines`` are where tiles, pairs, scratch memories of ``scratch`` lines each, and results begin.
         """
-        record = self.record
-        number = record.program(program)
+        record, note = self.record, done.note
+        number = record.program(done.program)
         self._batch += 1
         tiles, table_of_pairs, scratches, results = lines
         table = np.zeros((1, 4, RANGE), np.int64)
@@ -160,14 +156,10 @@ class Counted:
         return Counted(np.concatenate([self.cycles, other.cycles]), both)
 
     @classmethod
-    def of(cls, cores: list[Core]) -> Counted:
-        """Return what the threads of cores took together, one core after the other."""
-        cycles = np.concatenate([each.cycles for each in cores]) if cores else np.zeros(0, np.int64)
-        return cls(cycles, {family: sum(int(core.counts[family].sum()) for core in cores) for family in VectorFamily})
-
-
-def _names(program: VectorProgram) -> dict[str, int]:
-    return {each.name: each.start for each in program.ranges}
+    def of(cls, runs: Sequence[Executed]) -> Counted:
+        """Return the cycles and instructions of consecutive runs."""
+        cycles = np.concatenate([np.zeros(0, np.int64), *(each.core.cycles for each in runs)])
+        return cls(cycles, {family: sum(each.families[family] for each in runs) for family in VectorFamily})
 
 
 class Fields:
@@ -196,28 +188,22 @@ class SetUp:
         self.shared = shared
         self.fields = Fields(samples)
         places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
-        self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
+        program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
         groups = -(-len(triangles) // LANES)
         memory = ByteMemory(_FIRST + groups * (_CORNER_BYTES + self.fields.size))
-        threads = max(groups, 1)
-        unit, core = VectorUnit(self.program, threads, memory, engine), Core(self.program, threads, config)
         corners = np.zeros((groups * LANES, 6), np.int64)
         corners[: len(triangles)] = triangles.corners.reshape(-1, 6)
         here = corners.reshape(groups, LANES, 6).transpose(0, 2, 1).astype(np.int32)
         end = _FIRST + groups * _CORNER_BYTES
         memory.data[0, _FIRST:end] = np.ascontiguousarray(here).view(np.uint8).reshape(-1)
+        runs = []
         if groups:
-            unit.set_scalar(0, _FIRST + _CORNER_BYTES * np.arange(groups))
-            unit.set_scalar(1, end + self.fields.size * np.arange(groups))
-            if shared is None:
-                unit.run(core)
-            else:
-                notes: list[RunNote] = []
-                unit.run(notes.append, lines=True)
-                note = RunNote.joined(notes)
-                core(note)
-                shared.set_up(self.program, note, end // _LINE)
-        self.counted = Counted.of([core])
+            number = np.arange(groups)
+            scalars = {0: _FIRST + _CORNER_BYTES * number, 1: end + self.fields.size * number}
+            runs = [execute(program, groups, memory, scalars, config=config, engine=engine)]
+            if shared is not None:
+                shared.set_up(runs[0], end // _LINE)
+        self.counted = Counted.of(runs)
         self.results = memory.data[0, end:]
         """Bytes of all groups, one after the other."""
 
@@ -253,20 +239,11 @@ class Descent:
         data[self.places.fields : self.places.tiles] = set_up.results
         data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
         self._found: list[tuple[np.ndarray, ...]] = []
-        cores = [self._run(which, border) for which, border in batches]
-        self.counted = _in_place(Counted.of(cores), [which for which, _ in batches])
+        runs = [self._run(which, border) for which, border in batches]
+        self.counted = _in_place(Counted.of(runs), [which for which, _ in batches])
         none = np.zeros(0, np.int64)
         empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
         self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
-
-    @property
-    def program(self) -> VectorProgram:
-        """The program of pairs whose tile is on the screen."""
-        return self._program(0)
-
-    def _program(self, border: int) -> VectorProgram:
-        set_up = self.set_up
-        return shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each pair the most blocks of 4x4 that come out, and a number that is near for like pairs."""
@@ -297,9 +274,9 @@ class Descent:
         """Return what the results of pairs may take, each from the beginning of a line on."""
         return -(-self.room[which] * stride // _LINE) * _LINE
 
-    def _run(self, which: np.ndarray, border: int) -> Core:
+    def _run(self, which: np.ndarray, border: int) -> Executed:
         set_up, places, threads = self.set_up, self.places, len(which)
-        program = self._program(border)
+        program = shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
         columns = set_up.column(self.bins.triangles[which])
         partial_bytes, full_bytes = self._bytes(which, self.stride), self._bytes(which, 4)
         partial = places.end + np.cumsum(partial_bytes) - partial_bytes
@@ -308,22 +285,15 @@ class Descent:
         table = words[places.pairs // 4 :][: 4 * threads].reshape(threads, 4)
         table[:, 0], table[:, 1] = places.fields + columns, places.tiles + self.tile[which] * _TILE_BYTES
         table[:, 2], table[:, 3] = partial, full
-        unit = VectorUnit(program, threads, self.memory, set_up.engine)
-        core = Core(program, threads, set_up.config)
-        unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
-        unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
+        number = np.arange(threads)
+        scalars = {0: places.pairs + _PAIR_BYTES * number, 14: places.scratch + _Places.SCRATCH * number}
+        done = execute(program, threads, self.memory, scalars, config=set_up.config, engine=set_up.engine)
         if set_up.shared is not None:
-            notes: list[RunNote] = []
-            unit.run(notes.append, lines=True)
-            note = RunNote.joined(notes)
-            core(note)
             lines = tuple(at // _LINE for at in (places.tiles, places.pairs, places.scratch, places.end))
-            set_up.shared.descend(program, note, which, lines, _Places.SCRATCH // _LINE)
-        else:
-            unit.run(core)
+            set_up.shared.descend(done, which, lines, _Places.SCRATCH // _LINE)
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
         self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)
-        return core
+        return done
 
     def _take(
         self, which: np.ndarray, words: np.ndarray, first: np.ndarray, end: np.ndarray, stride: int, full: bool
@@ -433,10 +403,6 @@ class Rasterized:
     """
 
     bins: Bins
-    samples: int
-    small: int
-    scan: Scan
-    config: CoreConfig
     blocks: Blocks
     set_up: Counted
     descent: Counted
@@ -452,11 +418,6 @@ class Rasterized:
     def pairs(self) -> int:
         """Pairs of triangle and tile."""
         return self.bins.entries
-
-    @property
-    def tiles(self) -> np.ndarray:
-        """The tile of each pair: int64[pair]."""
-        return np.repeat(np.arange(self.bins.columns * self.bins.rows), np.diff(self.bins.starts).astype(np.intp))
 
     @property
     def vector_share(self) -> float | None:
@@ -529,11 +490,11 @@ def rasterize(
     if attributes is not None and len(covering):
         made = plane_words(triangles.part(covering), samples, attributes, config, engine)
         words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
-        planes, words[covering] = Counted.of([made.core]), made.words
+        planes, words[covering] = Counted.of([made.done]), made.words
         if shared is not None:
             shared.planes(made, covering)
     cores = {} if shared is None else shared.count()
-    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, planes, words, cores)
+    return Rasterized(bins, blocks, set_up.counted, descent.counted, planes, words, cores)
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

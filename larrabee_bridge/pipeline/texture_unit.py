@@ -60,8 +60,6 @@ class TileTextureUnit:
     def __post_init__(self) -> None:
         self.requests = np.zeros((self.tiles, 3), np.int64)
         """Quads that asked for texels, by work thread: int64[tile, 3]."""
-        self.asking, self.answered = (np.zeros((self.tiles, 3), np.int64) for _ in range(2))
-        """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
         """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
         self._kept = self._nothing()
@@ -72,15 +70,6 @@ class TileTextureUnit:
     def bytes(self) -> np.ndarray:
         """Bytes of texels that came from memory: int64[tile]."""
         return LINE_BYTES * self.misses
-
-    @property
-    def between(self) -> float | None:
-        """Cycles of a work thread from a request to its next one, on the mean; None without requests.
-
-        That is what fibers have to fill a latency with (4.5). Quads that ask for nothing are in it.
-        """
-        requests = int(self.requests.sum())
-        return int(self.asking.sum() + self.answered.sum()) / requests if requests else None
 
     def finish(self) -> None:
         """Forget what the caches hold: the tiles are done."""

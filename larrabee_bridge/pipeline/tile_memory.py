@@ -14,12 +14,11 @@ from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import FREE, Queues, Requests, SharedCore, WorkRecord, begins_of_block
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
-from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.ring import fewest_fibers
 from larrabee_bridge.vpu.rotation import DEALS_A_QUAD, RANGE, TAKES_A_QUAD
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu.threads import execute
 from pixelflow.simd.drawing import (
     CENTRE,
     DIVISOR,
@@ -64,8 +63,6 @@ class Accounts:
     stages: dict[TileStage, np.ndarray] = field(init=False)
     """Cycles of all threads of a tile by stage: int64[tile] each; their sum is that of ``cycles``."""
     families: dict[VectorFamily, int] = field(init=False)
-    lines: int = 0
-    """Cache lines touched."""
 
     def __post_init__(self) -> None:
         self.cycles = np.zeros((self.tiles, THREADS), np.int64)
@@ -110,24 +107,17 @@ class Accounts:
         runs = []
         for start in range(0, len(order), _TOGETHER):
             these = order[start : start + _TOGETHER]
-            unit = VectorUnit(program, len(these), memory, self.engine)
-            core = Core(program, len(these), self.config, parts)
-            for register, values in scalars.items():
-                unit.set_scalar(register, values[these])
-            for register, mask in (masks or {}).items():
-                unit.set_mask(register, mask)
-            notes: list[RunNote] = []
-            unit.run(notes.append, lines=True)
-            note = RunNote.joined(notes)
-            core(note)
-            runs.append((these, note))
+            given = {register: values[these] for register, values in scalars.items()}
+            done = execute(
+                program, len(these), memory, given, config=self.config, parts=parts, masks=masks, engine=self.engine
+            )
+            runs.append((these, done.note))
             whose, which = tile[these], thread[these]
-            np.add.at(self.cycles, (whose, which), core.cycles)
-            for stage, cycles in zip(found, core.by_part.T, strict=True):
+            np.add.at(self.cycles, (whose, which), done.core.cycles)
+            for stage, cycles in zip(found, done.core.by_part.T, strict=True):
                 np.add.at(self.stages[stage], whose, cycles)
-            for family, counts in core.counts.items():
-                self.families[family] += int(counts.sum())
-            self.lines += int(core.lines.sum())
+            for family, count in done.families.items():
+                self.families[family] += count
         return runs
 
 
@@ -377,16 +367,6 @@ class TileMemory:
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
-
-    def fill(self, colour: int, farthest: int) -> None:
-        """Put a background into all pixels, as if it had come from memory."""
-        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
-        blocks[:] = 0
-        if self.sorts:
-            self.words[self.lists // 4] = self.lists + self._stream
-        for sample in range(self.samples):
-            blocks[:, 32 * sample : 32 * sample + 16] = colour
-            blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
 
     def list_bytes(self) -> np.ndarray:
         """Return how many bytes the lists of fragments have taken: int64[tile]."""

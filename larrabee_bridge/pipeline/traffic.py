@@ -125,12 +125,6 @@ class Traffic:
         """Bytes of colours and depths alone."""
         return sum(values.get(name, 0) for values in (self.read, self.written) for name in _TARGETS)
 
-    def rows(self) -> list[tuple[str, int, int]]:
-        """Return (what, bytes read, bytes written) for each that has any."""
-        names = dict.fromkeys([*self.read, *self.written])
-        found = [(name, self.read.get(name, 0), self.written.get(name, 0)) for name in names]
-        return [row for row in found if row[1] or row[2]]
-
 
 # Accesses: which blocks of 4x4 pixels of which targets, and which lines of textures, a frame needs, in drawing order.
 #
@@ -377,13 +371,11 @@ class RenderTarget:
     """Somebody reads it afterwards, so that it is written."""
     resolved: bool = False
     """Its samples become one value a pixel before it is written."""
-    changed: bool = True
-    """The RTset writes to it; one that is only tested against is not written back."""
 
 
-def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[RenderTarget, ...]:
-    """Return colour and depth, both ``cleared`` or read, colour resolved, depth needed afterwards or not."""
-    return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
+def default_targets(samples: int = 1) -> tuple[RenderTarget, ...]:
+    """Return colour and depth of a frame: both cleared, colour resolved, depth not needed afterwards."""
+    return RenderTarget("colour", resolved=samples > 1), RenderTarget("depth", needed=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -485,8 +477,7 @@ def binned_traffic(
         whole = SAMPLE_BYTES * contents.samples
         read[target.name] = 0 if target.cleared else filled * whole
         pixels = every if target.cleared and config.clears_written else filled
-        kept = target.changed and target.needed
-        written[target.name] = pixels * (SAMPLE_BYTES if target.resolved else whole) if kept else 0
+        written[target.name] = pixels * (SAMPLE_BYTES if target.resolved else whole) if target.needed else 0
     read["bins"] = written["bins"] = contents.bytes(config)
     vertices, uses = _vertices(contents.entries, corners)
     written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes

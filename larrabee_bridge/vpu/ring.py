@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.units import Standing
 
 # Reuse in caches computed for whole arrays of accesses: which of them a least-recently-used cache holds.
@@ -150,11 +149,9 @@ def ride_clocks(source: int, to: int, agents: int, clock: int = 0, config: RingC
 
     They are its hops, the shorter way round and upwards for even senders where both are equal; on each ring at most
     one clock until they end in one in which the receiver listens (even upwards, odd downwards); and the links. Agent a
-    sits on ring a // agents_of_a_ring. Raises InputError for agents that do not exist, or a message to the sender.
+    is on ring a // agents_of_a_ring.
     """
     config = config or RingConfig()
-    if source == to or not (0 <= source < agents and 0 <= to < agents):
-        raise InputError(Fault(f"a message from agent {source} to {to}", hint=f"two of 0 to {agents - 1}"))
     most, count = config.agents_of_a_ring, config.rings(agents)
     (first, begin), (last, end) = divmod(source, most), divmod(to, most)
 

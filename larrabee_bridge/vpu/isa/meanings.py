@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from enum import Enum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from larrabee_bridge.vpu.isa.declarations import SRC, WIDE_SRC, VectorFamily
 from larrabee_bridge.vpu.isa.operands import (
@@ -171,88 +170,56 @@ def wide_write(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> Non
     lanes.store(dst.number, value, wide_mask(lanes, dst))
 
 
-class VectorFloats(ABC):
-    """Floats of one size in a vector, and what is done with them."""
+class VectorFloats:
+    """Floats of 32 bits, sixteen in a vector, and the operations on them; the base of those of 64 bits."""
 
-    suffix: str
+    suffix: ClassVar[str] = "ps"
     """Of mnemonics."""
-    names: str
-    """What they are called in the manual."""
-    src: OperandSpec
-    arithmetic: VectorFamily
-    fused: VectorFamily
+    names: ClassVar[str] = "floats"
+    """In the manual."""
+    src: ClassVar[OperandSpec] = SRC
+    arithmetic: ClassVar[VectorFamily] = VectorFamily.FLOAT
+    fused: ClassVar[VectorFamily] = VectorFamily.FUSED
 
-    @abstractmethod
     def source(self, lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
         """Return the last source."""
+        return source(lanes, operand, Type.FLOAT)
 
-    @abstractmethod
     def write(self, lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
         """Write a vector register under its mask."""
+        write(lanes, dst, value)
 
-    @abstractmethod
     def set_mask(self, lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -> None:
         """Write a mask register to the result of a compare, clear where its own mask is clear."""
+        set_mask(lanes, result, bits)
 
-    @abstractmethod
     def add(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
         """Return a + b."""
+        return lanes.float_add(a, b)
 
-    @abstractmethod
     def multiply(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
         """Return a * b."""
+        return lanes.float_multiply(a, b)
 
-    @abstractmethod
     def fuse(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, c: Word) -> Word:
         """Return a * b + c, rounded once."""
+        return lanes.float_fuse(a, b, c)
 
-    @abstractmethod
     def equal(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        """Return whether a == b, in every lane of each float."""
+        """Return a == b in every lane of each float."""
+        return lanes.float_equal(a, b)
 
-    @abstractmethod
     def less(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        """Return whether a < b, in every lane of each float."""
+        """Return a < b in every lane of each float."""
+        return lanes.float_less(a, b)
 
-    @abstractmethod
     def signs(self, lanes: NumberAlgebra[Word, Bit]) -> Word:
         """Return the vector of which only sign bits are set."""
+        return lanes.word(0x80000000)
 
     def negated(self, lanes: NumberAlgebra[Word, Bit], value: Word) -> Word:
         """Return -value; a NaN stays as it is."""
         return lanes.select(self.equal(lanes, value, value), lanes.differ(value, self.signs(lanes)), value)
-
-
-class _Singles(VectorFloats):
-    suffix, names, src = "ps", "floats", SRC
-    arithmetic, fused = VectorFamily.FLOAT, VectorFamily.FUSED
-
-    def source(self, lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
-        return source(lanes, operand, Type.FLOAT)
-
-    def write(self, lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
-        write(lanes, dst, value)
-
-    def set_mask(self, lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -> None:
-        set_mask(lanes, result, bits)
-
-    def add(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
-        return lanes.float_add(a, b)
-
-    def multiply(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
-        return lanes.float_multiply(a, b)
-
-    def fuse(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, c: Word) -> Word:
-        return lanes.float_fuse(a, b, c)
-
-    def equal(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        return lanes.float_equal(a, b)
-
-    def less(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        return lanes.float_less(a, b)
-
-    def signs(self, lanes: NumberAlgebra[Word, Bit]) -> Word:
-        return lanes.word(0x80000000)
 
 
 class _Doubles(VectorFloats):
@@ -287,6 +254,6 @@ class _Doubles(VectorFloats):
         return lanes.series([0, 0x80000000] * WIDE_LANES)
 
 
-SINGLES = _Singles()
+SINGLES = VectorFloats()
 FORMATS: tuple[VectorFloats, VectorFloats] = (SINGLES, _Doubles())
 """Floats and doubles."""
