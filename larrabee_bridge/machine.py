@@ -1,4 +1,4 @@
-"""Larrabee as a machine: its record, and runs of programs for the vector unit with their cores' account."""
+"""Larrabee as a machine: its record, and runs of programs for the vector unit with the account of their cores."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def run_program(
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
-    The report shows what `ShownWords.of` makes of ``show``, ``ranges`` and ``form``. Subscribers of ``bus`` are told of
-    each thread as if it were alone. Raises InputError for caches without cores that threads share, or an engine that
-    threads of the vector unit have not; CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST`
-    instructions a thread without one.
+    The report shows what `ShownWords.of` makes of ``show``, ``ranges`` and ``form``. ``bus`` receives the events of
+    each thread as if it were alone. Raises InputError for caches without cores that threads share, or an unknown
+    engine; CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST` instructions a thread without
+    one.
     """
     config, attendance = config or CoreConfig(), attendance or Attendance()
     shown = ShownWords.of(program, show, ranges, form)
@@ -63,9 +63,9 @@ def run_program(
         if per_core is not None:
             notes.append(note)
 
-    carry_out = ThreadEvents(bus, unit, core).run if bus is not None and bus.watched else unit.run
+    run_unit = ThreadEvents(bus, unit, core).run if bus is not None and bus.watched else unit.run
     try:
-        carry_out(noted, most, lines=per_core is not None, come=attendance.come)
+        run_unit(noted, most, lines=per_core is not None, come=attendance.come)
     except CycleLimitError as error:
         attendance.check(most, f": {error}")
         raise
@@ -91,9 +91,9 @@ _BUILT = (
     Constant("process", 45, Standing.DERIVED, "press on the wafer shown in April 2009 (hartware.de)", unit="nm"),
     Constant("area", 600, Standing.INVENTED,
         "the press's estimate by a photograph of a wafer (PC Perspective, April 2009)",
-        "of a whole chip, whose cores nobody counted", "mm2"),
+        "of a whole chip with an unknown number of cores", "mm2"),
 )  # fmt: skip
-"""It was no product; the paper has neither process nor area."""
+"""It was not a product; the paper has neither process nor area."""
 
 MACHINE = MachineRecord(
     name="larrabee",

@@ -28,7 +28,7 @@ from pixelflow.evidence import Measured, Value
 
 _AREAS = (20, 80, 320, 1280, 5120, 10240)
 _RATES = (1, TextureConfig().pixels_per_cycle, 16)
-"""Samples of a texture unit in a clock: as the model has it, and the ends of what it allows."""
+"""Samples of a texture unit in a clock: the model's default, and the ends of its range."""
 
 
 _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
@@ -36,10 +36,7 @@ _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
 
 
 def _flops_per_cycle() -> float:
-    """Execute fused multiply-adds that do not wait for each other; return flops of each cycle.
-
-    What was executed is told by its declared family.
-    """
+    """Execute independent fused multiply-adds; return the flops of each cycle, by the declared families."""
     count = 28
     text = "\n".join(f"vmadd231ps v{number}, v30, v31" for number in range(count)) + "\n"
     run = run_kernel(VectorUnit(assemble_vector(text * 4)))
@@ -140,7 +137,7 @@ def _products(bench: SceneBench) -> dict[str, dict[str, KernelRun]]:
 
 
 def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
-    """Count the lines that gathers touch, beside what equally likely columns must give."""
+    """Count the lines that gathers touch, next to the closed form for equally likely columns."""
     runs = _products(bench)
     lines = {
         f"{name}_{order}": round(run[what].lines_per_gather, 2)
@@ -227,7 +224,7 @@ _FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the composed scenes that are looked at on a bench: all of the first kind, of the second those it has."""
+    """Return the composed scenes of a bench: all of the first kind, and of the second kind those it has."""
     return (*SCENES, *(name for name in FILLING if name in bench.scenes))
 
 
@@ -242,9 +239,9 @@ def _executed(bench: SceneBench) -> str:
 
 
 def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
-    """Return by which share the most cores fall short of linear, relative to the fewest.
+    """Return the share by which the most cores fall short of linear, relative to the fewest.
 
-    For each scene, size of PrimSets, and frames after one another.
+    By scene, size of PrimSets, and number of consecutive frames.
     """
 
     def compute() -> dict[tuple[str, int, int], float]:
@@ -354,7 +351,7 @@ def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"games": plain, "volumes": volumes})
 
 
-# Measures for claims about applications on many cores: what `pixelflow kernels --machine larrabee` executes.
+# Measures for claims about applications on many cores: the kernels of `pixelflow kernels --machine larrabee`.
 
 
 _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")

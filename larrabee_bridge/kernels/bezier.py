@@ -20,12 +20,12 @@ from pixelflow.simd.lanes.words import ByteMemory
 LARGEST_DEGREE = 11
 _WORDS = LINE_BYTES // 4
 _RESULTS = 1 << 16
-"""Where a thread's own memory begins: past what the assembler places."""
+"""Start of the threads' memory, past what the assembler places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tessellated:
-    """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and what they took.
+    """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and the run.
 
     The normal is dP/du x dP/dv, of unit length; it is zero where that product is, and wrong where the square of its
     length leaves binary32.
@@ -37,7 +37,7 @@ class Tessellated:
 
     @property
     def patches(self) -> int:
-        """How many patches."""
+        """Number of patches."""
         return len(self.points)
 
 

@@ -1,4 +1,4 @@
-"""Catalogue of the kernels that are studied, in the order of the paper."""
+"""Catalogue of the kernels, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STUDIES = (
     ),
     KernelStudy("gjk", "distances of convex bodies", "6.4, Fig. 17", gjk_study),
 )
-"""All of them."""
+"""All kernels."""
 
 KERNELS = MachineKernels[KernelStudy, CoreConfig, KernelResult](
     {each.name: each for each in STUDIES},

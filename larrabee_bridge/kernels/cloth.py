@@ -18,7 +18,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 _FIRST = 4096
 _PAD = 2
 _AWAY = 1000.0
-"""Where points outside of the cloth are: they pull with weight 0, and are nowhere near."""
+"""Position of points outside of the cloth, which pull with weight 0."""
 _SIXTEENS = 3
 """Sixteens of points of a thread."""
 _SIDE, _STEPS = 96, 150
@@ -26,32 +26,32 @@ _NEIGHBOURS = (
     *((0, -1, 0), (0, 1, 0), (-1, 0, 0), (1, 0, 0), (-1, -1, 1), (1, 1, 1), (1, -1, 1), (-1, 1, 1)),
     *((0, -2, 2), (0, 2, 2), (-2, 0, 2), (2, 0, 2)),
 )
-"""Row, column and which distance, as `cloth.mc` goes through them."""
+"""Row, column and distance of each neighbour, in the order of `cloth.mc`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothLaw:
-    """How points move; lengths in those of the ball."""
+    """Law of motion; lengths in radii of the ball."""
 
     spacing: float = 0.036
     damping: float = 0.985
     fall: float = -0.0005
     """Of a step, squared, times gravity."""
     share: float = 0.14
-    """Of what a distance is wrong by that a relaxation mends at either end."""
+    """Share of a distance's error that a relaxation corrects at either end."""
     radius: float = 1.0
     relaxations: int = 3
-    """In a step; an odd number, so that points come back to where they are read."""
+    """In a step; odd, so that points end in the plane that they are read from."""
 
     @property
     def words(self) -> NDArray[np.float32]:
-        """What `cloth.mc` calls its law."""
+        """The law as words of `cloth.mc`."""
         rest = self.spacing * np.array([1, np.sqrt(2), 2])
         return np.array([self.damping, self.fall, self.share, self.radius, self.radius**2, *rest], np.float32)
 
 
 class Cloth:
-    """A square of points in the memory of the vector unit; step by step it falls."""
+    """A square of points in the memory of the vector unit, falling step by step."""
 
     def __init__(self, points: NDArray[np.float32], law: ClothLaw | None = None) -> None:
         """``points`` is float32[side, side, xyz], the side a multiple of 48."""
@@ -68,12 +68,12 @@ class Cloth:
 
     @property
     def points(self) -> NDArray[np.float32]:
-        """Where the points are: float32[side, side, xyz]."""
+        """Positions: float32[side, side, xyz]."""
         return self._points[:3].transpose(1, 2, 0).copy()
 
     @property
     def before(self) -> NDArray[np.float32]:
-        """Where they were a step ago: float32[side, side, xyz]."""
+        """Positions one step earlier: float32[side, side, xyz]."""
         return self._points[6:9].transpose(1, 2, 0).copy()
 
     def _unit(self, relax: int, read: int, write: int) -> VectorUnit:
@@ -100,16 +100,16 @@ class Cloth:
             self._unit(*phase).run()
 
     def timed_step(self, config: CoreConfig | None = None) -> tuple[KernelRun, ...]:
-        """Make a step; return what its phases took."""
+        """Make a step; return the runs of its phases."""
         return tuple(run_kernel(self._unit(*phase), config) for phase in self._units())
 
 
 def fallen(
     points: NDArray[np.float32], steps: int, law: ClothLaw | None = None, before: NDArray[np.float32] | None = None
 ) -> NDArray[np.float64]:
-    """Return where the points are after ``steps`` steps, in float64, computed on whole arrays.
+    """Return the positions after ``steps`` steps in float64, computed on whole arrays.
 
-    ``before`` is where they were a step ago; without it they have been at rest.
+    ``before`` are the positions one step earlier; without it the points start at rest.
     """
     law = law or ClothLaw()
     damping, fall, share, radius, square, *rest = law.words.astype(np.float64)
@@ -132,7 +132,7 @@ def fallen(
 
 
 def flat(side: int, law: ClothLaw) -> NDArray[np.float32]:
-    """Return a cloth that lies flat above the ball, turned and a little aside, so that nothing is symmetrical."""
+    """Return a flat cloth above the ball, turned and off centre, so that nothing is symmetrical."""
     at = (np.arange(side) - (side - 1) / 2) * law.spacing
     z, x = np.meshgrid(at, at, indexing="ij")
     turn = 0.4

@@ -1,4 +1,4 @@
-"""Distances of convex bodies by GJK, and what they took; beside them faces, edges and corners in float64."""
+"""Distances of convex bodies by GJK, and their cycles; the reference tries all faces, edges and corners in float64."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def icosahedra(count: int, side: float, seed: int = 4) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
-    """Distances of pairs, 0 where they meet, and what finding them took."""
+    """Distances of pairs, 0 where they meet, and the run."""
 
     found: NDArray[np.float32]
     run: KernelRun
     iterations: int
     """Of all sixteens of pairs."""
     taking_part: int
-    """Pairs that were not settled, summed up over them."""
+    """Pairs not yet settled, summed over the iterations."""
 
 
 def distances(bodies: ArrayLike, pairs: ArrayLike, config: CoreConfig | None = None) -> Distances:
@@ -94,8 +94,8 @@ def distances(bodies: ArrayLike, pairs: ArrayLike, config: CoreConfig | None = N
 def exact_distances(bodies: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
     """Return the distances of pairs of such icosahedra in float64, feature by feature.
 
-    They meet where no axis separates them: no face's normal, no two edges' normal. Else the least distance is one of a
-    corner and a face, or of two edges.
+    They meet if no axis separates them: no normal of a face or of two edges. Otherwise the least distance is between a
+    corner and a face, or between two edges.
     """
     points = np.asarray(bodies, np.float64)
     found = []
@@ -143,7 +143,7 @@ def _edges_apart(one: Floats, other: Floats) -> Floats:
 
 
 def _near_pairs(bodies: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Return as many pairs as wanted, those whose middles are nearest."""
+    """Return the ``count`` pairs whose centres are nearest."""
     middle = bodies.astype(float).mean(1)
     square = ((middle[:, None] - middle) ** 2).sum(-1)
     one, other = np.triu_indices(len(bodies), 1)
@@ -166,7 +166,7 @@ def gjk_study(config: CoreConfig | None, progress: Callable[[str], None] | None)
         unit="pair",
         units=len(pairs),
         phases=(found.run,),
-        limit=f"sixteen pairs go on until the last one is settled: {found.iterations / groups:.1f} iterations, in "
+        limit=f"sixteen pairs continue until the last one is settled: {found.iterations / groups:.1f} iterations, in "
         f"which {found.taking_part / found.iterations:.1f} of them take part; corners come by gathers, a line a lane; "
-        f"compares and moves under masks are no flops; {number(len(found.run.pieces))} pieces",
+        f"compares and masked moves are not flops; {number(len(found.run.pieces))} pieces",
     )

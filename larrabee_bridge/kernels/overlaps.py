@@ -1,4 +1,4 @@
-"""Sweep and prune: pairs of boxes that overlap, and what finding them took."""
+"""Sweep and prune: pairs of boxes that overlap, and the cycles of the search."""
 
 from __future__ import annotations
 
@@ -88,6 +88,6 @@ def sweep_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
         unit="box",
         units=_BOXES,
         phases=(run,),
-        limit=f"nothing but compares, which are no flops, and loads across two lines; {len(run.pieces)} pieces of "
+        limit=f"only compares, which are not flops, and loads across two lines; {len(run.pieces)} pieces of "
         f"{_EACH * THREADS} boxes",
     )

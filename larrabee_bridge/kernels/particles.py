@@ -1,4 +1,4 @@
-"""Particles with neighbours: densities and forces of smoothed particle hydrodynamics, and what they took."""
+"""Particles with neighbours: densities and forces of smoothed particle hydrodynamics, and their cycles."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _runs(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 @dataclass(frozen=True, slots=True)
 class FluidLaw:
-    """How particles push: pressures are ``stiffness`` times what a density is above that at rest."""
+    """Law of forces: pressures are ``stiffness`` times the density above that at rest."""
 
     stiffness: float = 2.0
     rest: float = 3.0
@@ -87,7 +87,7 @@ class Fluid:
         return densities, self._run("forces", config, **inverse), self._run("forces", config, **pushing)
 
     def back(self, which: int | slice) -> NDArray[np.float32]:
-        """Return planes in the order in which particles were given."""
+        """Return planes in the original order of the particles."""
         held = self.planes[which, : len(self.order)]
         found = np.empty_like(held)
         found[..., self.order] = held
@@ -147,6 +147,6 @@ def particles_study(config: CoreConfig | None, progress: Callable[[str], None] |
         units=_PARTICLES,
         phases=phases,
         limit="cells are cubes and neighbours a ball: at most 4.19 of 27 looked at are near; runs end within sixteen; "
-        f"loads lie across two lines; {shares[2]:.0%} of the cycles are forces, with a root for all sixteen where one "
+        f"loads cross two lines; {shares[2]:.0%} of the cycles are forces, with a root for all sixteen where one "
         f"is near; {len(phases[0].pieces)} pieces in each of two phases, and a short one between",
     )

@@ -39,7 +39,7 @@ def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[LoadConve
     text = "data [0]: " + ", ".join(map(str, held.tolist()))
     for conversion in Conversion:
         for replication in Replication:
-            # What is not widened and not replicated is written without braces.
+            # Plain operands have no braces.
             words = "".join(f"{{{each.value}}}" for each in (conversion, replication) if each not in _PLAIN)
             program = assemble_vector("\n".join([text, *[f"vaddps v1, v1, [0]{words}"] * _LOADS]))
             unit = VectorUnit(program)
@@ -52,7 +52,7 @@ _PLAIN = (Conversion.NONE, Replication.NONE)
 
 @dataclass(frozen=True, slots=True)
 class RayTest:
-    """What one more triangle costs a thread."""
+    """Cost of one more triangle for a thread."""
 
     vector: float
     """Operations of the vector unit."""

@@ -29,12 +29,12 @@ class Matrix:
 
     @property
     def rows(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return len(self.starts) - 1
 
     @property
     def entries(self) -> int:
-        """How many entries."""
+        """Number of entries."""
         return len(self.column)
 
     def times(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -112,7 +112,7 @@ def _regular(name: str, columns: int, column: NDArray[np.int64], rng: np.random.
 
 
 def lines_of_uniform(lines: int, lanes: int = LANES) -> float:
-    """Return how many of L lines n lanes touch in the mean that each take any of them: L(1-(1-1/L)^n)."""
+    """Return the mean number of lines touched by n lanes that each take one of L at random: L(1-(1-1/L)^n)."""
     return lines * (1 - (1 - 1 / lines) ** lanes)
 
 
@@ -122,7 +122,7 @@ _STEP = 2 * LINE_BYTES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Multiplied:
-    """A product y, float32[rows], and what it took."""
+    """A product y, float32[rows], and the run."""
 
     y: NDArray[np.float32]
     timing: KernelRun
@@ -132,7 +132,7 @@ class Multiplied:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """The products of single entries, float32[entries], and what they took."""
+    """The products of single entries, float32[entries], and the run."""
 
     values: NDArray[np.float32]
     timing: KernelRun
@@ -140,7 +140,7 @@ class Products:
 
 @dataclass
 class _Room:
-    """Memory that is handed out line by line."""
+    """Memory allocated line by line."""
 
     data: list[NDArray[np.uint8]]
     at: int = 0

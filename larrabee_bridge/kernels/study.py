@@ -1,4 +1,4 @@
-"""Studies of kernels: what was computed, beside which reference, what it took on how many cores, and what limits it."""
+"""Studies of kernels: results next to a reference, cycles by number of cores, and the limiting factor."""
 
 from __future__ import annotations
 
@@ -147,22 +147,22 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelResult:
-    """What a kernel computed and took."""
+    """Result of a kernel and its cycles."""
 
     work: str
-    """What was worked on."""
+    """Description of the work."""
     reference: str
-    """What the result is compared with."""
+    """Reference that the result is compared with."""
     error: float
-    """The largest difference from it, in ``error_of``."""
+    """Largest difference from it, in ``error_of``."""
     error_of: str
     unit: str
-    """What one of ``units`` is."""
+    """Name of one of ``units``."""
     units: int
     phases: tuple[KernelRun, ...]
     """Each ends before the next one begins."""
     limit: str
-    """What keeps it from 32 flops a cycle and from twice the speed on twice the cores, with figures."""
+    """Reasons for less than 32 flops a cycle and less than linear scaling, with figures."""
 
     @property
     def run(self) -> KernelRun:
@@ -177,17 +177,17 @@ class KernelResult:
 
 @dataclass(frozen=True, slots=True)
 class KernelStudy:
-    """A kernel of the paper by its name, and how it is studied."""
+    """A kernel of the paper by its name, and the function that runs it."""
 
     name: str
     title: str
     place: str
-    """Where the paper has it."""
+    """Section of the paper."""
     study: Callable[[CoreConfig | None, Progress | None], KernelResult]
 
 
 def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult]], config: CoreConfig | None = None) -> Report:
-    """Return a report of studies and what they found."""
+    """Return a report of studies and their results."""
     rows, notes, objects = list[tuple[Json, ...]](), list[Part](), list[Json]()
     cores: tuple[int, ...] = ()
     for study, result in found:
@@ -204,7 +204,7 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult]], config: Co
         notes += [
             "",
             f"{study.name} ({study.place}): {study.title}; {result.work}",
-            f"  beside {result.reference}: {error} {result.error_of} at most",
+            f"  compared with {result.reference}: {error} {result.error_of} at most",
             f"  limit: {result.limit}",
         ]
         objects.append(
@@ -246,7 +246,7 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult]], config: Co
 
 
 def list_of(studies: Sequence[KernelStudy]) -> Report:
-    """Return a report of which kernels there are."""
+    """Return a report that lists the kernels."""
     columns = (Column("kernel", key="name", fixed=True), Column("what", key="title"), Column("paper", key="place"))
     rows = [(each.name, each.title, each.place) for each in studies]
     return Report(results=[Table(columns, rows, key="kernels")], schema="pixelflow.larrabee-kernels-list/1")

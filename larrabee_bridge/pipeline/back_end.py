@@ -1,4 +1,4 @@
-"""The back end: tiles that stay in a core's memory while their triangles are drawn (4.5), and what a frame came to."""
+"""The back end: tiles that stay in a core's memory while their triangles are drawn (4.5), and the frame's result."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 
-# What the back end of a frame came to: the picture, the cycles of each tile, and counts.
+# Result of a frame's back end: the picture, the cycles of each tile, and counts.
 #
 # Bytes between tiles and memory are counted by `larrabee_bridge.pipeline.traffic`.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackEnd:
-    """A frame drawn tile by tile; tiles are counted row by row, ``columns`` in a row."""
+    """A frame drawn tile by tile; tiles are numbered row by row, ``columns`` in a row."""
 
     picture: Picture
     tile: int
@@ -59,9 +59,9 @@ class BackEnd:
     accounts: Accounts
     texture: TileTextureUnit
     tile_bytes: int
-    """Pixels of a tile in a core's memory: colours and depths of all samples, and where lists of fragments begin."""
+    """Size of a tile in a core's memory: colours and depths of all samples, and the heads of lists of fragments."""
     list_bytes: np.ndarray
-    """What lists of sorted fragments took in each tile: int64[tile]."""
+    """Size of each tile's lists of sorted fragments: int64[tile]."""
     quads: np.ndarray
     """int64[tile]."""
     covered: int
@@ -74,16 +74,15 @@ class BackEnd:
 
     @property
     def cycles(self) -> np.ndarray:
-        """Cycles that a core takes for each tile, its four threads taking turns: int64[tile]."""
+        """Cycles of a core for each tile, its four threads taking turns: int64[tile]."""
         return self.accounts.turns()
 
     @property
     def fits_l2(self) -> bool:
         """True if a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
 
-        Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples.
-        Lists of sorted fragments are counted as far as they grew, in the tile where they are longest. The data of
-        triangles, and of quads on their way between threads, are not in it.
+        Of 256 KB, 128x128 pixels take a half with one sample, and twice 256 KB with four; 64x64 take a half with four.
+        Lists of sorted fragments count with their length in the longest tile; triangles and queued quads do not count.
         """
         return self.tile_bytes + int(self.list_bytes.max(initial=0)) <= self.accounts.config.l2_bytes
 
@@ -112,12 +111,12 @@ class BackEnd:
 # The back end of Larrabee's renderer: tiles that stay in a core's memory while their triangles are drawn (4.5).
 #
 # Section numbers are those of Seiler et al. 2008. For each tile a set-up thread reads the triangles and their quads and
-# deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Tiles are
-# worked on side by side, each by threads of its own.
+# deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Each tile
+# has separate threads, and tiles are executed side by side.
 
 
 KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
-"""The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
+"""Words of a draw's triangles with their planes, by its number (`plane_words`); called after the draw's quads."""
 KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
 """The quads of each draw of a frame, by its number."""
 
@@ -126,7 +125,7 @@ _PLANE_LANES = 0xFF
 
 _CHUNK_BYTES = 1 << 27
 _CHUNK_TILES = 512
-"""Tiles that are worked on side by side; more would only take more memory."""
+"""Tiles that are executed side by side."""
 
 
 def render_back_end(
@@ -193,7 +192,7 @@ def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Qu
 
 
 def _by_tile(quads: Quads) -> Quads:
-    """Return quads tile by tile, in each tile in the order in which they are given."""
+    """Return quads tile by tile, in the given order within each tile."""
     if not (np.diff(quads.tile) < 0).any():
         return quads
     order = np.argsort(quads.tile, kind="stable")
@@ -231,7 +230,7 @@ class _Run:
         return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
 
     def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
-        """Yield tiles that have room in memory together, in their order."""
+        """Yield groups of tiles that fit the memory together, in their order."""
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
@@ -268,7 +267,7 @@ class _Run:
         return memory.pixels()
 
     def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int, room: np.ndarray) -> None:
-        """Run a program over all blocks of the tiles, a third on each work thread with its part of ``room``."""
+        """Run a program over all blocks of the tiles, a third of them on each work thread."""
         tile, thread, start, blocks = memory.shares()
         scalars = {0: start, 5: blocks, 9: room[tile, thread]}
         whose = memory.numbers[tile]
@@ -288,7 +287,7 @@ class _Run:
             **attributes.parameters,
             "TILE": self.tile,
         }
-        # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
+        # Triangles run side by side: the set-up thread's work on one does not depend on those before.
         ones = np.ones_like(dealt.pairs)
         scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
         whose = memory.numbers[dealt.pairs]
@@ -316,7 +315,7 @@ class _Run:
         )
 
     def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
-        """Let set-up threads ask for what the first triangles of their lists need."""
+        """Run the set-up threads' prefetches for the first triangles of their lists."""
         parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
@@ -328,7 +327,7 @@ class _Run:
     def _work(
         self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory
     ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
-        """Run the work threads of a draw; return the program, what they did, and cycles: int64[tile, work thread]."""
+        """Run the work threads of a draw; return the program, its notes, and cycles: int64[tile, work thread]."""
         before = self.accounts.cycles[:, 1:].copy()
         parameters = work_parameters(self.frame, draw, part, self.sorts, self.length)
         program = program_of("work", **parameters)
@@ -339,7 +338,7 @@ class _Run:
         return program, runs, self.accounts.cycles[:, 1:] - before
 
     def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
-        """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
+        """Answer the requests of a draw; return, for each record, if it asks and the unit's work: int64[3, record]."""
         layout = constants_of(self.frame.samples, self.sorts, attributes)
         records = memory.records(dealt, attributes)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))

@@ -1,4 +1,4 @@
-"""The programs of the back end: which of them a state of drawing needs, and what stage each instruction belongs to."""
+"""Programs of the back end: parameters for a drawing state, and the stage of each instruction."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What of a draw's triangles is interpolated beside depths and colours, and how."""
+    """Interpolated attributes of a draw's triangles, in addition to depths and colours."""
 
     textured: bool = False
     correct: bool = False
     """True if colours and coordinates follow perspective."""
     bits: int = 0
-    """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
+    """Bits by which numerators of coordinates are shifted up before the division (`coordinate_bits`)."""
 
     @classmethod
     def of(cls, draw: Draw) -> Attributes:
-        """Return them; perspective counts only where it can be seen."""
+        """Return the attributes of a draw; perspective counts only if it is visible."""
         triangles, textured = draw.triangles, texture_of(draw) is not None
         shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
         correct = shaded and not bool(triangles.level.all())
@@ -57,18 +57,18 @@ class Attributes:
 
 
 def texture_of(draw: Draw) -> Texture | None:
-    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    """Return the texture that a draw reads: None if no texel is visible in the picture."""
     return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 class TileStage(Enum):
-    """What the cycles of the four threads of a tile are spent on."""
+    """Stages of the four threads of a tile."""
 
     CLEAR = "clear"
     SETUP = "set-up"
     """Reading bin entries, planes at quads, dealing: the set-up thread."""
     QUADS = "quads and planes"
-    """Taking quads, what the planes of their triangles add in each pixel, the loop."""
+    """Taking quads, the steps of their triangles' planes from pixel to pixel, the loop."""
     DEPTH = "depth and stencil"
     SHADE = "shade"
     TEXTURE = "texture requests and answers"
@@ -94,7 +94,7 @@ _STAGES = {
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
 }
-"""For each program the stage that begins at a label; other labels begin none."""
+"""Stages by program and the label at which they begin."""
 
 
 def program_of(name: str, **parameters: int) -> VectorProgram:
@@ -116,8 +116,8 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 @cache
 def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
-    """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
-    # The layout is the programs' own; a program that stores each constant in its data tells them.
+    """Return the constants of ``layout.mc``: offsets and sizes in memory, in bytes."""
+    # The programs define the layout; a program that has each constant in its data yields the values.
     names = (
         "BLOCK_BYTES",
         "STREAM",
@@ -180,17 +180,17 @@ def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: in
     return found
 
 
-# Planes of triangles by a program, sixteen side by side: what numpy's integers are, bit for bit (`planes.mc`).
+# Planes of triangles by a program, sixteen side by side, equal to numpy's integers bit for bit (`planes.mc`).
 
 
 _FIRST = 4096
-"""Bytes that are left to the program's own constants."""
+"""Bytes reserved for the program's constants."""
 _CORNER_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneWords:
-    """Triangles as the back end reads them, and the run that made them: a thread for each sixteen of them."""
+    """Triangles as the back end reads them, and the run that made them: one thread for each sixteen."""
 
     words: np.ndarray
     """uint32[triangle, word], laid out as ``layout.mc`` says."""
@@ -213,7 +213,7 @@ def plane_words(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> PlaneWords:
-    """Work out the planes of triangles of a draw, one or more, at this many samples a pixel."""
+    """Compute the planes of triangles of a draw, one or more, at ``samples`` samples a pixel."""
     size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
     count = len(triangles)
     groups = -(-count // LANES)

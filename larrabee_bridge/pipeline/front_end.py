@@ -1,4 +1,4 @@
-"""The front end (neither): from vertices to triangles on the screen and bins, and what each PrimSet cost (4.2, 4.3)."""
+"""The front end (neither): from vertices to triangles on the screen and bins, with costs by PrimSet (4.2, 4.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 
-# Memory that is handed out piece by piece and grows: where the stages of the front end find and leave their data.
+# Memory that is allocated piece by piece and grows, for the data of the front end's stages.
 
 
 BLOCK = 512
@@ -31,7 +31,7 @@ BLOCK = 512
 
 
 class Heap:
-    """A memory whose first 64 KB are the programs' own ranges; pieces follow, all zeros at first."""
+    """A memory whose first 64 KB are the programs' ranges; pieces follow, initially zero."""
 
     def __init__(self) -> None:
         self._memory = ByteMemory(MEMORY_BYTES)
@@ -39,7 +39,7 @@ class Heap:
 
     @property
     def memory(self) -> ByteMemory:
-        """The memory as it is now, large enough for all pieces."""
+        """The memory, large enough for all pieces so far."""
         if self._end > self._memory.size:
             grown = ByteMemory(self._end)
             grown.data[:, : self._memory.size] = self._memory.data
@@ -47,14 +47,14 @@ class Heap:
         return self._memory
 
     def take(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where pieces of these sizes in bytes begin, one after the other."""
+        """Return the starts of consecutive pieces of these sizes in bytes."""
         rounded = -(-np.asarray(sizes, np.int64) // BLOCK) * BLOCK
         begins = self._end + np.cumsum(rounded) - rounded
         self._end += int(rounded.sum())
         return begins
 
     def put(self, values: NDArray[np.generic]) -> int:
-        """Take a piece for an array of 32-bit numbers, write it there and return where it begins."""
+        """Take a piece for an array of 32-bit numbers, write it there and return its start."""
         begin = int(self.take(np.array([values.nbytes]))[0])
         self.words(begin, values.size)[:] = np.ascontiguousarray(values).view(np.int32).reshape(-1)
         return begin
@@ -68,7 +68,7 @@ class Heap:
 
 
 LARGEST = 2.0**60
-"""Coordinates in clip space are smaller, so that no product of the front end overflows."""
+"""Bound of coordinates in clip space, so that no product of the front end overflows."""
 
 THREADS = 4
 """Hardware threads of a core (Seiler et al. 2008, 3.1)."""
@@ -77,7 +77,7 @@ _MOST_REPORTED = 20
 
 
 class Cull(Enum):
-    """Which triangles are dropped; the front is the side from which the corners run counterclockwise."""
+    """Triangles to drop; the front is the side from which the corners run counterclockwise."""
 
     NONE = "none: both sides are drawn"
     FRONT = "those seen from the front"
@@ -97,9 +97,9 @@ class VertexMesh:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrontEndSetting:
-    """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
+    """Setting of the front end: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
 
-    With one of the ``samples`` of a pixel boxes are those around pixel centres; with four, those around their samples.
+    With one sample a pixel boxes are around pixel centres; with four, around their samples.
     """
 
     width: int
@@ -185,7 +185,7 @@ class StageCost:
 
 
 class Stages:
-    """Executes stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
+    """Executes stages and adds up their cost: of each thread alone on a core, and of a PrimSet's core.
 
     The threads of a PrimSet take turns on its core, and a stage begins where the one before has ended.
     """
@@ -195,7 +195,7 @@ class Stages:
         self.costs: dict[str, StageCost] = {}
         """By the name of the stage."""
         self.cores: dict[int, SharedCore] = {}
-        """What the core of each PrimSet did, once `finish` has been called."""
+        """Account of each PrimSet's core, once `finish` has been called."""
         self._record = WorkRecord(self.config)
         self._phase = 0
 
@@ -224,7 +224,7 @@ class Stages:
         return done.unit
 
     def finish(self) -> None:
-        """Time the PrimSets that have gone through their stages."""
+        """Time the PrimSets that have passed through their stages."""
         self.cores |= self._record.count()
         self._phase = 0
 
@@ -239,13 +239,12 @@ class Stages:
         self._phase += 1
 
 
-# PrimSets through the front end, some of them side by side: index, transform, assemble, cut, bin.
+# PrimSets through the front end, several side by side: index, transform, assemble, cut, bin.
 #
 # A PrimSet belongs to one core (Seiler et al. 2008, 4.3). Its hardware threads share it, which is this model's choice:
-# vertices, and triangles, are dealt out in runs of whole sixteens, and each stage waits for the one before. Which
-# vertices a PrimSet names is found by one thread, since each sixteen corners depend on those before. Pieces of
-# triangles
-# that were cut are put in their places in the order on the host, uncounted.
+# vertices and triangles are dealt out in runs of whole sixteens, and each stage waits for the one before. One thread
+# finds the vertices that a PrimSet names, since each sixteen corners depend on those before. The host puts pieces of
+# triangles that were cut in their places in the order, uncounted.
 
 
 WORD, CORNERS_BYTES = 4, 12
@@ -256,26 +255,26 @@ MASKS = 20
 POLYGON = 10
 """Corners that a triangle which is cut by seven planes can have."""
 SHARES = 256
-"""Where in a block the shares of a new corner begin (cut.mc)."""
+"""Offset of a new corner's shares in a block (cut.mc)."""
 PLANES = 9
 """Words of a triangle on its way into the bins (assemble.mc): first tile, further ones, corners, number, depths."""
 FURTHER, CORNERS, NUMBER = 1, slice(2, 5), 5
 ROOM = 128
-"""Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
+"""A thread has room for a multiple of this many triangles, so that planes fill whole blocks."""
 
 
 class DropReason(Enum):
-    """Why a triangle, or a piece of one that was cut, does not go to the bins."""
+    """Reason for leaving a triangle, or a piece of one that was cut, out of the bins."""
 
-    OUTSIDE = "it lies on the outer side of the view"
-    NO_AREA = "its corners lie on a line after rounding"
+    OUTSIDE = "it is on the outer side of the view"
+    NO_AREA = "its corners are on a line after rounding"
     TURNED_AWAY = "it is seen from the side that is culled"
     NO_PIXEL = "the box around it holds no pixel centre, or sample, of the screen"
 
 
 @dataclass(slots=True, eq=False)
 class Found:
-    """What came of some PrimSets; arrays have one row for each triangle that goes to the bins, in drawing order."""
+    """Result of some PrimSets; arrays have one row for each triangle that is binned, in drawing order."""
 
     corners: NDArray[np.int64]
     depths: NDArray[np.int64]
@@ -291,7 +290,7 @@ class Found:
 
 
 def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Deal each PrimSet's sixteens out to its threads; return of each thread its PrimSet, its first and how many."""
+    """Deal each PrimSet's sixteens out to its threads; return each thread's PrimSet, first sixteen and count."""
     bounds = sixteens[:, None] * np.arange(threads + 1) // threads
     counts = np.diff(bounds, axis=1)
     primset, thread = np.nonzero(counts)
@@ -299,19 +298,19 @@ def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64]
 
 
 def places_within(samples: int) -> tuple[int, int]:
-    """Return the first and the last place in a pixel, across or down, at which it is sampled, in 1/256."""
+    """Return the first and the last position of samples in a pixel, across or down, in 1/256."""
     places = [place for each in ((CENTRE,) if samples == 1 else SAMPLES) for place in each]
     return min(places), max(places)
 
 
 def _room(triangles: int) -> int:
-    """Return a power of two that is enough: programs are assembled for it, so that there are few."""
+    """Return a sufficient power of two, so that programs are assembled for few sizes."""
     return max(ROOM, 1 << (triangles - 1).bit_length())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chosen:
-    """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
+    """Choice of threads, each of a PrimSet ``owner``: words of the survivors, and lists of triangles to cut."""
 
     record: NDArray[np.int64]
     owner: NDArray[np.int64]
@@ -321,7 +320,7 @@ class _Chosen:
 
 
 class _Pass:
-    """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
+    """Some PrimSets of ``sizes`` triangles, starting at triangle ``first``, on their way through the stages."""
 
     def __init__(
         self,
@@ -350,14 +349,14 @@ class _Pass:
         registers: Mapping[int, NDArray[np.int64]],
         **floats: NDArray[np.float32],
     ) -> VectorUnit:
-        """Execute a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
+        """Execute a program on threads of the PrimSets that ``owner`` numbers; return the unit."""
         found = program_of(program, parameters)
         return self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
 
     # --- stages ---------------------------------------------------------------------------------------------
 
     def index(self) -> None:
-        """Find the vertices that each PrimSet names, and write the corners as their places."""
+        """Find the vertices that each PrimSet names, and write the corners as positions in that list."""
         sixteens = -(-self.sizes // LANES)
         indices = self.heap.put(self.corners)
         table = self.heap.take(np.full(len(self.sizes), WORD * len(self.mesh.positions)))
@@ -376,7 +375,7 @@ class _Pass:
         self.places = np.concatenate(rows).astype(np.int64)
 
     def transform(self) -> None:
-        """Take the vertices to the screen."""
+        """Project the vertices to the screen."""
         sixteens = -(-self.vertices // LANES)
         positions = self.heap.put(self.mesh.positions)
         self.blocks = self.heap.take(BLOCK * sixteens)
@@ -389,7 +388,7 @@ class _Pass:
         self.run("transform", "transform", (*self.screen, *limits), owner, registers, viewing=self.mesh.matrix)
 
     def assemble(self) -> None:
-        """Choose the triangles that go to the bins, then cut those that must be cut and choose among the pieces."""
+        """Choose the triangles to bin, then cut those that must be cut and choose among the pieces."""
         sixteens = -(-self.sizes // LANES)
         owner, first, count = shares(sixteens, self.setting.threads)
         triangles = np.minimum(self.sizes[owner] - LANES * first, LANES * count)
@@ -436,7 +435,7 @@ class _Pass:
         return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
 
     def _count_dropped(self, at: int, triangles: int) -> None:
-        """Count what sixteens of triangles were dropped for, from their masks."""
+        """Count the reasons for dropped triangles, from their masks."""
         sixteens = -(-triangles // LANES)
         words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
         for column, reason in (
@@ -448,7 +447,7 @@ class _Pass:
             self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
 
     def _cut(self, chosen: _Chosen) -> None:
-        """Cut triangles and take the pieces through the rest of the way."""
+        """Cut triangles and pass the pieces through the remaining stages."""
         threads = np.flatnonzero(chosen.to_cut)
         owner, count = chosen.owner[threads], chosen.to_cut[threads]
         sixteens = -(-count // LANES)
@@ -531,7 +530,7 @@ class _Pass:
         return entries[np.lexsort((entries[:, 1], entries[:, 0]))][:, [0, 2]]
 
     def found(self) -> Found:
-        """Return what came of all."""
+        """Return the result of all stages."""
         entries = self.bin()
         number = self.record[NUMBER]
         primset = np.searchsorted(self.starts, self.source[number], "right") - 1
@@ -549,10 +548,10 @@ class _Pass:
         return result
 
 
-def carry_out(
+def run_primsets(
     mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
 ) -> Found:
-    """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
+    """Pass PrimSets of these sizes, starting at triangle ``first`` and PrimSet ``number``, through all stages."""
     way = _Pass(mesh, setting, stages, first, sizes, number)
     way.index()
     way.transform()
@@ -562,37 +561,37 @@ def carry_out(
     return found
 
 
-# The front end as a whole: from vertices to triangles on the screen and bins, with what each PrimSet cost.
+# The front end as a whole: from vertices to triangles on the screen and bins, with the cost of each PrimSet.
 
 
 _SIDE_BY_SIDE = 1 << 27
-"""Bytes of memory that PrimSets which are executed side by side may take together."""
+"""Bytes of memory for PrimSets that are executed side by side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrontEndResult:
-    """What a front end made of a mesh; triangles are those that go to the bins, in the order of drawing."""
+    """Result of a front end for a mesh; triangles are those that are binned, in the order of drawing."""
 
     triangles: ScreenTriangles
     bins: Bins
     """By the box rule."""
     source: NDArray[np.int64]
-    """Number of the mesh's triangle that each came from: several where one was cut."""
+    """Number of the mesh's triangle that each came from; several come from one that was cut."""
     weights: NDArray[np.float64]
-    """float64[triangle, corner, 3]: the share of each corner of that triangle, for whatever else its corners have."""
+    """float64[triangle, corner, 3]: share of each corner of that triangle, for its other attributes."""
     primset: NDArray[np.int64]
     """Sequence id of each triangle's PrimSet."""
     vertices: NDArray[np.int64]
-    """How many vertices each PrimSet shaded."""
+    """Number of vertices that each PrimSet shaded."""
     distinct: int
-    """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
+    """Number of different vertices that were shaded; the others of ``vertices`` were shaded again."""
     costs: dict[str, StageCost]
-    """By stage, of threads alone on a core: index, transform, assemble, cut where any triangle was, bin."""
+    """By stage, of threads alone on a core: index, transform, assemble, cut if any triangle was, bin."""
     cores: dict[int, SharedCore]
-    """What the core of each PrimSet did, on which its threads take turns, by sequence id."""
+    """Account of each PrimSet's core, on which its threads take turns, by sequence id."""
     dropped: dict[DropReason, int]
     cut: int
-    """Triangles that were cut, because they reach where the screen's numbers end."""
+    """Triangles that were cut because they exceed the range of screen coordinates."""
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -615,7 +614,7 @@ def run_front_end(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> FrontEndResult:
-    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet after PrimSet.
+    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet by PrimSet.
 
     ``positions`` is float[vertex, 3], taken as float32; ``colours`` uint8[vertex, 3], or uint8[triangle, 3, 3] for each
     corner; ``corners`` int[triangle, 3]. ``matrix`` takes (x, y, z, 1) to clip space, where the view is
@@ -631,14 +630,14 @@ def run_front_end(
     stages = Stages(len(sizes), config, engine=engine)
     many = _side_by_side(mesh, setting)
     parts = [
-        carry_out(mesh, setting, stages, number * primset, sizes[number : number + many], number)
+        run_primsets(mesh, setting, stages, number * primset, sizes[number : number + many], number)
         for number in range(0, len(sizes), many)
     ]
     return _together(mesh, setting, stages, parts)
 
 
 def _side_by_side(mesh: VertexMesh, setting: FrontEndSetting) -> int:
-    """Return how many PrimSets go side by side."""
+    """Return the number of PrimSets to execute side by side."""
     size = min(setting.primset, len(mesh.corners))
     one = 4 * len(mesh.positions) + 400 * size + setting.threads * (12 * setting.tiles + 4096)
     return max(_SIDE_BY_SIDE // one, 1)

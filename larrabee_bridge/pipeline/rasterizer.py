@@ -24,30 +24,30 @@ from pixelflow.simd.lanes.words import ByteMemory
 # Works of the rasterizer: the set-up and the descents of a PrimSet's triangles by the four threads of a core.
 #
 # They are the last part of a PrimSet's front end (Seiler et al. 2008, figure 7): a thread sets up sixteen triangles and
-# descends for each of them into its tiles, so that their fields are still in its caches. The masks go to the bins.
-# Planes follow, of those triangles alone that cover something.
+# descends into the tiles of each, so that their fields are still in its caches. The masks go to the bins. Planes follow
+# for triangles that cover something.
 
 
 THREADS = 4
 """Of a core (Seiler et al. 2008, 3.1)."""
 
 _CONSTANTS = 64
-"""Lines of the programs' own constants."""
+"""Lines of the programs' constants."""
 _CORNERS = 6 * 64
-"""Lines of the corners that a PrimSet's front end has left in the L2 slice: as many as there are in the largest one."""
+"""Lines of the corners that a PrimSet's front end leaves in the L2 slice, for the largest PrimSet."""
 _KEPT = 1 << 49
 _PAIR = _KEPT + _CORNERS
 _SCRATCH = _PAIR + 1
 _GIVEN = _SCRATCH + 16 * THREADS
 _VALUES = 24 * 64
-"""Lines of the values at corners that planes are made of, which a PrimSet's front end has left there too."""
+"""Lines of the corners' values for planes, left there as well."""
 _PLANES = 1 << 45
 _APART = 1 << 33
 _END = 1 << 40
 
 
 class RasterWorks:
-    """Records what threads of the rasterizer execute, by the PrimSet of their triangles; `count` times it."""
+    """Recorder of the rasterizer's threads by the PrimSet of their triangles; `count` times them."""
 
     def __init__(self, primset: np.ndarray, bins: Bins, config: CoreConfig) -> None:
         """``primset`` is the sequence id of each triangle: int64[triangle]."""
@@ -58,9 +58,9 @@ class RasterWorks:
         order = np.lexsort((tile, bins.triangles))
         self._turn = np.empty(len(order), np.int64)
         self._turn[order] = np.arange(len(order))
-        """Triangle by triangle, of each its tiles: the order of a PrimSet, by the number of the pair."""
+        """Position of each pair in the order of a PrimSet: triangle by triangle, the tiles of each."""
         self._first = np.searchsorted(bins.triangles[order], np.arange(0, len(primset) + LANES, LANES))
-        """The turn of the first pair of each sixteen triangles."""
+        """Position of the first pair of each sixteen triangles."""
         self._step = self.record.step()
         self._batch = 0
 
@@ -78,7 +78,7 @@ class RasterWorks:
         record.words(note)
 
     def planes(self, made: PlaneWords, which: np.ndarray) -> None:
-        """Add planes of triangles ``which``, ascending, a thread sixteen at a time; all descents come before."""
+        """Add planes of triangles ``which``, ascending, sixteen a thread, after all descents."""
         record, note = self.record, made.done.note
         group, triangles = note.threads, made.line
         record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
@@ -95,7 +95,7 @@ class RasterWorks:
     def descend(self, done: Executed, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
         """Add descents of pairs of triangle and tile.
 
-        ``lines`` are where tiles, pairs, scratch memories of ``scratch`` lines each, and results begin.
+        ``lines`` are the first lines of tiles, pairs, scratch memories of ``scratch`` lines each, and results.
         """
         record, note = self.record, done.note
         number = record.program(done.program)
@@ -117,16 +117,16 @@ class RasterWorks:
         record.words(note)
 
     def count(self) -> dict[int, SharedCore]:
-        """Return what a core did for each PrimSet."""
+        """Return the account of a core for each PrimSet."""
         return self.record.count()
 
 
-# Runs of the rasterizer's two programs: their memory, their threads, and what they counted.
+# Runs of the rasterizer's two programs: their memory, their threads and their counts.
 
 
 _LINE = 64
 _FIRST = 4096
-"""Bytes that are left to the programs' own constants."""
+"""Bytes reserved for the programs' constants."""
 _CORNER_BYTES = 6 * _LINE
 _TILE_BYTES = 320
 _PAIR_BYTES = 16
@@ -136,7 +136,7 @@ _LARGEST = 1 << 25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
+    """Cost of threads: int64[thread] cycles, alone on a core; instructions of all by family."""
 
     cycles: np.ndarray
     instructions: dict[VectorFamily, int]
@@ -163,7 +163,7 @@ class Counted:
 
 
 class Fields:
-    """Where `fields.mc` puts the fields of sixteen triangles."""
+    """Offsets of the fields of sixteen triangles, as `fields.mc` lays them out."""
 
     def __init__(self, samples: int) -> None:
         edge = 832 + (320 if samples > 1 else 0)
@@ -183,7 +183,7 @@ class SetUp:
         engine: str = AUTO,
         shared: RasterWorks | None = None,
     ) -> None:
-        """``shared`` takes what threads execute, for cores on which they take turns."""
+        """``shared`` records the threads for cores on which they take turns."""
         self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
         self.shared = shared
         self.fields = Fields(samples)
@@ -222,7 +222,7 @@ class SetUp:
 class Descent:
     """Pairs of triangle and tile, each a thread of `descent.mc`.
 
-    ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out.
+    ``blocks`` are the pair, place within the tile (128 y + x), side, and masks of each block found.
     """
 
     def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
@@ -246,7 +246,7 @@ class Descent:
         self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each pair the most blocks of 4x4 that come out, and a number that is near for like pairs."""
+        """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""
         boxes, few = self.set_up.boxes()
         clipped = np.maximum(boxes[self.bins.triangles], self.tiles[self.tile, 4:8])
         sides = np.maximum(4 - clipped[:, :2] - clipped[:, 2:], 0) // 4
@@ -255,7 +255,7 @@ class Descent:
         return room, np.where(small, 64 * sides[:, 1] + sides[:, 0], (room << 12) + (1 << 24))
 
     def _batches(self, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
-        """Return pairs that run side by side, and whether the screen cuts their tiles."""
+        """Return pairs that run side by side, and whether the screen's border cuts their tiles."""
         cut = ~uncut(self.bins, self.screen)[self.tile]
         found = []
         for border in (0, 1):
@@ -271,7 +271,7 @@ class Descent:
         return found
 
     def _bytes(self, which: np.ndarray, stride: int) -> np.ndarray:
-        """Return what the results of pairs may take, each from the beginning of a line on."""
+        """Return the space for the results of pairs, each in whole lines."""
         return -(-self.room[which] * stride // _LINE) * _LINE
 
     def _run(self, which: np.ndarray, border: int) -> Executed:
@@ -312,7 +312,7 @@ class Descent:
 
 
 class _Places:
-    """Where things lie in the memory of a batch."""
+    """Layout of a batch's memory."""
 
     SCRATCH = 1024
 
@@ -325,14 +325,14 @@ class _Places:
 
 
 def uncut(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
-    """Return which tiles lie on the screen with all their pixels: bool[tile]."""
+    """Return which tiles are on the screen with all their pixels: bool[tile]."""
     number = np.arange(bins.columns * bins.rows)
     right, bottom = (number % bins.columns + 1) * bins.tile, (number // bins.columns + 1) * bins.tile
     return (right <= screen[0]) & (bottom <= screen[1])
 
 
 def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
-    """Return what `descent.mc` knows of each tile: int64[tile, word]."""
+    """Return the data of each tile for `descent.mc`: int64[tile, word]."""
     number = np.arange(bins.columns * bins.rows)
     found = np.zeros((len(number), _TILE_BYTES // 4), np.int64)
     for axis, place in enumerate((number % bins.columns, number // bins.columns)):
@@ -342,7 +342,7 @@ def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
         found[:, 2] -= first << (23 if axis else 16)
         found[:, 6 + axis] = -(first + (left - 1) // 4 * 4)
         found[:, 8 + axis] = left
-        # Of each column or row of blocks, as many columns or rows of pixels as lie on the screen.
+        # For each column or row of blocks, the number of its columns or rows of pixels on the screen.
         some = np.clip(left[:, None] - 4 * np.arange(32), 0, 4)
         across = np.array([0x0000, 0x1111, 0x3333, 0x7777, 0xFFFF])
         down = np.array([0x0000, 0x000F, 0x00FF, 0x0FFF, 0xFFFF])
@@ -351,24 +351,24 @@ def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
 
 
 def _in_place(counted: Counted, members: list[np.ndarray]) -> Counted:
-    """Return what threads took in the order of the pairs that they had."""
+    """Return the cost of threads in the order of their pairs."""
     cycles = np.zeros(len(counted.cycles), np.int64)
     if members:
         cycles[np.concatenate(members)] = counted.cycles
     return Counted(cycles, counted.instructions)
 
 
-# Larrabee's rasterizer as programs for the vector unit: which blocks and pixels of its tiles does each triangle cover?
+# Larrabee's rasterizer as programs for the vector unit: the blocks and pixels of its tiles that each triangle covers.
 #
-# `setup.mc` works out edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
-# (Seiler et al. 2008, 4.4). What is counted here is what the threads executed, each alone on a core.
+# `setup.mc` computes edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
+# (Seiler et al. 2008, 4.4). Counts are those of the threads, each alone on a core.
 
 
 Scan = Literal["instruction", "loop"]
-"""How the next bit of a mask is found: by the scalar bit scan, or by a loop that looks at one bit after the other."""
+"""Search for the next bit of a mask: by the scalar bit scan, or by a loop over the bits."""
 
 SMALL = 10
-"""Where the blocks of 4x4 pixels across and down a triangle's box in a tile are at most so many, each is tried."""
+"""Largest sum of the blocks of 4x4 pixels across and down a triangle's box in a tile for trying each block."""
 
 BATCH = 4096
 """Threads that are simulated side by side; no result depends on it."""
@@ -376,7 +376,7 @@ BATCH = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """What came out, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
+    """Blocks of pixels, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
     int64[block] each: ``x`` and ``y`` the left and top pixel on the screen, ``size`` the side in pixels: 4, 16, or
     more. ``masks`` is uint16[block, sample], all ones but for a block of 4x4 that is covered in part; there pixel i
@@ -396,7 +396,7 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rasterized:
-    """Triangles as blocks of pixels, and what that took.
+    """Triangles as blocks of pixels, and their cost.
 
     ``set_up`` has one thread for sixteen triangles in their order, ``descent`` one for each pair in the order of
     ``bins``: cycles alone on a core, and instructions by family.
@@ -407,12 +407,12 @@ class Rasterized:
     set_up: Counted
     descent: Counted
     planes: Counted
-    """Of one thread for sixteen triangles that cover something, in their order, where planes were asked for."""
+    """One thread for sixteen triangles that cover something, in their order, if planes were requested."""
     words: np.ndarray | None
     """Triangles with their planes, as the back end reads them: uint32[triangle, word], zeros for those that cover
-    nothing; None where there is none, or planes were not asked for."""
+    nothing; None if all do, or planes were not requested."""
     cores: dict[int, SharedCore]
-    """What a core did for set-up, planes and descents of each PrimSet, by its sequence id; empty without PrimSets."""
+    """Account of a core for set-up, planes and descents of each PrimSet, by sequence id; empty without PrimSets."""
 
     @property
     def pairs(self) -> int:
@@ -421,7 +421,7 @@ class Rasterized:
 
     @property
     def vector_share(self) -> float | None:
-        """Share of the vector unit's instructions in all of both programs; None before any was executed."""
+        """Share of the vector unit's instructions in both programs; None without any."""
         return (self.set_up + self.descent).vector_share
 
     def quads(self) -> Quads:
@@ -455,11 +455,10 @@ def rasterize(
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
 
-    ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
-    which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
-    by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
-    each PrimSet is counted too. ``attributes`` asks for planes of the triangles that cover something, with those of a
-    texture or without; None asks for none.
+    ``bins`` are the tiles in which each triangle is tried (too many cost time, too few lose pixels); by default those
+    in which it covers a sample. ``scan="loop"`` avoids the scalar bit scan; ``batch`` threads are simulated together.
+    ``primset`` is the sequence id of each triangle, int64[triangle]: with it the cores of PrimSets are timed too.
+    ``attributes`` requests planes of the triangles that cover something.
 
     Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
     for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or of
@@ -482,7 +481,7 @@ def rasterize(
     x = number % bins.columns * tile + (place & 127)
     y = number // bins.columns * tile + (place >> 7)
     triangle = bins.triangles[pair]
-    # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
+    # Places are below 128 x 128, row by row, so blocks of a pair are in the order of the screen.
     order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
     planes, words = Counted.of([]), None
@@ -501,7 +500,7 @@ def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int 
     """Sort triangles into the tiles in which they cover at least one of the four samples of a pixel."""
     keys = []
     for x, y in SAMPLES:
-        # A sample of a pixel is in a triangle where the centre is in one that is shifted by their difference.
+        # A triangle contains a sample if the triangle shifted by their difference contains the pixel's centre.
         corners = triangles.corners + (np.array(CENTRE) - (x, y))
         moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
         found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
@@ -540,19 +539,19 @@ def _check_bins(bins: Bins, triangles: int, width: int, height: int, tile: int) 
         raise InputError(Fault(given, hint=hint))
 
 
-# What the rasterizer's bit scans are worth: the same triangles with them and without.
+# The value of the rasterizer's bit scans: the same triangles with them and without.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ablation:
-    """The same triangles with the scalar bit scan and without it, where a loop looks at one bit after the other."""
+    """The same triangles with the scalar bit scan, and with a loop over the bits."""
 
     instruction: Rasterized
     loop: Rasterized
 
     @property
     def extra(self) -> float:
-        """Cycles of the descent that are added without the bit scan, as a share of those with it."""
+        """Additional cycles of the descent without the bit scan, as a share of those with it."""
         with_scan, without = (int(each.descent.cycles.sum()) for each in (self.instruction, self.loop))
         return without / with_scan - 1 if with_scan else 0.0
 

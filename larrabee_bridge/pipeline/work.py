@@ -98,7 +98,7 @@ def scaling_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balance:
-    """Cycles of bins, each over the mean of its own frame, ascending: float64[bin]."""
+    """Cycles of bins, each over the mean of its frame, ascending: float64[bin]."""
 
     ratios: np.ndarray
 

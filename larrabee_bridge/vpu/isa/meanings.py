@@ -1,4 +1,4 @@
-"""Meanings' common part: operands read and written, signs, addresses and masks, over the algebra of lanes."""
+"""Common parts of meanings: operands read and written, signs, addresses and masks, over the algebra of lanes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pixelflow.simd.lanes.numbers import NumberAlgebra, Pair
 
 
 class Type(Enum):
-    """What a load widens to."""
+    """Result type of a widening load."""
 
     FLOAT = "float"
     INTEGER = "integer"
@@ -98,17 +98,17 @@ def _widened(lanes: NumberAlgebra[Word, Bit], raw: Word, conversion: Conversion,
 
 
 def masked(lanes: NumberAlgebra[Word, Bit], operand: Vector | MaskRegister | Memory) -> Bit | None:
-    """Return where an operand is written: the lanes of its mask register, or None for all."""
+    """Return the lanes in which an operand is written: those of its mask register, or None for all."""
     return None if operand.mask is None else lanes.flag(f"k{operand.mask}")
 
 
 def write(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
-    """Write a vector register under its mask; the other lanes keep what they had."""
+    """Write a vector register under its mask; the other lanes keep their values."""
     lanes.store(dst.number, value, masked(lanes, dst))
 
 
 def set_signs(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, total: Word) -> None:
-    """Write a vector under its mask, and a mask register to the sign bits of what was written."""
+    """Write a vector under its mask, and a mask register to the sign bits of the written lanes."""
     where = masked(lanes, dst)
     signs = lanes.less(total, lanes.word(0), signed=True)
     lanes.store(dst.number, total, where)
@@ -123,9 +123,9 @@ def set_mask(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -
 
 # The two formats of floats in a vector register: sixteen of 32 bits, or eight of 64 bits, each in two lanes.
 #
-# A vector is one word a lane in both. Of eight lanes of 64 bits, lane i is the words 2 i (low) and 2 i + 1 (high); a
-# truth value that is computed for it is in both, and bit i of a mask register belongs to it. So what instructions
-# of both formats have in common is written once, over what a format does with whole vectors.
+# A vector has one word a lane in both. Of eight lanes of 64 bits, lane i is the words 2 i (low) and 2 i + 1 (high); its
+# truth values are in both, and bit i of a mask register belongs to it. So the common part of instructions is written
+# once, over a format's operations on whole vectors.
 
 
 _LOW = [lane & ~1 for lane in range(LANES)]
@@ -160,7 +160,7 @@ def wide_source(lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
 
 
 def wide_mask(lanes: NumberAlgebra[Word, Bit], operand: Vector | Memory) -> Bit | None:
-    """Return where an operand of 64-bit lanes is written: bit i of its mask register for lane i, or None for all."""
+    """Return the 64-bit lanes in which an operand is written: bit i of its mask for lane i, or None for all."""
     where = masked(lanes, operand)
     return None if where is None else lanes.route(where, _OWNER)
 
