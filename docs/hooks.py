@@ -1,6 +1,6 @@
 """Hooks of the documents site: what it includes, pictures that commands make, pages of the reference, links.
 
-Nothing is copied: README, guide, tutorial and the READMEs of rooms are pages where they lie in the repository, so that
+Nothing is copied: tutorial and the READMEs of rooms are pages where they lie in the repository, so that
 their links lead to the same places. A comment `<!-- made: COMMAND -->` in a page of `pages/` is carried out while the
 site is built, and replaced by the command and what it wrote; pictures between `<!-- in motion -->` and `<!-- end -->`
 are shown one after the other in one place. A link to a file that is no page becomes plain text.
@@ -26,7 +26,7 @@ from pixelflow.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = Path(__file__).parent / "pages"
-_DOCUMENTS = ("README.md", "GUIDE.md", "TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
+_DOCUMENTS = ("TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
 _MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
@@ -45,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, place, abs_src_path=str(ROOT / place)))
     for picture in sorted((ROOT / "docs").glob("*.png")):
         files.append(File.generated(config, f"docs/{picture.name}", abs_src_path=str(picture)))
-    for page in sorted(PAGES.glob("*.md")):
+    for page in sorted(PAGES.rglob("*.md")):
         for command in commands_in(page.read_text(encoding="utf-8")):
             carry_out(command)
             for name in written_by(command):
@@ -127,7 +127,7 @@ def _with_links(text: str, place: str, files: Files) -> str:
         path, hash_sign, anchor = target.partition("#")
         if "://" in target or not path:
             return found[0]
-        begin = posixpath.dirname(place) if place in known else _OWN
+        begin = posixpath.dirname(place if place in known else f"{_OWN}/{place}")
         whole = posixpath.normpath(posixpath.join(begin, path)).removeprefix(f"{_OWN}/")
         for each in (whole, f"{whole}/README.md"):
             if files.get_file_from_path(each) is not None:

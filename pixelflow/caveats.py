@@ -71,7 +71,7 @@ _ALL = (
         "What the host does before the command processor reads takes no cycles, nor do the bytes of uploads count.",
         "No option counts it."),
     Caveat("PF602", "ATTILA: rates of two sources",
-        "Rates are of the paper's tables and, where these have none, of the early preset of its authors' simulator.",
+        "Rates are those of the paper's tables or, failing that, of the early preset of its authors' simulator.",
         "`--gpu KEY=VALUE` (run: -D) sets one."),
 )
 # fmt: on

@@ -12,7 +12,7 @@ from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
 from larrabee_bridge.kernels.rays import loads, time_rays
 from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
-from larrabee_bridge.kernels.study import THREADS, KernelResult, KernelRun, run_kernel, scaled
+from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel, scaled
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
@@ -119,10 +119,10 @@ def _matrices() -> dict[str, Matrix]:
     return {"stencil": five_point(32, 16), "band": banded(128, 50, LANES), "uniform": uniform(128, 1024, LANES)}
 
 
-def _products(bench: SceneBench) -> dict[str, dict[str, KernelRun]]:
+def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
     """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
 
-    def compute() -> dict[str, dict[str, KernelRun]]:
+    def compute() -> dict[str, dict[str, CoresRun]]:
         found = {}
         for name, matrix in _matrices().items():
             x = np.random.default_rng(2).normal(size=matrix.columns).astype(np.float32)

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import THREADS, KernelRun, run_kernel, shared_out
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -33,7 +33,7 @@ class Tessellated:
 
     points: NDArray[np.float32]
     normals: NDArray[np.float32] | None
-    timing: KernelRun
+    timing: CoresRun
 
     @property
     def patches(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import KernelResult, KernelRun, run_kernel
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.program import shipped
@@ -99,7 +99,7 @@ class Cloth:
         for phase in self._units():
             self._unit(*phase).run()
 
-    def timed_step(self, config: CoreConfig | None = None) -> tuple[KernelRun, ...]:
+    def timed_step(self, config: CoreConfig | None = None) -> tuple[CoresRun, ...]:
         """Make a step; return the runs of its phases."""
         return tuple(run_kernel(self._unit(*phase), config) for phase in self._units())
 
@@ -151,7 +151,7 @@ def cloth_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
     state, before = cloth.points, cloth.before
     phases = cloth.timed_step(config)
     wanted = fallen(state, 1, law, before)
-    both = KernelRun.joined(phases)
+    both = CoresRun.joined(phases)
     loads = both.counts[VectorFamily.CONVERT] / both.vector
     return KernelResult(
         work=f"{_SIDE} x {_SIDE} points, twelve distances each, a ball; {_STEPS} steps of {law.relaxations} "

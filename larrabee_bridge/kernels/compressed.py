@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear
-from larrabee_bridge.kernels.study import KernelResult, KernelRun, run_kernel, shared_out
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -40,7 +40,7 @@ def decoded(blocks: ArrayLike) -> NDArray[np.float64]:
 
 def filter_compressed(
     blocks: ArrayLike, coordinates: ArrayLike, *, threads: int = _THREADS, config: CoreConfig | None = None
-) -> tuple[NDArray[np.float32], KernelRun]:
+) -> tuple[NDArray[np.float32], CoresRun]:
     """Filter a texture of blocks at coordinates (u, v) in texels; return float32[samples, rgba] and the run.
 
     ``blocks`` is uint32[rows, columns, 2], both powers of two; samples are a multiple of 16, at most 2^20 texels away;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import KernelResult, KernelRun, run_kernel
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -56,7 +56,7 @@ class Distances:
     """Distances of pairs, 0 where they meet, and the run."""
 
     found: NDArray[np.float32]
-    run: KernelRun
+    run: CoresRun
     iterations: int
     """Of all sixteens of pairs."""
     taking_part: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import THREADS, KernelRun, run_kernel, shared_out
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -22,7 +22,7 @@ class Filtered:
     """Filtered samples, float32[samples, rgba] from 0 to 1, and what they took."""
 
     colours: NDArray[np.float32]
-    timing: KernelRun
+    timing: CoresRun
 
     @property
     def cycles(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import THREADS, KernelResult, KernelRun, run_kernel
+from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -21,7 +21,7 @@ _EACH = 12
 _BOXES = 10_000
 
 
-def overlaps(low: ArrayLike, high: ArrayLike, config: CoreConfig | None = None) -> tuple[NDArray[np.int64], KernelRun]:
+def overlaps(low: ArrayLike, high: ArrayLike, config: CoreConfig | None = None) -> tuple[NDArray[np.int64], CoresRun]:
     """Return the pairs of boxes, float[n, xyz] low and high corners, that overlap or touch, and the run.
 
     int64[pairs, 2], the lesser number first, in ascending order. The host sorts boxes by their low x.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import KernelResult, KernelRun, run_kernel
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -67,18 +67,18 @@ class Fluid:
         self.begin = np.arange(0, count, _EACH)
         self.past = np.minimum(self.begin + _EACH, count)
 
-    def _run(self, name: str, config: CoreConfig | None, **parameters: int) -> KernelRun:
+    def _run(self, name: str, config: CoreConfig | None, **parameters: int) -> CoresRun:
         program = shipped(f"physics/{name}.mc", PLANE=self.plane, FIRST=_FIRST, CELLS=self.cells, **parameters)
         unit = VectorUnit(program, len(self.begin), self.memory)
         unit.set_scalar(1, 4 * self.begin)
         unit.set_scalar(2, 4 * self.past)
         return run_kernel(unit, config)
 
-    def densities(self, config: CoreConfig | None) -> KernelRun:
+    def densities(self, config: CoreConfig | None) -> CoresRun:
         """Find densities and numbers of neighbours."""
         return self._run("density", config)
 
-    def forces(self, law: FluidLaw, config: CoreConfig | None) -> tuple[KernelRun, KernelRun, KernelRun]:
+    def forces(self, law: FluidLaw, config: CoreConfig | None) -> tuple[CoresRun, CoresRun, CoresRun]:
         """Find densities, their reciprocals, and forces."""
         values = np.array([law.stiffness / 2, law.rest, law.viscosity], np.float32)
         self.words[self.law // 4 :][:3] = values.view(np.uint32)

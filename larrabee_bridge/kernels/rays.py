@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import THREADS, KernelRun, run_kernel
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, assemble_vector, shipped
@@ -75,7 +75,7 @@ def time_rays(triangles: int = 10, config: CoreConfig | None = None) -> RayTest:
     )
 
 
-def _run(triangles: int, config: CoreConfig | None) -> KernelRun:
+def _run(triangles: int, config: CoreConfig | None) -> CoresRun:
     # Each thread has its own rays.
     memory = ByteMemory(MEMORY_BYTES, THREADS)
     return run_kernel(VectorUnit(shipped("ray.mc", TRIANGLES=triangles), THREADS, memory), config)

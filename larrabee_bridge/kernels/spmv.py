@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import THREADS, KernelRun, run_kernel, shared_out
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, shipped
@@ -125,7 +125,7 @@ class Multiplied:
     """A product y, float32[rows], and the run."""
 
     y: NDArray[np.float32]
-    timing: KernelRun
+    timing: CoresRun
     bytes: int
     """Memory that matrix, x and y take; all of it is taken to be in the L1 cache."""
 
@@ -135,7 +135,7 @@ class Products:
     """The products of single entries, float32[entries], and the run."""
 
     values: NDArray[np.float32]
-    timing: KernelRun
+    timing: CoresRun
 
 
 @dataclass

@@ -14,8 +14,8 @@ from larrabee_bridge.vpu.core_image import take_turns
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.isa.operands import WIDE_LANES
 from larrabee_bridge.vpu.issue import Costs
-from larrabee_bridge.vpu.threads import finished
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import finished
 from pixelflow.simd.report import Column, Json, Part, Report, Table, fixed, percent
 
 # Runs of kernels with their cycles: threads alone on a core, taking turns on one, and spread over many cores.
@@ -35,7 +35,7 @@ PEAK = 2 * LANES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelRun:
+class CoresRun:
     """Cycles of a kernel's threads on cores that they share; every figure is a sum over what was executed."""
 
     pieces: NDArray[np.int64]
@@ -48,7 +48,7 @@ class KernelRun:
     """Lines that each gather or scatter touched, in the order of execution, thread after thread, where counted."""
 
     @classmethod
-    def joined(cls, runs: Sequence[KernelRun]) -> KernelRun:
+    def joined(cls, runs: Sequence[CoresRun]) -> CoresRun:
         """Return consecutive runs as one."""
         pieces, alone, spread = (np.concatenate([getattr(each, name) for each in runs])
                                  for name in ("pieces", "alone", "spread"))  # fmt: skip
@@ -86,7 +86,7 @@ class KernelRun:
         return sum(_FLOPS.get(family, 0) * count for family, count in self.counts.items()) / self.cycles
 
 
-def run_kernel(unit: VectorUnit, config: CoreConfig | None = None, *, gathers: bool = False) -> KernelRun:
+def run_kernel(unit: VectorUnit, config: CoreConfig | None = None, *, gathers: bool = False) -> CoresRun:
     """Run a unit to its end: each four threads, in their order, take turns on a core.
 
     ``gathers`` counts the lines of each gather too, in Python.
@@ -99,7 +99,7 @@ def run_kernel(unit: VectorUnit, config: CoreConfig | None = None, *, gathers: b
     by_offset = Costs.of(program, done.core.config).by_offset
     accesses = (each for at in range(unit.threads) for each in done.note.accesses(at)) if gathers else ()
     spread = [len(lines) for number, lines in accesses if by_offset[number]]
-    return KernelRun(np.array(cores, np.int64), done.core.cycles, done.families, np.array(spread, np.int64))
+    return CoresRun(np.array(cores, np.int64), done.core.cycles, done.families, np.array(spread, np.int64))
 
 
 def shared_out(work: int, threads: int) -> list[NDArray[np.int64]]:
@@ -159,15 +159,15 @@ class KernelResult:
     unit: str
     """Name of one of ``units``."""
     units: int
-    phases: tuple[KernelRun, ...]
+    phases: tuple[CoresRun, ...]
     """Each ends before the next one begins."""
     limit: str
     """Reasons for less than 32 flops a cycle and less than linear scaling, with figures."""
 
     @property
-    def run(self) -> KernelRun:
+    def run(self) -> CoresRun:
         """All phases."""
-        return KernelRun.joined(self.phases)
+        return CoresRun.joined(self.phases)
 
     @property
     def scaling(self) -> CoreScaling:

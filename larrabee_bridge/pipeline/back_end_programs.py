@@ -11,7 +11,7 @@ import numpy as np
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
-from larrabee_bridge.vpu.threads import Executed, execute
+from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd import files as packaged
 from pixelflow.simd.drawing import (
     SAMPLES,
@@ -194,7 +194,7 @@ class PlaneWords:
 
     words: np.ndarray
     """uint32[triangle, word], laid out as ``layout.mc`` says."""
-    done: Executed
+    done: VpuRun
     line: int
     """Line of memory in which the triangles begin."""
 

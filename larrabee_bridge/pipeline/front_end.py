@@ -16,8 +16,8 @@ from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import MEMORY_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.rotation import RANGE
-from larrabee_bridge.vpu.threads import execute
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import execute
 from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.lanes.engine import AUTO

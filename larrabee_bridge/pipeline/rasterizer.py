@@ -15,7 +15,7 @@ from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
 from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.rotation import RANGE
-from larrabee_bridge.vpu.threads import Executed, execute
+from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.lanes.engine import AUTO
@@ -64,7 +64,7 @@ class RasterWorks:
         self._step = self.record.step()
         self._batch = 0
 
-    def set_up(self, done: Executed, fields: int) -> None:
+    def set_up(self, done: VpuRun, fields: int) -> None:
         """Add set-ups, sixteen triangles a thread; their fields begin at line ``fields``."""
         record, note, group = self.record, done.note, done.note.threads
         number = record.program(done.program)
@@ -92,7 +92,7 @@ class RasterWorks:
         record.add(number, note, work, group % THREADS, order, ranges, phase=1)
         record.words(note)
 
-    def descend(self, done: Executed, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
+    def descend(self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
         """Add descents of pairs of triangle and tile.
 
         ``lines`` are the first lines of tiles, pairs, scratch memories of ``scratch`` lines each, and results.
@@ -156,7 +156,7 @@ class Counted:
         return Counted(np.concatenate([self.cycles, other.cycles]), both)
 
     @classmethod
-    def of(cls, runs: Sequence[Executed]) -> Counted:
+    def of(cls, runs: Sequence[VpuRun]) -> Counted:
         """Return the cycles and instructions of consecutive runs."""
         cycles = np.concatenate([np.zeros(0, np.int64), *(each.core.cycles for each in runs)])
         return cls(cycles, {family: sum(each.families[family] for each in runs) for family in VectorFamily})
@@ -274,7 +274,7 @@ class Descent:
         """Return the space for the results of pairs, each in whole lines."""
         return -(-self.room[which] * stride // _LINE) * _LINE
 
-    def _run(self, which: np.ndarray, border: int) -> Executed:
+    def _run(self, which: np.ndarray, border: int) -> VpuRun:
         set_up, places, threads = self.set_up, self.places, len(which)
         program = shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
         columns = set_up.column(self.bins.triangles[which])

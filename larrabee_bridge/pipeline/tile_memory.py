@@ -18,7 +18,7 @@ from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.ring import fewest_fibers
 from larrabee_bridge.vpu.rotation import DEALS_A_QUAD, RANGE, TAKES_A_QUAD
-from larrabee_bridge.vpu.threads import execute
+from larrabee_bridge.vpu_run import execute
 from pixelflow.simd.drawing import (
     CENTRE,
     DIVISOR,

@@ -70,7 +70,7 @@ class CoreConfig:
     l2_cycles: int = param(15, "a thread waits for a line of the L2 slice", unit="cycles",
         source="Intel, Xeon Phi tuning note: 15 to 30; a descendant",
         matters="caches", standing=Standing.INVENTED, low=1, high=1000, moved=(30,))
-    memory_cycles: int = param(300, "a thread waits for a line of memory, without its way on the ring", unit="cycles",
+    memory_cycles: int = param(300, "wait of a thread for a line of memory, without the ring", unit="cycles",
         source="no source gives it; Intel, Xeon Phi tuning note: 500 to 1000 on a descendant",
         matters="caches", standing=Standing.INVENTED, low=1, high=10000, moved=(100, 1000))
     ring_cycles: int = param(5, "a message on the ring between a core and memory, each way", unit="cycles",

@@ -3,7 +3,7 @@
 Vector add, reduction, dot product, matrix by vector, histogram, prefix sum, select, bitonic sort and nearest
 neighbours, as microcode, on the thesis machine and on one of four times its size, or on the machine that is named.
 
-With --machine those that another machine executes: results beside references, cycles, speed-up, what limits them.
+With --machine, the kernels of another machine: results compared with references, cycles, speed-up, bottleneck.
 All of them take a minute or two.
 """
 
@@ -27,7 +27,7 @@ from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
 
 _SIZES = ("thesis", "large")
-"""What kernels run on where no machine is named."""
+"""Presets on which kernels run unless a machine is named."""
 
 _ALL = "all"
 
@@ -39,11 +39,11 @@ EXAMPLES = (
 )
 
 _OF_NODES = ("engine", "seed", "energy", "price", "config", "preset")
-"""What kernels of processing in memory alone can be told."""
+"""Options that only kernels of processing in memory take."""
 
 
 class _Words(tuple[str, ...]):
-    """Names of kernels of processing in memory, where those of another machine, which is told later, may stand too."""
+    """Names of kernels of processing in memory; any word passes, as it may name a kernel of another machine."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ def add_arguments(parser: Parser) -> None:
         help=f"which of {', '.join(KERNELS)} (default: {_ALL})")  # fmt: skip
     parser.set_defaults(refuse=parser.error)
     add_machine_option(parser)
-    add("--list", action="store_true", help="other machines: show the names and places of all kernels, carry out none")
+    add("--list", action="store_true", help="other machines: list the names and places of all kernels, run none")
     add_engine_option(parser)
     add("--seed", type=count_or_zero, help="of the random data (default 1); cycles do not depend on it")
     add("--energy", action="store_true", help="account for energy by kind of work; prices are invented")

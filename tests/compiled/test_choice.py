@@ -1,4 +1,4 @@
-"""Which engine runs where the compiled one does not work, and who is told?"""
+"""The engine that runs where the compiled one does not work, and the message about it."""
 
 from __future__ import annotations
 
@@ -77,8 +77,7 @@ def test_an_engine_asked_for_by_name_is_refused_where_it_does_not_work(
 
 
 def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys) -> None:
-    """What runs in place of the macro engine gives the same bits; what would run in place of the checking one checks
-    nothing."""
+    """The macro engine's replacement gives the same bits; one for the checking engine would check nothing."""
     (tmp_path / "p.mc").write_text("range x[1]\nSTI x, #7\nHALT\n")
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     found = kernels.choose("macro")

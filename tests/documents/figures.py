@@ -21,13 +21,12 @@ from benchmarks import larrabee
 from microcode import Builder
 from pixelflow.cli.sweep import MOST_POINTS
 from pixelflow.config import THESIS, load_config
-from pixelflow.isa import INSTRUCTIONS, Unit
+from pixelflow.isa import Unit
 from tessellation import Patch, load, tessellate
 from tessellation.microprogram.kernels import emit_exchange
 from tessellation.microprogram.method import TRANSFERS, Method
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.schedule import Stage
-from tessellation.rendering.instructions import REGION_HEIGHT
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, spent
 from tessellation.reproduction.thesis import FIGURES
 from tessellation.scenes.scene_file import MOST_TRIANGLES
@@ -49,13 +48,13 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[2]
-COVERED = ("README.md", "GUIDE.md", "docs/pages/thesis.md")
+COVERED = ("README.md", "docs/pages/thesis.md")
 """Documents all of whose figures have a source, sizes too."""
 
 _PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 ROOMS = (
     "TUTORIAL.md",
-    *sorted({str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "pages").glob("*.md")} - {*COVERED}),
+    *sorted({str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "pages").rglob("*.md")} - {*COVERED}),
     *sorted(str(path.relative_to(ROOT)) for room in _PACKAGES for path in (ROOT / room).rglob("README.md")),
 )
 """Documents all of whose results have one."""
@@ -157,14 +156,6 @@ def _in_mesh(name: str, element: str) -> Callable[[], int]:
     return lambda: int(re.search(rf"element {element} (\d+)".encode(), head)[1])
 
 
-def _address_bytes() -> int:
-    """Bytes of the instructions that load a patch's base address."""
-    one = pass_of(Method(), "plain").programs[0]
-    loads = [each.words for each in one.instructions if each.declaration.mnemonic == "EMC_TreeIntoMem_Li"]
-    assert len(set(loads)) == 1
-    return 4 * (INSTRUCTIONS["EMC_SetEnab"].words + 2 * INSTRUCTIONS["EMC_TreeGEZero_Li"].words + 2 * loads[0])
-
-
 MEASURED: dict[str, Callable[[], float]] = {
     "102,656": _cycles("thesis", "plain"),
     "48,166": _cycles("shared-columns", "plain"),
@@ -182,11 +173,7 @@ MEASURED: dict[str, Callable[[], float]] = {
     "52": _coarse,
     "89,479": _arithmetic(4),
     "819,919": _arithmetic(12),
-    "116": _address_bytes,
-    "64": lambda: REGION_HEIGHT,
-    "28": lambda: 4 * INSTRUCTIONS["EMC_TreeIntoMem_Li"].words,
     "8192": lambda: THESIS.lanes,
-    "100": lambda: THESIS.clock_mhz,
     "97,000": lambda: FIGURES["bicubic pass"].value,
     "0": lambda: THESIS.igc.supply,
     "200": lambda: THESIS.gni.gp_memory_mb_per_second,
@@ -259,14 +246,13 @@ HELD = {
     "39,200": "tests/gen6/test_records.py",
     "450": "tests/gen6/test_time.py",
     "6,000": "tests/gen6/test_records.py",
-    "58": "tests/larrabee/test_programs.py",
     "13": "TUTORIAL.md",
 }
 """The file of tests that asserts a figure on what it executes."""
 
 SAID = {
     "1,024": "threads that a benchmark of the vector unit runs",
-    "20,000": "the speed that a command of the guide asks for",
+    "20,000": "the speed that a command of a how-to page asks for",
 }
 """Figures that are no results: choices of an example, and where they stand."""
 

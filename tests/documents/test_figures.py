@@ -79,7 +79,8 @@ def test_the_table_of_sources_has_no_figure_that_nobody_prints() -> None:
 @pytest.mark.parametrize("document", ROOMS)
 def test_a_table_that_a_test_reads_is_read_there(document: str) -> None:
     for name in readers(document):
-        assert "README" in (ROOT / name).read_text(encoding="utf-8"), name
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "README" in text or document in text, name
 
 
 @pytest.mark.parametrize("document", (*COVERED, *ROOMS))

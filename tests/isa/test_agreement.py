@@ -133,7 +133,7 @@ WRONG = {
         flag_everywhere, (DST,), {"steps": lambda dst: ONE, "gateable": True}, "its meaning writes C elsewhere too",
     ),
     "takes no gate though it is declared": (
-        lambda pe, dst: None, (DST,), {"steps": lambda dst: ONE, "gateable": True}, "cannot be carried out: TypeError",
+        lambda pe, dst: None, (DST,), {"steps": lambda dst: ONE, "gateable": True}, "cannot be executed: TypeError",
     ),
     "evaluates what is not declared": (
         plane, (DST,), {"steps": lambda dst: ONE, "family": Family.LEE},
@@ -201,7 +201,7 @@ WRONG = {
     "asks for a register that is not there": (
         unknown, (DST,), {"steps": lambda dst: ONE}, "asks for T, the machine has R, S, M, C, E, L",
     ),
-    "cannot be carried out": (broken, (DST,), {"steps": lambda dst: ONE}, "`TOY R` cannot be carried out: NameError"),
+    "cannot be executed": (broken, (DST,), {"steps": lambda dst: ONE}, "`TOY R` cannot be executed: NameError"),
 }  # fmt: skip
 
 

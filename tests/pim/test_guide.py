@@ -1,4 +1,4 @@
-"""Are the cycles of the guide's table those of the kernels?"""
+"""Are the cycles of the page's table those of the kernels?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pixelflow.config import LARGE, THESIS
 from pixelflow.node import Node
 from tests.documents.marks import ROOT, table_after
 
-LINES = table_after("GUIDE.md", "read by: tests/pim/test_guide.py")
+PAGE = "docs/pages/guide/kernels.md"
+LINES = table_after(PAGE, "read by: tests/pim/test_guide.py")
 TABLE = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES[2:]]
 
 
@@ -32,6 +33,6 @@ def test_cycles(row: list[str]) -> None:
 
 
 def test_the_kernel_of_the_guide_runs() -> None:
-    text = (ROOT / "GUIDE.md").read_text(encoding="utf-8")
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
     (block,) = re.findall(r"Put the data in, run, compare:\n\n```python\n(.*?)```", text, re.DOTALL)
-    exec(compile(block, "GUIDE.md", "exec"), {})
+    exec(compile(block, PAGE, "exec"), {})

@@ -153,7 +153,7 @@ def test_finished_points_are_not_measured_again(sweep, monkeypatch: pytest.Monke
 
 OTHERS = {
     "another grid": (("--set", "param.N=2:3", "--set", "array.panels_per_emc=2,4"), "point 1 has param.N = 1"),
-    "other axes": (("--set", "param.N=1:3"), "this is no table of the same columns: point, param.N, program_sha256"),
+    "other axes": (("--set", "param.N=1:3"), "this is not a table of the same columns: point, param.N, program_sha256"),
     "another configuration": ((*GRID, "-D", "sdram.trp_cycles=2"), "point 1 has config_sha256 = "),
     "a smaller grid": (("--set", "param.N=1:2", "--set", "array.panels_per_emc=2,4"), "the grid has no point '5'"),
 }

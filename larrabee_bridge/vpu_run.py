@@ -19,7 +19,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Executed:
+class VpuRun:
     """Threads that have ended: registers and memory, cycles of each alone on a core, and the note for shared cores."""
 
     unit: VectorUnit
@@ -47,7 +47,7 @@ def execute(
     parts: Sequence[int] = (),
     masks: Mapping[int, int] | None = None,
     engine: str = AUTO,
-) -> Executed:
+) -> VpuRun:
     """Run a program to its end on threads side by side; ``scalars`` and ``masks`` are initial values of r and k.
 
     ``parts`` assigns each instruction to a part of the program, as `Core` takes it. Raises what `VectorUnit.run` does.
@@ -60,11 +60,11 @@ def execute(
     return finished(unit, config, parts)
 
 
-def finished(unit: VectorUnit, config: CoreConfig | None = None, parts: Sequence[int] = ()) -> Executed:
+def finished(unit: VectorUnit, config: CoreConfig | None = None, parts: Sequence[int] = ()) -> VpuRun:
     """Run the program of a prepared unit to its end."""
     core = Core(unit.program, unit.threads, config, parts)
     notes: list[RunNote] = []
     unit.run(notes.append, lines=True)
     note = RunNote.joined(notes)
     core(note)
-    return Executed(unit, core, note)
+    return VpuRun(unit, core, note)
