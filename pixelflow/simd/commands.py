@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-
     from pixelflow.simd.report import Report
 
 _Kernel = TypeVar("_Kernel")
