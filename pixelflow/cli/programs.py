@@ -45,7 +45,7 @@ def shipped_files() -> dict[str, Path]:
 OBJECT_SUFFIX = ".mco"
 
 _STDIN = "standard input"
-"""What messages call it."""
+"""Its name in messages."""
 
 
 def add_parameter_option(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def read_program(
     if not path.endswith(OBJECT_SUFFIX):
         return assemble_file(path, parameters, target)
     if parameters:
-        raise InputError(Fault("-P sets parameters of a source; an object file has none", Place(path)))
+        raise InputError(Fault("-P sets parameters of a source; an object file has no parameters", Place(path)))
     return (Program if target is None else target.program).load(path)
 
 
@@ -116,7 +116,7 @@ def _assembled(
 
 
 def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path | Source:
-    """Return a file, or the program of a machine that a bare name means where there is no such file here."""
+    """Return the file of a path, or, if there is no such file, the shipped program of that name."""
     name = path.removesuffix(".mc")
     own = target.program is Program
     shipped = example_files() if own else {each.stem: each for folder in target.folders for each in folder.glob("*.mc")}
