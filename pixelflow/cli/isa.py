@@ -165,7 +165,7 @@ def _markdown(declarations: Sequence[Declaration]) -> str:
         "",
         "`.E` after a mnemonic: registers and carry change only in the PEs whose enable is set. Cycles are those of",
         "the EMC at one microinstruction a cycle; sequencer control costs none. In hardware: accesses to memory and",
-        "sums of the busiest cycle, and bits besides registers and flags (PF105).",
+        "sums of the busiest cycle, and bits outside registers and flags (PF105).",
     ]
     for family in dict.fromkeys(each.family for each in declarations):
         lines += ["", f"## {family.value.capitalize()}"]

@@ -78,7 +78,7 @@ def call(stream: Sequencing, target: int, arguments: tuple[Mem | Imm, ...]) -> N
 def ret(stream: Sequencing) -> None:
     """Return to the caller; if the routine executed START, the caller's latch L comes back as well.
 
-    Every PE shifts its latches then, beside whatever instruction is next: no cycle is declared for it.
+    Every PE shifts its latches then, in the cycle of the next instruction: no cycle is declared for it.
     """
     stream.ret()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from pixelflow.isa.hardware import Placement, misplaced, placements
+from pixelflow.isa.hardware import CyclePlacement, misplaced, placements
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
 from pixelflow.simd.isa.effects import Effects, State, agree_on_memory, agree_on_state, must_agree
 from pixelflow.simd.report import counted, plural
@@ -120,15 +120,15 @@ class NodeDeclaration(Declaration):
         return self.unit is Unit.PE
 
     @cached_property
-    def hardware(self) -> dict[str, Placement]:
+    def hardware(self) -> dict[str, CyclePlacement]:
         """The cycles of accesses and sums, by an example for each kind of operands; nothing off the PEs."""
         return placements(self) if self.on_lanes else {}
 
     @property
     def needs(self) -> str:
-        """What hardware needs at most in a declared cycle, or why that does not follow from the declaration."""
+        """The most that a declared cycle needs in hardware, or the reason why that cannot be derived."""
         if self.unit is Unit.SEQUENCER:
-            return f"a sequencer that takes {counted(self.words, 'word')} beside an instruction of the PEs"
+            return f"a sequencer that takes {counted(self.words, 'word')} together with an instruction of the PEs"
         if not self.on_lanes:
             return "not derived: it acts on a unit, not on the PEs"
         found = self.hardware.values()

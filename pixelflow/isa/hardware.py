@@ -1,4 +1,4 @@
-"""What each cycle of an instruction asks of a PE: accesses to memory, sums, and bits that no register holds.
+"""Demands of each cycle of an instruction on a PE: accesses to memory, sums, and bits that no register holds.
 
 The meaning is executed once on values that know the cycle in which they are there. Declared steps place accesses,
 bytes of linear expressions and hops between PEs, each kind in its order; everything else happens in the first cycle in
@@ -42,7 +42,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class CyclePlacement:
     """The cycles of one instruction, from 0: of each access, each sum and each hop, and the hidden bits after it."""
 
     reads: tuple[int, ...]
@@ -50,7 +50,7 @@ class Placement:
     sums: tuple[int, ...]
     hops: tuple[int, ...]
     hidden: int
-    """Most bits at the same time that a PE holds for later cycles, besides its registers and flags."""
+    """The maximum number of bits that a PE holds for later cycles outside its registers and flags."""
 
     @property
     def ports(self) -> int:
@@ -246,15 +246,15 @@ def _timed(instruction: Instruction) -> _Timing:
     return found
 
 
-def placement_of(instruction: Instruction) -> Placement:
+def placement_of(instruction: Instruction) -> CyclePlacement:
     """Return the cycles of an instruction of the PEs without parameters; raises Unplaced where it cannot be."""
     found = _timed(instruction)
-    return Placement(tuple(found.reads), tuple(found.writes), tuple(found.sums), tuple(found.hops), found.hidden)
+    return CyclePlacement(tuple(found.reads), tuple(found.writes), tuple(found.sums), tuple(found.hops), found.hidden)
 
 
-def placements(declaration: Declaration) -> dict[str, Placement]:
+def placements(declaration: Declaration) -> dict[str, CyclePlacement]:
     """Return the placements of an instruction of the PEs that differ, each by an example; its counts are at most 2."""
-    found: dict[Placement, str] = {}
+    found: dict[CyclePlacement, str] = {}
     kinds = []
     for position, spec in enumerate(declaration.operands):
         examples = spec.kind.examples(position)

@@ -45,7 +45,7 @@ class Sequencer:
         self.cycles = by_kind.spread(cycles)
         waits = extra.store_then_read or not (config.fold_loops or config.control_cycles)
         self.stalls = Stalls(by_kind, self.cycles, config, extra) if waits else None
-        """Waits of one instruction for the one before it; None on a machine that has none."""
+        """Waits of one instruction for the one before it; None where the configuration excludes them."""
         # Instructions that change the depth of a stack are rare; the stream checks only these.
         self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
         self.loop_end = loops_of(program)

@@ -271,7 +271,7 @@ class Stream(ControlFlow):
         self.on_skip: Callable[[Stream, StraightCode], None] | None = None
         """Called after straight code was skipped, unless it was issued."""
         self.stalls = sequencer.stalls
-        """Waits of one instruction for the one before it; None on a machine without any, and where no time passes."""
+        """Waits of one instruction for the one before it; None without any, and where no time passes."""
         self._stored = False
         """True if the last cycle stored."""
         self._lead = FIRST_LEAD
