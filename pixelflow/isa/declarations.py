@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 
 from pixelflow.isa.hardware import CyclePlacement, misplaced, placements
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
@@ -113,6 +114,8 @@ class NodeDeclaration(Declaration):
 
     transfers: Transfers | None = None
     """The effect of a transfer, whose cycles are not declared; None for other instructions."""
+    adders: int = 1
+    """The sums of bytes that a cycle may make. A PE of the machine has one adder."""
 
     @property
     def on_lanes(self) -> bool:
@@ -174,8 +177,10 @@ def _units(instruction: Instruction, found: Effects) -> Iterator[str]:
 
 
 def _cycles(instruction: Instruction, found: Effects) -> Iterator[str]:
-    """Place each access, sum and hop in a declared cycle."""
-    return misplaced(instruction)
+    """Place each access, sum and hop in a declared cycle, where there are as many as are declared."""
+    if not any(chain(_memory(instruction, found), _units(instruction, found))):
+        declaration = instruction.declaration
+        yield from misplaced(instruction, declaration.adders if isinstance(declaration, NodeDeclaration) else 1)
 
 
 def _stacks(instruction: Instruction, found: Effects) -> Iterator[str]:

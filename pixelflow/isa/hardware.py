@@ -67,7 +67,7 @@ class CyclePlacement:
         """The cycles, counted from 1, and the hidden bits."""
         told = [(name, cycles) for name, cycles in self._kinds if cycles]
         parts = [f"{name} in {_cycles(cycles)}" for name, cycles in told] or ["registers and flags alone"]
-        return "; ".join([*parts, *([f"{counted(self.hidden, 'hidden bit')}"] if self.hidden else [])])
+        return "; ".join([*parts, *([counted(self.hidden, "hidden bit")] if self.hidden else [])])
 
     @property
     def _kinds(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -266,14 +266,14 @@ def placements(declaration: Declaration) -> dict[str, CyclePlacement]:
     return {example: placement for placement, example in found.items()}
 
 
-def misplaced(instruction: Instruction) -> Iterator[str]:
-    """Yield why the declared cycles cannot do what the meaning does, with one port and one adder in each PE."""
+def misplaced(instruction: Instruction, adders: int = 1) -> Iterator[str]:
+    """Yield why the declared cycles cannot do what the meaning does, with one port and these adders in each PE."""
     try:
         found = _timed(instruction)
     except Unplaced as error:
         yield f"declares {counted(len(instruction.steps), 'cycle')}, its meaning {error}"
         return
-    for cycles, what in (((*found.reads, *found.writes), "accesses"), (found.sums, "sums")):
+    for cycles, what, there in (((*found.reads, *found.writes), "accesses", 1), (found.sums, "sums", adders)):
         cycle, times = max(Counter(cycles).items(), key=lambda each: each[1], default=(0, 0))
-        if times > 1:
-            yield f"declares a cycle {cycle + 1} that its meaning needs for {times} {what}"
+        if times > there:
+            yield f"declares {there} of the {times} {what} that its meaning makes in cycle {cycle + 1}"

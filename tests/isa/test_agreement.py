@@ -167,11 +167,11 @@ WRONG = {
         "declares 1 hop between PEs .*its meaning routes 0 bytes",
     ),
     "two sums in a cycle": (
-        add_three, (DST,), {"steps": lambda dst: ONE}, "declares a cycle 1 that its meaning needs for 2 sums",
+        add_three, (DST,), {"steps": lambda dst: ONE}, r"declares 1 of the 2 sums that its meaning makes in cycle 1",
     ),
-    "an access more than there are cycles for it": (
-        twice, (ADDRESS,), {"steps": lambda address: (READ,)},
-        r"declares 1 cycle, its meaning writes \[0\], for which no step is left",
+    "two accesses in a cycle": (
+        twice, (ADDRESS,), {"steps": lambda address: (Step("update", memory=True, store=True),)},
+        r"declares 0 bytes read from memory \(steps: update\), its meaning has 1",
     ),
     "a byte that is written before it is there": (
         copy_late, (ADDRESS, OTHER), {"steps": lambda address, src: (WRITE, READ)},
@@ -257,6 +257,7 @@ def test_right_declarations_are_taken() -> None:
     hop = Step("fetch and hop", memory=True, hop=True)
     declared(shift_byte, ADDRESS, steps=lambda address: (hop,), family=Family.PIXEL_COPY)
     declared(push, steps=lambda: ONE, family=Family.ENABLE, pushes=1)
+    declared(add_three, DST, steps=lambda dst: ONE, adders=2)
     declared(latch, steps=lambda: ONE, family=Family.STARTUP, flow=Flow.START)
 
     def double(pe, address):

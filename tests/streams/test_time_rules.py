@@ -75,7 +75,19 @@ RULES = {
     ),
     "read by all PEs": Rule(
         f"EMC_MarkRead{ASK}TAS_MemRdBlock4 2", 11_268, "1 + 1 + 1, 256 rounds of 44, answer 1",
-        {"array.emcs_per_module=2": 4 + 256 * (2 * 12 + 32), "array.panels_per_emc=4": 4 + 128 * 44},
+        {"array.emcs_per_module=2": 4 + 256 * (2 * 12 + 32), "array.panels_per_emc=4": 4 + 128 * 44,
+         "sdram.trp_cycles=2": 4 + 256 * 43, "sdram.trc_cycles=12": 4 + 256 * 45},
+    ),
+    "read in alternate banks": Rule(
+        f"EMC_MarkRead{ASK}TAS_SetBanks 1\nTAS_SetStep 1\nTAS_SetCrossbar 2, 0\nTAS_MemRdBlock4 2", 9_991,
+        "1 + 1, three settings, command 1, 256 rounds of 6 (table 2) + 1 + 32, answer 1",
+        {"tasic.read_overhead_cycles=0": 9_991 - 256},
+    ),
+    "results to a GP": Rule(
+        f"{ONE_PE}EMC_MarkWrite{ASK}TAS_GpWrite 1, 0, 24", 53,
+        "4 to the mark, 24 bytes in, 3 cycles of 8 over the GNI, 12 of 2 into the GP's memory, ten wires",
+        {"gni.mb_per_second=100": 53 + 24 - 3, "gni.gp_memory_mb_per_second=400": 53 - 6,
+         "tasic.port_bytes_per_cycle=4": 53 - 18},
     ),
     "read at addresses of PEs": Rule(
         f"EMC_MarkRead\nEMC_MarkWrite{ASK}TAS_MemRdBlock4 0", 11_302,

@@ -39,6 +39,7 @@ ROWS = {
     "LOOP 100\nADD R, #1\nENDL": (0, 99),  # 199 cycles in hardware that decodes one instruction a cycle
     "LOOP 10\nLOOP 10\nADD R, #1\nENDL\nENDL": (0, 118),  # 218
     "LOOP 100\nADD R, #1\nADD R, #2\nENDL": (0, 99),  # 299
+    "EMC_TreeIntoMem_Li [0], 8, 0, 0, 5\nLOOP 10\nADD R, #1\nENDL": (0, 6),  # 4 ahead: LOOP and 3 rounds take no time
     "LOOP 100\nEMC_TreeIntoMem_Li [0], 2, 0, 0, 5\nENDL": (0, 0),  # 300: two cycles gained, one lost
 }
 """Programs, and the cycles that each of the two waits adds alone."""

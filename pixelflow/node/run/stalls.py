@@ -59,8 +59,8 @@ class Stalls:
 
         The first one may wait, for a store that came before it.
         """
-        stored = True
-        for index in range(first, end):
+        stored = self.port_cycles > 0
+        for index in range(first, end if stored else first):
             if index > first and stored and self.reads[index]:
                 return index
             leaves = self._leaves[index]
