@@ -230,6 +230,7 @@ def test_passes_by_schedule_and_library(everything):
         "shared-columns schedule, library plain": 48_166,
         "shared-columns schedule, library generic": 68_550,
         "shared-columns schedule, library generic-finite": 60_801,
+        "fixed-sums schedule": 15_016,
     }
 
 
