@@ -183,7 +183,7 @@ def test_what_is_exact_on_the_grid_is_never_refused():
     points[3, 3] = 1
     points[1, 2, 0] = 2.0**-38
     assert refusal(Patch(points)) is None
-    points[1, 2, 0] = np.float32(2.0**-19 + 2.0**-41)
+    points[1, 2, 0] = np.float32(2.0**-21 + 2.0**-39)
     assert refusal(Patch(points)) is not None
 
 
