@@ -35,6 +35,7 @@ from tessellation.host.session import (
     Session,
     check_nets,
     cycles_of_gps,
+    gp_cycles,
     new_session,
     operations,
     sampled_by_gps,
@@ -223,6 +224,10 @@ class Tessellation(Shown):
     """Pictures in texture memory, each texel of which was unchanged at the end."""
     recalls: tuple[Run, ...] = ()
     """The accounts of bringing kept results back, which ``patches`` then holds."""
+    on_gps: tuple[int, ...] = ()
+    """Patches, by their place in the caller's order, that the GPs made since the passes had no room for them."""
+    gp_cycles: int = 0
+    """Cycles of the GPs for these, by formula."""
 
     def __repr__(self) -> str:
         passes = f"{len(self.runs)} pass{'es' * (len(self.runs) != 1)}"
@@ -294,7 +299,8 @@ class Tessellation(Shown):
     @property
     def not_counted(self) -> tuple[str, ...]:
         """Work outside the counted runs, in words."""
-        return self.method.not_counted
+        on_gps = f"{plural(len(self.on_gps), 'patch')} on the GPs, {number(self.gp_cycles)} cycles by formula"
+        return (*self.method.not_counted, *((coded(on_gps, "PF205"),) if self.on_gps else ()))
 
     @property
     def samples(self) -> int:
@@ -350,6 +356,7 @@ def tessellate(
     config: NodeConfig = THESIS,
     method: Method | None = None,
     textures: Mapping[str, np.ndarray] | None = None,
+    passes: int | None = None,
     progress: Callable[[PassBegins], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     after: Callable[[Session, Plan], None] | None = None,
@@ -360,7 +367,8 @@ def tessellate(
     ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns if the control points
     are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for the fastest
     that is installed. ``method`` chooses the way of the control points and the order of work. ``textures`` are pictures
-    by name, uint8[row, column, rgba], held in texture memory with the patches. ``progress`` is called before each pass.
+    by name, uint8[row, column, rgba], held in texture memory with the patches. ``passes`` limits the passes: patches
+    without room in them are left to the GPs, by formula (4.1). ``progress`` is called before each pass.
     ``watch`` is called with the node before it runs, to subscribe to its bus. ``after`` is called after each pass,
     while its points and normals are in PE memory; it may run programs that leave these unchanged. Raises InputError for
     an unsupported net or sample count.
@@ -390,7 +398,7 @@ def tessellate(
     for patch, k in zip(patches, counts, strict=True):
         session.add(patch, k)
     held = tuple(session.hold(name, texels) for name, texels in (textures or {}).items())
-    marked = dict(enumerate(counts))
+    marked, on_gps = session.divided(dict(enumerate(counts)), passes)
     if watch is not None:
         watch(session.node)
     results = session.tessellate(marked, progress)
@@ -399,6 +407,7 @@ def tessellate(
         session.check_held(one, laid)
     found = collect(recalled or results, patches, config, method)
     ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
+    found |= sampled_by_gps(patches, on_gps, single=method.single_database, share=method.trim_tolerance)
     return Tessellation(
         patches=tuple(found[index] for index in range(len(patches))),
         plans=tuple(result.plan for result in results),
@@ -415,6 +424,8 @@ def tessellate(
         space=session.database.space,
         textures=held,
         recalls=tuple(result.run for result in recalled),
+        on_gps=tuple(sorted(on_gps)),
+        gp_cycles=gp_cycles(patches, on_gps, config),
     )
 
 
