@@ -208,7 +208,12 @@ class FragmentFifo(GpuBox[FifoState]):
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
-        if s.awake:
+        if s.draw >= 0 and not s.drawing:
+            # The recorded sum has the ends of a draw until the next one begins.
+            shaded += len(s.rops)
+            if not s.awake:
+                self._sleep({"ShadedStampQueuesOccupation": shaded})
+        if s.awake or not s.drawing:
             counts = s.counts
             counts["RastStampQueuesOccupation"] += generated
             counts["TestStampQueuesOccupation"] += tested

@@ -124,7 +124,7 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
         return self.waits if self.waits and self.state.drawing else None
 
     def _sleep(self, each: Counts) -> None:
-        """Stay without a tick until an input arrives; each cycle until then counts ``each``."""
+        """Stay without a tick until an input or event; each cycle until then counts ``each``."""
         self.state.skipped, self.state.awake = each, False
 
     def _wake(self, cycle: Cycle) -> None:
