@@ -590,7 +590,27 @@ def crossbar() -> tuple[int, int]:
     return len(found["input0"]), len(found["input1"])
 
 
+def inputs(*sends: Send) -> list[int]:
+    """Cycles in which the first shader gets groups from the fragment FIFO."""
+    return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
+
+
+def interpolated() -> list[object]:
+    """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
+    draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
+    sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
+    return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
+
+
 HELD: list[tuple[str, object, object, str]] = [
+    ("the last vertex of a draw completes a group", inputs((21, "vertex0", (0, (0, False, True)))), [22],
+        "it does not wait for three more, as one that is not the last does"),
+    ("vertices go before quads", inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
+        "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
+    ("the turn of interpolation changes with the scan tile", interpolated()[:3],
+        [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
+        "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
+        "together, as they are of one scan tile; in 30 it has one quad left"),
     ("the first way of a search rotates", victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
