@@ -130,9 +130,11 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
     def _wake(self, cycle: Cycle) -> None:
         """Count the cycles since the last tick, if it slept."""
         s = self.state
-        for name, count in s.skipped.items():
-            s.counts[name] += count * (cycle - 1 - s.cycle)
-        s.skipped = {}
+        passed = cycle - 1 - s.cycle
+        if passed:
+            for name, count in s.skipped.items():
+                s.counts[name] += count * passed
+        s.skipped.clear()
 
     @property
     def unit(self) -> str:

@@ -602,7 +602,33 @@ def interpolated() -> list[object]:
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
 
+def committed(*sends: Send) -> Outputs:
+    """What commit sends of two vertices, asked for in 15 and 16, of which the first is shaded in 50."""
+    first: list[Send] = [
+        *COMMIT[:3],
+        (21, "indices", (0, 0, 0, False, False, 0)),
+        (50, "shaded0", (0, (0, False, False))),
+    ]
+    return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
+
+
+def again() -> list[int]:
+    """Cycles in which the arithmetic begins with two quads of one place."""
+    sends = [DRAW, *stream("quads", (0, 16, -1), amount=4)]
+    draw = plan(tests=True, blocks=[0, 0], step_quads=[(0,), (16,)])
+    return cycles(arrivals(lambda boxes: boxes.depth[0], sends, draw), "alu_start")
+
+
+_ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
 HELD: list[tuple[str, object, object, str]] = [
+    ("a hit that ends a draw passes the shaders", cycles(committed(*_ENDS), "vertices"), [62, 72],
+        "the first is sent in 51 and takes 11; the second in 61, though its vertex is shaded"),
+    ("a line asked for again is kept", committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+        [(52, ("left", 0)), (53, ("kept", 0))], "its last user has left in 51, and an index finds it in 52"),
+    ("a line not asked for is free", committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+        [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("a quad waits for another one of its place", again(), [42, 46],
+        "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
     ("vertices go before quads", inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
