@@ -619,6 +619,35 @@ def again() -> list[int]:
     return cycles(arrivals(lambda boxes: boxes.depth[0], sends, draw), "alu_start")
 
 
+def overtaken() -> list[int]:
+    """When a group leaves whose second instruction would write a register before the first one does."""
+    draw = plan(
+        fragment_program=program(InstructionWork(13, (), 256, -1, False), MOV, InstructionWork(4, (), -1, -1, True))
+    )
+    return cycles(arrivals(_SHADERS, GROUP, draw), "output")
+
+
+def writes(config: AttilaConfig = PAPER) -> list[bool]:
+    """Which transactions of a colour unit write: a quad and a swap, and once more the same."""
+    draws = plan(), plan(number=1)
+    sends = [*QUADS, (60, "command", ("swap", 0)), *AGAIN]
+    found = arrivals(lambda boxes: boxes.color[0], sends, *draws, config=config)
+    return [item[0] for _, item in found["memory_request"]]
+
+
+def trilinear() -> list[int]:
+    """When the addresses of two reads of two bilinear steps are there."""
+    draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE),), ((*ONE, *ONE),)]),))
+    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)]), draw), "address")
+
+
+def looked_up(maximum: int) -> list[int]:
+    """When a quad that comes in 21 and the end of its draw leave hierarchical Z, and a maximum comes."""
+    sends = [STEPS[0], (maximum, "maxima0", (9, 5)), *STEPS[1:]]
+    return cycles(arrivals(lambda boxes: boxes.hz, sends, plan(hierarchical=True)), "quads")
+
+
+UNCOMPRESSED = PAPER.with_values({"color.compress": False})
 _ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
 HELD: list[tuple[str, object, object, str]] = [
     ("a hit that ends a draw passes the shaders", cycles(committed(*_ENDS), "vertices"), [62, 72],
@@ -627,6 +656,16 @@ HELD: list[tuple[str, object, object, str]] = [
         [(52, ("left", 0)), (53, ("kept", 0))], "its last user has left in 51, and an index finds it in 52"),
     ("a line not asked for is free", committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("a result does not overtake another", overtaken(), [43],
+        "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
+        "in 34, done in 38"),
+    ("a compressed line is read before it is written over", writes()[:2], [True, False],
+        "the swap has stored 64 bytes; they are asked for, and do not come"),
+    ("of a line written in part, touched pieces are stored", writes(UNCOMPRESSED), [True] * 5,
+        "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
+    ("addresses take a cycle for each bilinear step", trilinear(), [30, 32], "begun in 22 and 24, 6 + 2 each"),
+    ("maxima go before a look-up", (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
+        "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again(), [42, 46],
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", inputs((21, "vertex0", (0, (0, False, True)))), [22],

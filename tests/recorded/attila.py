@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isfinite, isnan, nan
+from math import ceil, isfinite, isnan, nan
 from pathlib import Path
 from statistics import median
 
@@ -560,7 +560,8 @@ class StatisticRow:
 def kind_of(name: str) -> str:
     """Return a statistic's name without numbers of units, channels and samples: `DataCycles_MC`, `Inputs_ShF`."""
     base, _, box = name.partition("-")[0].rpartition("_")
-    return f"{re.sub('[0-9]{2}$', '', base)}_{box}"
+    numbered = box == "MC" or base.startswith("Histo")
+    return f"{re.sub('[0-9]{2}$', '', base) if numbered else base}_{box}"
 
 
 def rows_of_statistics(found: Sequence[Found]) -> tuple[StatisticRow, ...]:
@@ -585,8 +586,8 @@ def rows_of_statistics(found: Sequence[Found]) -> tuple[StatisticRow, ...]:
 
 def _share_of_kinds(rows: Sequence[StatisticRow]) -> Iterator[RecordRow]:
     if rows:
-        share = sum(row.held for row in rows) / len(rows)
-        yield RecordRow("statistics", "all runs", f"share of {len(rows)} kinds", _KINDS, share, 0, share >= _KINDS)
+        wanted, right = ceil(_KINDS * len(rows)), sum(row.held for row in rows)
+        yield RecordRow("statistics", "all runs", f"right kinds of {len(rows)}", wanted, right, 0, right >= wanted)
 
 
 # Judging of a folder: every recorded run is made here, and its figures are judged by class of acceptance.
