@@ -8,9 +8,10 @@ from typing import TypeVar, overload
 
 from microcode.draft import Draft
 from microcode.expander import expand, expand_file, expand_text
-from microcode.language import Source, Value, read_source, source_of
+from microcode.kept import Included, assemble_file
+from microcode.language import Source, Value, source_of
 from microcode.linker import link
-from microcode.reader import example
+from microcode.places import EXAMPLES, example_file
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
 from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
@@ -41,31 +42,30 @@ def assemble(
     must_be(target, ProgramTarget, "a ProgramTarget", 'parameters have names: assemble("mandelbrot.mc", LIMIT=4)')
     for name, value in parameters.items():
         must_be(value, (int, float), f"a number for param {name}")
-    found = _source(source)
+    if isinstance(source, Path) or (isinstance(source, str) and source.endswith(".mc") and "\n" not in source):
+        shipped = None if Path(source).exists() else example_file(str(source))
+        if shipped is not None:
+            return assemble_file(EXAMPLES / shipped, f"examples/{shipped}", target, parameters)
+        return assemble_file(Path(source), str(source), target, parameters)
+    found = source if isinstance(source, Source) else source_of(source)
+    return assembled(found, target, parameters)[0]
+
+
+def assembled(
+    found: Source, target: ProgramTarget[Code], parameters: Mapping[str, int | float]
+) -> tuple[Code, list[Included]]:
+    """Return the program of a source, and the files that it includes; raises InputError with every fault."""
+    if not any(line.text.split(";")[0].strip() for line in found.lines):
+        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(found.file)))
     name = Path(found.file).stem if found.path else "program"
     if target.language is not None:
         if parameters:
             raise InputError(Fault(f"the file has no param {next(iter(parameters))}"))
-        return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name)
+        return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name), []
     draft = Draft(name, target)
     expand(draft, found, parameters)
-    return link(draft, target.program)
-
-
-def _source(source: str | Path | Source) -> Source:
-    if isinstance(source, Source):
-        found = source
-    elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
-        shipped = None if Path(source).exists() else example(str(source))
-        if shipped is not None:
-            return shipped
-        found = read_source(Path(source), str(source))
-        found = Source(found.file, found.text, Path(source).resolve())
-    else:
-        found = source_of(source)
-    if not any(line.text.split(";")[0].strip() for line in found.lines):
-        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(found.file)))
-    return found
+    known = {each: Included.of(*each) for each in draft.includes if each[1] is not None and each[2] is not None}
+    return link(draft, target.program), list(known.values())
 
 
 # The builder: a program written in Python.

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
@@ -582,6 +583,8 @@ class Draft:
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple[object, ...], Scope] = {}
         """Names of the files that were included already, by path and parameters."""
+        self.includes: list[tuple[str, Path | None, Path | None]] = []
+        """Every include: its words, and the paths of the including file and of the one that it led to."""
         self._section = self.streams[target.streams[0]]
         self._scope = self.globals
         self._line: Line | None = None

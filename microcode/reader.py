@@ -26,17 +26,13 @@ from microcode.language import (
     first_word,
     read_source,
 )
+from microcode.places import EXAMPLES, LIBRARY, example_file
 from pixelflow.simd.errors import Fault, nearest
-from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 # Where included files are found: beside the including file, in extra folders, then in the library.
 
-
-LIBRARY = shipped("microcode", "library")
-EXAMPLES = shipped("microcode", "examples")
-LANGUAGE = shipped("microcode", "LANGUAGE.md")
 
 FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
 """Names that files of the library had before, found in this release still, with a note."""
@@ -44,9 +40,8 @@ FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float3
 
 def example(name: str) -> Source | None:
     """Return the source of an example that is shipped, by its bare name, with or without ``.mc``; None for others."""
-    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
-    path = known.get(name.removesuffix(".mc"))
-    return None if path is None else read_source(path, f"examples/{path.name}")
+    file = example_file(name)
+    return None if file is None else read_source(EXAMPLES / file, f"examples/{file}")
 
 
 def shipped_beside(name: str) -> Path:

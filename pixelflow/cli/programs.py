@@ -11,12 +11,10 @@ from itertools import product
 from pathlib import Path
 from typing import TypeVar, overload
 
-from microcode import assemble
-from microcode.language import Source
-from microcode.reader import EXAMPLES, example
+from microcode import kept
+from microcode.places import EXAMPLES, example_file
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
-from pixelflow.course import EXERCISES, TOUR, source_of
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.node.named_ranges import find_range
@@ -39,6 +37,8 @@ def example_files() -> dict[str, Path]:
 
 def shipped_files() -> dict[str, Path]:
     """Return the files of examples, of the stubs of exercises, and of the tour, by name."""
+    from pixelflow.course import EXERCISES, TOUR, source_of  # few runs need them
+
     return {**example_files(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
 
 
@@ -110,21 +110,24 @@ def _assembled(
 ) -> AssembledProgram:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(_file_or_shipped(path, target), target, **values)
+        return kept.assemble_file(*_file_or_shipped(path, target), target, values)
+    from microcode import assemble  # not needed for a program that is kept
+
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
     return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
-def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path | Source:
-    """Return a file, or the program of a machine that a bare name means where there is no such file here."""
+def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> tuple[Path, str]:
+    """Return a file and its name in messages: this one, or a shipped one for a bare name without a file."""
     name = path.removesuffix(".mc")
     own = target.program is Program
     shipped = example_files() if own else {each.stem: each for folder in target.folders for each in folder.glob("*.mc")}
     if os.path.basename(path) != path or os.path.exists(path):
-        return Path(path)
+        return Path(path), path
     if name not in shipped:
         require_there(path, shipped, own=own)
-    return (example(path) if own else None) or shipped[name]
+    file = example_file(path) if own else None
+    return (shipped[name], str(shipped[name])) if file is None else (EXAMPLES / file, f"examples/{file}")
 
 
 def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) -> None:

@@ -14,7 +14,7 @@ from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.method import Method
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
-from tessellation.picture.models import CHECKER, checker, read_texels
+from tessellation.picture.models import CHECKER, checker, read_texels, shipped_model
 from tessellation.plan.mapping import MAX_SAMPLES
 from tessellation.sampling import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
@@ -259,7 +259,8 @@ def _key(placed: Placed) -> tuple[str, bool]:
 
 def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | PatchFile:
     if not placed.patches:
-        return read_model(str(MESHES.get(placed.source) or _beside(described, placed.source)))
+        shipped = MESHES.get(placed.source)
+        return read_model(str(_beside(described, placed.source))) if shipped is None else shipped_model(shipped)
     file = load(placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source)))
     if how.note is not None:
         for note in file.notes:

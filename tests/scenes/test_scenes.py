@@ -29,6 +29,7 @@ trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 README = Path(__file__).parents[2] / "tessellation" / "scenes" / "README.md"
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], float)
 CORNERS = np.array([[0, 1, 2], [0, 2, 3]])
+from tessellation.picture.models import read_model, shipped_model
 
 
 def body(points: np.ndarray = SQUARE, corners: np.ndarray = CORNERS, **rest) -> Body:
@@ -62,6 +63,14 @@ def test_every_mesh_that_ships_is_whole(name: str) -> None:
     counts = {"airplane": 2452, "ant": 912, "bunny": 3674, "floor": 2, "nut": 1046}
     assert len(mesh.faces) == counts[name]
     assert np.isfinite(mesh.vertices).all()
+
+
+@pytest.mark.parametrize("name", sorted(MESHES))
+def test_a_mesh_that_ships_is_the_same_without_trimesh(name: str) -> None:
+    found, expected = shipped_model(MESHES[name]), read_model(str(MESHES[name]))
+    for what in ("points", "normals", "corners"):
+        assert np.array_equal(getattr(found, what), getattr(expected, what))
+        assert getattr(found, what).dtype == getattr(expected, what).dtype
 
 
 def test_a_placed_body_stands_on_its_foot_at_its_size() -> None:
