@@ -11,10 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import TypeVar, overload
 
+import microcode
 from microcode import kept
 from microcode.places import EXAMPLES, example_file
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.course import EXERCISES, TOUR, source_of
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.node.named_ranges import find_range
@@ -37,8 +39,6 @@ def example_files() -> dict[str, Path]:
 
 def shipped_files() -> dict[str, Path]:
     """Return the files of examples, of the stubs of exercises, and of the tour, by name."""
-    from pixelflow.course import EXERCISES, TOUR, source_of  # few runs need them
-
     return {**example_files(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
 
 
@@ -111,10 +111,8 @@ def _assembled(
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
         return kept.assemble_file(*_file_or_shipped(path, target), target, values)
-    from microcode import assemble  # not needed for a program that is kept
-
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
-    return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
+    return microcode.assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
 def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> tuple[Path, str]:

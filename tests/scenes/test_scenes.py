@@ -10,6 +10,7 @@ from pixelflow.simd.drawing import Blend, State, covered, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
 from tessellation.picture import View
+from tessellation.picture.models import read_model, shipped_model
 from tessellation.scenes import (
     MESHES,
     SCENES,
@@ -29,7 +30,6 @@ trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 README = Path(__file__).parents[2] / "tessellation" / "scenes" / "README.md"
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]], float)
 CORNERS = np.array([[0, 1, 2], [0, 2, 3]])
-from tessellation.picture.models import read_model, shipped_model
 
 
 def body(points: np.ndarray = SQUARE, corners: np.ndarray = CORNERS, **rest) -> Body:
