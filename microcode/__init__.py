@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from microcode.assembler import Builder, assemble
+    from microcode.assembler import Builder
+    from microcode.assembly import assemble
     from microcode.checks import Finding, check
     from microcode.disassembler import disassemble
     from microcode.draft import PerRound
@@ -45,7 +46,8 @@ __all__ = [
 _LATER = {
     name: file
     for file, names in {
-        "microcode.assembler": ("Builder", "assemble"),
+        "microcode.assembler": ("Builder",),
+        "microcode.assembly": ("assemble",),
         "microcode.checks": ("Finding", "check"),
         "microcode.disassembler": ("disassemble",),
         "microcode.draft": ("PerRound",),

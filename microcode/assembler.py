@@ -4,51 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 from microcode.draft import Draft
 from microcode.expander import expand, expand_file, expand_text
-from microcode.kept import Included, assemble_file
-from microcode.language import Source, Value, source_of
+from microcode.kept import Included
+from microcode.language import Source, Value
 from microcode.linker import link
-from microcode.places import EXAMPLES, example_file
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
-from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
-# Assembles `.mc` text into a program.
-
-
 Code = TypeVar("Code", bound=AssembledProgram)
-
-
-@overload
-def assemble(source: str | Path | Source, /, **parameters: int | float) -> PixelFlowProgram: ...
-@overload
-def assemble(source: str | Path | Source, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
-def assemble(
-    source: str | Path | Source, target: ProgramTarget[AssembledProgram] = PIXELFLOW, /, **parameters: int | float
-) -> AssembledProgram:
-    """Assemble a file (a path, or text that is a name ending in ``.mc``), a text or what was read; return the program.
-
-    The bare name of an example that is shipped, ``mandelbrot.mc``, means that where no such file is here.
-
-    ``parameters`` give each ``param`` of the file a number by its name: ``assemble("mandelbrot.mc", LIMIT=4)``.
-    ``target`` is the machine that the program is for. Raises InputError with every fault that was found.
-    """
-    must_be(source, (str, Path, Source), "the text of a program, or the path of its file")
-    must_be(target, ProgramTarget, "a ProgramTarget", 'parameters have names: assemble("mandelbrot.mc", LIMIT=4)')
-    for name, value in parameters.items():
-        must_be(value, (int, float), f"a number for param {name}")
-    if isinstance(source, Path) or (isinstance(source, str) and source.endswith(".mc") and "\n" not in source):
-        shipped = None if Path(source).exists() else example_file(str(source))
-        if shipped is not None:
-            return assemble_file(EXAMPLES / shipped, f"examples/{shipped}", target, parameters)
-        return assemble_file(Path(source), str(source), target, parameters)
-    found = source if isinstance(source, Source) else source_of(source)
-    return assembled(found, target, parameters)[0]
 
 
 def assembled(
@@ -64,8 +33,7 @@ def assembled(
         return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name), []
     draft = Draft(name, target)
     expand(draft, found, parameters)
-    known = {each: Included.of(*each) for each in draft.includes if each[1] is not None and each[2] is not None}
-    return link(draft, target.program), list(known.values())
+    return link(draft, target.program), draft.included_files
 
 
 # The builder: a program written in Python.

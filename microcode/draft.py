@@ -15,6 +15,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
+from microcode.kept import Included
 from microcode.language import (
     LANE_BYTES,
     DataKind,
@@ -583,8 +584,8 @@ class Draft:
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple[object, ...], Scope] = {}
         """Names of the files that were included already, by path and parameters."""
-        self.includes: list[tuple[str, Path | None, Path | None]] = []
-        """Every include: its words, and the paths of the including file and of the one that it led to."""
+        self.includes: dict[tuple[str, Path | None, Path], None] = {}
+        """Every include once: its words, and the paths of the including file and of the one that it led to."""
         self._section = self.streams[target.streams[0]]
         self._scope = self.globals
         self._line: Line | None = None
@@ -593,6 +594,11 @@ class Draft:
         """For each object that is a line: it, which keeps it, and its number in ``lines``."""
         self._named: dict[tuple[object, ...], Instruction] = {}
         """Instructions whose operands are numbered in this program, by how they were written."""
+
+    @property
+    def included_files(self) -> list[Included]:
+        """The files that were included, as they are now."""
+        return [Included.of(*each) for each in self.includes]
 
     # --- instructions --------------------------------------------------------------------------------------------
 

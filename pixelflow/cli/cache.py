@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pixelflow.cli.arguments import Parser
 from pixelflow.cli.screen import Screen
-from pixelflow.simd.report import Column, Part, Report, Table, counted, number
+from pixelflow.simd.report import Column, Part, Report, Table, counted, fixed, number
 from pixelflow.simd.store import MOST_BYTES, MOST_FILES, StoredFile, store
 
 EXAMPLES = ("pixelflow cache", "pixelflow cache --clear")
@@ -60,4 +60,4 @@ def _parts(files: list[StoredFile]) -> Iterator[Part]:
 
 
 def _megabytes(size: int) -> str:
-    return f"{size / (1 << 20):,.1f} MiB"
+    return f"{fixed(1)(size / (1 << 20))} MiB"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar, overload
 
 import microcode
-from microcode import kept
+from microcode.assembly import assemble_file as assemble_kept
 from microcode.places import EXAMPLES, example_file
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
@@ -110,7 +110,7 @@ def _assembled(
 ) -> AssembledProgram:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return kept.assemble_file(*_file_or_shipped(path, target), target, values)
+        return assemble_kept(*_file_or_shipped(path, target), target, values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
     return microcode.assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 

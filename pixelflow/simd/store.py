@@ -19,11 +19,11 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pixelflow.simd.files import sources_of
 
@@ -44,8 +44,8 @@ MOST_FILES = 4_000
 _LOOK = 64
 """Files that a process adds between two looks at the limits: by so many they may be passed."""
 
-CODE, PROGRAM, ANALYSIS, MESH = "code", "program", "analysis", "mesh"
-"""Kinds: native code; assembled programs; facts about programs, such as costs; tessellated models."""
+CODE, PROGRAM = "code", "program"
+"""Kinds: native code; assembled programs."""
 
 
 def folder() -> Path:
@@ -115,27 +115,20 @@ class Store:
         except OSError:
             return
 
-    def get_object(self, kind: str, key: str) -> Any:
-        """Return the object kept under a key, None where there is none."""
+    def get_object(self, kind: str, key: str, of: type[_Made]) -> _Made | None:
+        """Return the object of a class kept under a key, None where there is none."""
         content = self.get(kind, key)
         if content is None:
             return None
         try:
-            return pickle.loads(content)
+            made = pickle.loads(content)
         except Exception:  # its class is another one now: a defect of the key, and no reason to end a command
             return None
+        return made if isinstance(made, of) else None
 
     def put_object(self, kind: str, key: str, made: object) -> None:
         """Keep an object under a key."""
         self.put(kind, key, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
-
-    def kept(self, kind: str, key: str, make: Callable[[], _Made]) -> _Made:
-        """Return the object kept under a key, or one that is made now and kept; it is not None."""
-        found: _Made | None = self.get_object(kind, key)
-        if found is None:
-            found = make()
-            self.put_object(kind, key, found)
-        return found
 
     def files(self) -> Iterator[StoredFile]:
         """Yield the files, in any order; none of a folder that others may write to."""

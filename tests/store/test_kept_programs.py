@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble, assembler
-from microcode.kept import assemble_file
+from microcode.assembly import assemble_file
 from microcode.places import EXAMPLES, LIBRARY
+from pixelflow.config import THESIS, NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.store import PROGRAM, store
+from tessellation import load, tessellate
+from tessellation.microprogram import passes
+from tessellation.microprogram.method import Method
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +147,7 @@ def test_it_is_found_without_the_assembler(folder: Path) -> None:
     import sys
 
     text = (
-        "import sys; from microcode.kept import assemble_file; from microcode.places import EXAMPLES\n"
+        "import sys; from microcode.assembly import assemble_file; from microcode.places import EXAMPLES\n"
         "from pixelflow.isa.program import PIXELFLOW\n"
         "print(assemble_file(EXAMPLES / 'mandelbrot.mc', 'mandelbrot', PIXELFLOW, {}).sha256,\n"
         "      'microcode.assembler' in sys.modules)"
@@ -151,3 +155,20 @@ def test_it_is_found_without_the_assembler(folder: Path) -> None:
     found = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout for _ in range(2)]
     expected = assemble_file(EXAMPLES / "mandelbrot.mc", "mandelbrot", PIXELFLOW, {}).sha256
     assert [each.split() for each in found] == [[expected, "True"], [expected, "False"]]
+
+
+def test_a_pass_of_a_tessellation_is_the_same_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first pass of a session is kept, under all that it depends on; another net or machine is another one."""
+    patches = load("teapot").patches[:3]
+
+    def programs(which: int, config: NodeConfig = THESIS, method: Method | None = None) -> list[Program]:
+        found = tessellate(patches[:which], 4, config=config, method=method, engine="rows")
+        return [run.program for run in found.runs]
+
+    ways = ((2, THESIS, None), (3, THESIS, None), (2, load_config(None, ["sdram.trp_cycles=4"]), None),
+            (2, THESIS, Method(control_points="lee")))  # fmt: skip
+    first = [programs(*way) for way in ways]
+    assert files() == len(ways)
+    monkeypatch.setattr(passes, "_pass_builder", lambda *work: pytest.fail("made again"))
+    again = [programs(*way) for way in ways]
+    assert all(same(a, b) for some, others in zip(first, again, strict=True) for a, b in zip(some, others, strict=True))
