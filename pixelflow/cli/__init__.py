@@ -1,7 +1,7 @@
-"""The command line: the composition root, the only place that may import all four packages.
+"""The command line: the composition root, the only room that may import every package.
 
 Each command is a file with ``add_arguments(parser)`` and ``run(args, screen) -> Report``; the registry names them, and
-`main` imports the one that was asked for.
+`main` imports the requested one.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Rules of the model that are neither an instruction nor a configuration value, and what is not modelled.
 #
-# ``pixelflow about --model`` lists these beside the declarations and the configuration, so that a reader finds every
+# ``pixelflow about --model`` lists these with the declarations and the configuration, so that a reader finds every
 # guess in one place.
 
 
@@ -82,14 +82,14 @@ RULES = (
         "the thesis says that semaphores synchronize the streams, not how",
     ),
     ModelRule(
-        "the TIGC gives all modules the same transfer and goes on when the last is done; meanwhile PEs must leave "
+        "the TIGC gives all modules the same transfer and continues when the last is done; meanwhile PEs must leave "
         "local ports and marks alone",
         Standing.INVENTED,
         "thesis 2.2.7 serves all EMCs of a module together; the rest is not printed",
     ),
     ModelRule("instruction words of 32 bits with an opcode of 8 bits", Standing.INVENTED, "no encoding is published"),
     ModelRule(
-        "where igc.supply is a rate: words come in the order of execution, over a path of its own to each IGC, or one "
+        "where igc.supply is a rate: words come in the order of execution, over a separate path to each IGC, or one "
         "for both (igc.shared_supply), on which they take turns, word by word, where both have room; as early as the "
         "FIFO has room, or without igc.prefetch when the instruction is the next one; a routine, or a loop outside of "
         "routines, is sent as a whole when it comes first and stays in the memory of the IGC until those used later "
@@ -128,12 +128,12 @@ RULES = (
     ModelRule(
         "bytes for GP memory go round by round from the EMCs of a module, some rounds buffered in its TASICs, to the "
         "GNI, which takes one module at a time, buffers some parcels for each GP (gni.*) and passes on whole parcels; "
-        "they are stored in the order in which they travel, for each module from an address of its own on",
+        "they are stored in the order in which they travel, for each module from a separate start address",
         Standing.INVENTED,
         "bandwidths: thesis 3.8, 4.1.4; the rest is not printed",
     ),
     ModelRule(
-        "each GP has a memory path of its own, in both directions at once; a load takes some blocks of 32 bytes at a "
+        "each GP has a separate memory path, in both directions at once; a load takes some blocks of 32 bytes at a "
         "time (gni.part_blocks) and can go to several modules together",
         Standing.INVENTED,
         "thesis 3.8 prints 200 MB/s for GP memory and two GPs",
@@ -202,7 +202,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
-    """Return the version, or the subject that was asked for."""
+    """Return the version, or the requested subject."""
     subjects = [f"--{name}" for name in _SUBJECTS if getattr(args, name)] + args.codes[:1]
     if len(subjects) > 1:
         raise UsageError(subjects[-1], f"{subjects[0]} is another subject", "ask for one of the two")
@@ -309,7 +309,7 @@ def _caveats(chosen: Sequence[Caveat], *, whole: bool) -> Report:
 
 def _model(config: NodeConfig) -> Iterator[Part]:
     yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
-    yield "Assumed values and instruction costs are a list of their own: pixelflow about --assumptions"
+    yield "Assumed values and instruction costs are listed separately: pixelflow about --assumptions"
     yield from _by_standing(list(_model_rules(config)))
     yield from ("", Heading("not modelled"))
     yield from (f"  - {text}" for text in NOT_MODELLED)

@@ -2,7 +2,7 @@
 
 SCENE is a scene file (.toml) with frames, or the name of one that ships here. Patches with a tolerance stay in texture
 memory and are sampled for each frame's camera. The node tessellates the next frame before it scan converts this one,
-and the results return to the GPs beside that; every frame is compared with the same triangles in 64-bit integers.
+and the results return to the GPs meanwhile; every frame is compared with the same triangles in 64-bit integers.
 Textures, cutouts, sorted glass and four samples are drawn where no patches have a tolerance.
 """
 
@@ -22,7 +22,7 @@ from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Method
-from tessellation.microprogram.method import SCHEDULES, schedule_named
+from tessellation.microprogram.method import SCHEDULES
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
 from tessellation.rendering.pictures import refused_in_animations
 from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene, samples_by_view
@@ -40,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scene", metavar="SCENE", help=f"scene with frames: a file (.toml), or one of {', '.join(SCENES)}")
     add("-o", "--output", metavar="FILE", required=True, help="animated picture to write: .png or .gif (needs pillow)")
-    add("--frames", type=frame_numbers, metavar="N,...", help="frames from 0 on: 0,10,20 or 0-59 (default: all)")
+    add("--frames", type=frame_numbers, metavar="N,...", help="frames, counted from 0: 0,10,20 or 0-59 (default: all)")
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
-    add("--schedule", type=schedule_named, choices=SCHEDULES, default=None,
+    add("--schedule", choices=SCHEDULES, default=None,
         help="order of work of passes for each frame, as of tessellate (default: the thesis's)")  # fmt: skip
     add("--results", choices=RETURNS, default=None,
-        help="way of the results to the GPs: beside the scan conversion of the frame before (default), after a frame's "
+        help="how results reach the GPs: during the scan conversion of the frame before (default), after a frame's "
         "last pass, or read at once for no cycles")  # fmt: skip
     add("--milliseconds", type=_milliseconds, default=40, metavar="MS",
         help="how long the written file shows a frame, 1 to 60000 (default: 40)")  # fmt: skip
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _refuse_idle(args: argparse.Namespace) -> None:
-    """Raise UsageError for options of passes for each frame, of which the scene has none."""
+    """Raise UsageError for options of per-frame passes where the scene needs no such pass."""
     for option, value in (("--schedule", args.schedule), ("--results", args.results)):
         if value is not None:
             raise UsageError(f"{option} {value}", f"nothing of {args.scene[:60]} is tessellated anew for each frame",
@@ -91,7 +91,7 @@ def _refuse_idle(args: argparse.Namespace) -> None:
 
 
 def _chosen(args: argparse.Namespace) -> Sequence[int]:
-    """Return the frames that are wanted; raises UsageError for those that the scene does not have."""
+    """Return the chosen frames; raises UsageError for those that the scene does not have."""
     there = frames_of(args.scene)
     if there == 1:
         raise UsageError(args.scene[:60], "the scene has one frame", "give it frames and [[camera.at]]")

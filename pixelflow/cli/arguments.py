@@ -121,7 +121,7 @@ def _near_option(name: str, options: Sequence[str]) -> str | None:
 def add_common_options(parser: argparse.ArgumentParser, *, report: bool = True) -> None:
     """Add the options that every command takes; absent ones leave the namespace as it was.
 
-    Without ``report`` those that say its form are not offered: a command that makes none refuses them with its reason.
+    Without ``report`` the options for its form are omitted: a command without a report refuses them with a reason.
     """
     form = None if report else argparse.SUPPRESS
     group = parser.add_argument_group("common options")
@@ -192,7 +192,7 @@ def parsed(parse: Callable[[str], _Value], text: str) -> _Value:
 
 def count_or_zero(text: str) -> int:
     """Parse a whole number starting at 0 for argparse; underscores between digits are allowed."""
-    return parsed(partial(whole_number, least=0, wanted="a whole number from 0 on"), text)
+    return parsed(partial(whole_number, least=0, wanted="a whole number, 0 or more"), text)
 
 
 def screen_width(text: str) -> int:

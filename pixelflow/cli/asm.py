@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
-    """Assemble; write what was asked for."""
+    """Assemble; write the requested files."""
     refuse_object(args.program)
     target = args.output or _default_output(args, json=screen.json)
     outputs = [path for path in (target, args.listing, args.symbols) if path is not None]

@@ -27,7 +27,7 @@ def picture_size(text: str) -> tuple[int, int]:
 
 
 def picture_sizes(text: str) -> tuple[tuple[int, int], ...]:
-    """Return sizes that stand with commas, each once, at most 16; for argparse."""
+    """Return the sizes of a comma-separated list, each once, at most 16; for argparse."""
     found = tuple(dict.fromkeys(picture_size(each) for each in text.split(",")))
     if len(found) > _MOST_SIZES:
         raise argparse.ArgumentTypeError(f"expected at most {_MOST_SIZES} sizes, found {len(found)}")
@@ -41,12 +41,12 @@ _NUMBERS: Mapping[str, tuple[float, float]] = {**CAMERA_RANGES, "near": NEAR_RAN
 
 CAMERA_TEXT = (
     "azimuth, elevation, field_of_view in degrees, and zoom (default: "
-    "azimuth=-62,elevation=24,field_of_view=28,zoom=1); it moves back until all is in the picture, or stands at "
+    "azimuth=-62,elevation=24,field_of_view=28,zoom=1); it moves back until all is in the picture, or is placed at "
     "eye=X/Y/Z, looks at look_at=X/Y/Z, and nearer than near=N all is cut away"
 )
 
 
-def view_told(words: Mapping[str, float | tuple[float, float, float]], width: int, height: int) -> View:
+def view_from(words: Mapping[str, float | tuple[float, float, float]], width: int, height: int) -> View:
     """Return the view that words of `camera_words` say, of a picture of this many pixels."""
     told = {"width": width, "height": height, **words}
     return View(**told)  # type: ignore[arg-type]  # each word is of its field's kind
@@ -100,12 +100,12 @@ def add_view_options(parser: argparse.ArgumentParser) -> None:
     """Add the tolerance, which numbers of samples there may be, and whether patches have a back that is seen."""
     add = parser.add_argument
     add("--tolerance", type=_tolerance, metavar="PX",
-        help="instead of --samples: for each patch the fewest that keep its triangles within so many pixels of the "
+        help="instead of --samples: for each patch the fewest that keep its triangles within this many pixels of the "
         "surface; patches outside the picture are dropped")  # fmt: skip
     add("--counts", choices=tuple(COUNTS), default=None,
         help="with --tolerance: any number of samples from 2 to 16 (default), or powers of two alone")  # fmt: skip
     add("--one-sided", action="store_true",
-        help="with --tolerance: drop patches that face away; for surfaces whose inside nobody sees")  # fmt: skip
+        help="with --tolerance: drop patches that face away; for surfaces whose inside is never visible")  # fmt: skip
 
 
 def add_camera_options(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +116,7 @@ def add_camera_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_view_options(args: argparse.Namespace) -> None:
-    """Raise UsageError for a tolerance beside samples, and for options that have no effect without one."""
+    """Raise UsageError for a tolerance given together with samples, and for options that have no effect without one."""
     if args.tolerance is None:
         for option, told in (("--counts", args.counts), ("--one-sided", args.one_sided or None)):
             if told is not None:
@@ -126,13 +126,13 @@ def check_view_options(args: argparse.Namespace) -> None:
 
 
 def view_of(args: argparse.Namespace) -> View:
-    """Return the camera of ``args``; raises UsageError where nobody looks through it."""
+    """Return the camera of ``args``; raises UsageError where nothing uses it."""
     if args.tolerance is None:
         for option, told in (("--camera", args.camera), ("--size", args.size)):
             if told is not None:
                 raise UsageError(option, "without a tolerance nothing depends on the view", "add --tolerance")
     width, height = args.size or SIZE
-    return view_told(args.camera or {}, width, height)
+    return view_from(args.camera or {}, width, height)
 
 
 def sampling_of(args: argparse.Namespace) -> Sampling | None:

@@ -21,9 +21,9 @@ from pixelflow.cli.machine_values import (
     ALL,
     add_drawing_options,
     add_sides_option,
+    chosen_options,
     examples_for,
     sides_of,
-    told_sides,
     ways_by_size,
 )
 from pixelflow.cli.picture_files import check_figure, check_picture, write_picture
@@ -83,7 +83,7 @@ def _topics(machines: Mapping[str, MachineDrawing]) -> dict[str, str]:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Draw on all, report; fails where a pixel differs."""
     effective = configuration(args, screen)
-    words = told_sides(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
+    words = chosen_options(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
     _check_outputs(args)
     with Progress(screen, counts=False) as progress:
         if args.sizes:
@@ -118,9 +118,9 @@ def _compare(
     words: Mapping[str, Told],
     progress: Progress,
 ) -> tuple[Comparison, dict[str, Beside | None]]:
-    """Return the pictures of all machines, and the topics that take more drawing, by their names in JSON.
+    """Return the pictures of all machines, and the topics that need further drawing, by their names in JSON.
 
-    A text has those that are asked for, JSON, pages and a figure have all.
+    A text has the requested topics; JSON, pages and a figure have all.
     """
     machines = sides_of(args, words, effective.config, progress.tell)
     source = scene_source(args, screen, effective, progress, require=machines.require)

@@ -27,7 +27,7 @@ EXAMPLES = ("pixelflow completion bash",)
 
 _SHELLS = ("bash", "zsh", "fish")
 _Completion = str | dict[str, str]
-"""What shtab is told of a shell's completion."""
+"""A completion as shtab takes it: one text, or one for each shell."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,7 @@ def _names_and_files(dest: str, names: tuple[str, ...], files: Mapping[str, _Com
 
 
 def _bash_functions() -> str:
-    """Return the functions that name what ships here, beside files."""
+    """Return shell functions that complete shipped names as well as files."""
     return "\n".join(
         f'_pixelflow_names_of_{dest}() {{\n  compgen -W "{" ".join(names)}" -- "$1"\n  _shtab_compgen_files "$1"\n}}'
         for dest, names in _shipped().items()

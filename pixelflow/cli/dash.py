@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _NAMES = {"\x1b[C": "right", "\x1b[D": "left", "\x1bOC": "right", "\x1bOD": "left"}
 _MOST = 16
-"""Bytes that are looked at together: an arrow is three."""
+"""Bytes read at once: an arrow key sends three."""
 
 
 class Keys:
@@ -67,7 +67,7 @@ class Keys:
         try:
             descriptor = sys.stdin.fileno()
             self._before = termios.tcgetattr(descriptor)
-            tty.setcbreak(descriptor)  # Ctrl-C goes on to interrupt
+            tty.setcbreak(descriptor)  # Ctrl-C still interrupts
             self._descriptor = descriptor
         except (OSError, ValueError, AttributeError, termios.error):
             self._descriptor = None
@@ -101,7 +101,7 @@ _FRAME_SECONDS = 0.1
 
 
 class Pace:
-    """How far a run that plays has come: so many cycles a second, faster, slower, or halted by keys."""
+    """Position of a playing run: it advances at a number of cycles a second, which keys change or halt."""
 
     def __init__(self, speed: int) -> None:
         self.speed = speed
@@ -250,7 +250,7 @@ def _play(
 def _shown(
     args: argparse.Namespace, screen: Screen, drawing: FrameDrawing, cycle: int, values: Callable[[], dict[str, Json]]
 ) -> Report | int:
-    """Show a frame as it was asked for: a picture, an object, or lines."""
+    """Show a frame as a picture, an object, or lines."""
     if args.at is not None and args.at > cycle:
         screen.note(f"note: the run ends at cycle {number(cycle)}")
     if args.svg is not None:
@@ -274,7 +274,7 @@ class _Frame:
     svg: str
 
     def html(self) -> str:
-        """Return the picture without what only a file of its own needs."""
+        """Return the picture without what only a standalone file needs."""
         bare = re.sub(r"<!--.*?-->|\s*xmlns=\"[^\"]*\"", "", self.svg, flags=re.DOTALL)
         return f"<figure>{bare.strip()}</figure>"
 
@@ -322,7 +322,7 @@ class Player:
 
     @property
     def ended(self) -> bool:
-        """True if the run has come to its end."""
+        """True if the run has ended."""
         return self._replay.ended
 
     def at(self, cycle: int, status: str = _STOPPED) -> DashboardState:
@@ -346,7 +346,7 @@ class Player:
 
 
 def _preset_of(saved: SavedRun) -> str:
-    """Return the name of the preset that a saved configuration is, or that it is none of them."""
+    """Return the name of the preset that a saved configuration equals, ``own`` where it equals none."""
     return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
 
 
@@ -363,7 +363,7 @@ def _svg(screen: Screen, drawing: FrameDrawing, height: int) -> str:
     console.print(picture if screen.color else _Colorless(picture))
     # A fixed identity: the same frame gives the same bytes.
     text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
-    # Whatever the reader's system has: a picture asks nobody else for a font.
+    # The reader's own fonts: a picture fetches none from elsewhere.
     return re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
 
 

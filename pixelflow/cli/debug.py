@@ -1,4 +1,8 @@
-"""Words after commands that say where and when a run is to stop: a subject, a condition, a choice of PEs."""
+"""Look into a run: step and go back, stop at places, cycles and changes, show code and PE state.
+
+Commands come from the keyboard, from a file (--cmd) or from standard input. `help` lists them. A script ends with the
+exit code of what stopped the program, 0 where nothing did; a command that fails ends it with 3.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +38,11 @@ from pixelflow.debugger import (
     find_code,
     views,
 )
-from pixelflow.debugger.expressions import FLAGS, REGISTERS, bytes_named
+from pixelflow.debugger.expressions import FLAGS, bytes_named
 from pixelflow.debugger.session import Stop, Subject
 from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.node.pe_map import MAP_FLAGS
+from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS
 from pixelflow.node.pe_report import (
     RangeView,
     enables_table,
@@ -79,6 +83,9 @@ from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
 
+# Words after commands that say where and when a run is to stop: a subject, a condition, a choice of PEs.
+
+
 _SEMAPHORES = range(16)
 _LIST = re.compile(r"\d|\*|all\b")
 """How a choice of PEs begins."""
@@ -103,7 +110,7 @@ def subject_of(session: DebugSession, words: list[str], *, anywhere: bool) -> Su
         case ["routine", place] | [place]:
             _refuse_stages_and_ranges(session, place)
             return find_code(session.program, place)
-    refuse(f"{' '.join(words)!r} is no place", "see: help")
+    refuse(f"{' '.join(words)!r} is not a place", "see: help")
 
 
 def _refuse_stages_and_ranges(session: DebugSession, place: str) -> None:
@@ -138,7 +145,7 @@ def take_condition(session: DebugSession, words: list[str]) -> StopCondition | N
         refuse("if what?", "a condition, as in: break if R == 5 && E")
     expression = PeExpression.read(" ".join(written), session.program)
     condition = StopCondition(expression, None if lanes is None else tuple(lanes))
-    condition.holds(session.node, session.replay.position)  # tells now what it would tell later
+    condition.holds(session.node, session.replay.position)  # raises now what it would raise later
     return condition
 
 
@@ -161,7 +168,7 @@ _FEW_LANES = 8
 _VIEW = re.compile(r"[A-Za-z_]\w*(:\w*)?|[A-Za-z_]\w*\[\w*\]|\d+(-\d*)?")
 """A word that may be a range in a form, a byte of one, or addresses."""
 _OF_PES = (*REGISTERS, *FLAGS, *MAP_FLAGS, "pe", "cycle")
-"""Names in expressions that are no memory."""
+"""Names in expressions that do not mean memory."""
 
 
 class Debugger(Dialogue[DebugSession]):
@@ -188,7 +195,7 @@ class Debugger(Dialogue[DebugSession]):
     # --- movement ------------------------------------------------------------------------------------------------
 
     def moved(self, move: Callable[[], SessionOutcome], *then: View) -> None:
-        """Move, and show why the run is where it is now, and what that has changed where this is wanted."""
+        """Move, and show why the run stopped, and with `verbose` what has changed."""
         if self._verbose:
             then = (*then, partial(views.changes, before=StatePicture.of(self.session.node)))
         super().moved(move, *then)
@@ -204,7 +211,7 @@ class Debugger(Dialogue[DebugSession]):
         stream = self._stream(words)
         if words and not words[-1].isdigit():
             hint = "a stop: break PLACE, or b PLACE"
-            raise InputError(Fault(f"{words[-1]!r} is no number of instructions", hint=hint))
+            raise InputError(Fault(f"{words[-1]!r} is not a number of instructions", hint=hint))
         count = few_times(words)
         self.moved(lambda: self.session.back(count, stream))
 
@@ -231,7 +238,7 @@ class Debugger(Dialogue[DebugSession]):
         lanes = self._lanes(words)
         text = one_word(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
         if text in _OF_PES:
-            refuse(f"{text} is no memory", f"for a value: break if {text} == 1")
+            refuse(f"{text} is not memory", f"for a value: break if {text} == 1")
         found, _ = self._bytes(text)
         subject = Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes))
         self.announce(self.session.add(subject, 1, condition))
@@ -373,7 +380,7 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("pe", "pe", "LIST|first", "PEs to show where no others are named", Debugger.choose),
     DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
     DebugCommand("info", "i", "[run|streams|stops|pokes]", "where the run is; cycles; stops", Debugger.info),
-    DebugCommand("poke", "k", "TARGET = EXPR [pe LIST]", "change what PEs hold, from here on", Debugger.poke),
+    DebugCommand("poke", "k", "TARGET = EXPR [pe LIST]", "change what PEs hold, starting here", Debugger.poke),
     DebugCommand("unpoke", "uk", "NUMBER|all", "take a change back", Debugger.unpoke),
     DebugCommand("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
     DebugCommand("help", "h", "[COMMAND]", "this list; of one command its other names", Debugger.help),
@@ -396,11 +403,7 @@ BYTES   NAME, NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
 
 
-# Look into a run: step and go back, stop at places, cycles and changes, show code and PE state.
-#
-# Commands come from the keyboard, from a file (--cmd) or from standard input. `help` lists them. A script ends with the
-# exit code of what has stopped the program where the script leaves it, 0 elsewhere; a command that cannot be carried
-# out ends it with 3.
+# The command `pixelflow debug`.
 
 
 EXAMPLES = (
@@ -410,7 +413,7 @@ EXAMPLES = (
 
 _PROMPT = "(pixelflow) "
 _OF_NODES = ("engine", "max_cycles", "memory", "config", "preset")
-"""What a PixelFlow node alone can be told."""
+"""Options that only a PixelFlow node takes."""
 _FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 
 
@@ -431,7 +434,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> int:
     """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
     if screen.json:
-        raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
+        raise UsageError("--json", "a conversation is not a JSON object", "pixelflow run --json reports a run")
     if args.record is not None:
         _check_record(args)
     script = _script(args)
@@ -474,7 +477,7 @@ def _recorded(args: argparse.Namespace, replay: Replay, saved: SavedRun | None) 
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> SomeDialogue:
-    """Return the dialogue with a run on the machine that was named; raises InputError where it has none."""
+    """Return the dialogue with a run on the machine that was named; raises InputError where it has no debugger."""
     machine = machine_named(args.machine)
     if not machine.debug:
         raise UsageError("debug", f"runs of {machine.title} cannot be looked into", "pixelflow run --trace shows them")

@@ -1,4 +1,4 @@
-"""What differs between two runs: statistics, saved runs, or PE state.
+"""Compare two runs: statistics, saved runs, or PE state.
 
 Statistics and other JSON reports are compared key by key. Saved runs (--record) are executed again side by side, to
 the first cycle in which their PEs or texture memories differ; the programs, configurations and engines may differ too.
@@ -64,7 +64,7 @@ class SavedState:
 
 
 class _StateFile(TypedDict):
-    """What ``run --output F.json`` writes, but for its schema."""
+    """Content of a file of ``run --output F.json``, without its schema."""
 
     header: dict[str, Json]
     lanes: list[int]
@@ -131,7 +131,7 @@ def _checked(path: str, state: SavedState) -> SavedState:
         faults.append(Fault(f"expected bytes of {number(pes)} PEs", Place(f"{path}[memory]")))
     known = (*REGISTERS, *FLAGS)
     for name in sorted(state.per_pe.keys() ^ set(known)):
-        message = "is missing" if name in known else "is no register or flag"
+        message = "is missing" if name in known else "is not a register or flag"
         faults.append(Fault(message, Place(f"{path}[{name}]"), f"known: {', '.join(known)}"))
     for name in (name for name in known if name in state.per_pe):
         values, flag = state.per_pe[name], name in FLAGS
@@ -209,7 +209,7 @@ def _kind(file: SavedRun | SavedState | Values) -> str:
 
 
 def _report(kind: str, parts: Sequence[Part], equal: str = "no difference", **data: Json) -> Report:
-    """Return a comparison that found ``parts``; ``equal`` is said where there are none."""
+    """Return a comparison with the differences ``parts``; without any, its text is ``equal``."""
     data = {"kind": kind, "equal": not parts, **data}
     same = () if parts else (equal,)
     return Report(parts=same, results=parts, schema="pixelflow.diff/1", data=data, failure="" if parts else None)

@@ -10,9 +10,9 @@ from pixelflow.simd.errors import Fault, InputError, Place, install_command
 
 
 def engine_of(args: argparse.Namespace, screen: Screen) -> str:
-    """Return the name of the lane engine of ``--engine``; a note says where ``auto`` cannot take the fastest.
+    """Return the name of the lane engine of ``--engine``; a note says if ``auto`` cannot take the fastest.
 
-    Raises InputError for an engine that was asked for by name and does not work here: nothing takes its place.
+    Raises InputError for an engine given by name that does not work here: no other replaces it.
     """
     choice = choose(args.engine)
     if choice.why is not None:

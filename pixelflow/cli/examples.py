@@ -77,14 +77,14 @@ def _list() -> Report:
 
 
 def _title(path: Path) -> str:
-    """Return what the first sentence of an example says that it is."""
+    """Return the first sentence of an example."""
     text = re.match(r"(?:;.*\n)+", path.read_text(encoding="utf-8"))
     words = " ".join(line.lstrip("; ") for line in text[0].splitlines()) if text else ""
     return re.split(r"(?<=[a-z])\. |\s{2,}|\.$", words)[0].rstrip(". ")
 
 
 def _path(name: str) -> Path:
-    """Return the file of an example, an exercise's stub or the tour; raises InputError where there is none such."""
+    """Return the file of an example, an exercise's stub or the tour; raises InputError for an unknown name."""
     known = shipped_files()
     path = known.get(name.removesuffix(".mc").removesuffix(".ipynb"))
     if path is None:

@@ -73,7 +73,7 @@ def _grade(path: str, name: str | None, engine: str) -> Grade:
 
 
 def _solution(path: str) -> str:
-    """Return the file that a word means; raises InputError where there is none."""
+    """Return the file of a word; raises InputError for a missing one."""
     if os.path.isdir(path):
         raise InputError(Fault("is a folder", Place(path), f"its files: pixelflow grade {os.path.join(path, '*.mc')}"))
     if os.path.exists(path) or path == STANDARD_STREAM:
@@ -90,7 +90,7 @@ def _solution(path: str) -> str:
 
 def _check_data_name(args: argparse.Namespace) -> None:
     if len(args.solutions) > 1:
-        raise UsageError("--save-data", "several solutions start from data of their own", "name one file")
+        raise UsageError("--save-data", "each of several solutions starts from different data", "name one file")
     if not args.save_data.endswith(".npz"):
         raise UsageError(f"--save-data {args.save_data}", "the name must end in .npz")
     check_writable(args.save_data)

@@ -27,7 +27,7 @@ _RETRY_SECONDS = 0.01
 def end_at_once() -> None:
     """Have interrupts end the process at once, for a process of a command: before its work begins and after it.
 
-    An exception could then come while a library is imported that catches everything, or while nobody catches it. A
+    An exception could then come while a library is imported that catches everything, or where nothing catches it. A
     process that ignores interrupts continues ignoring them.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
 
 
 def _having(known: InstructionSet[Declaration], word: str | None, own: str) -> list[Declaration]:
-    """Return the instructions whose entry has a word, all for None; raises InputError where there are none."""
+    """Return the instructions whose entry has a word, all for None; raises InputError if none has it."""
     wanted = (word or "").lower()
     found = [each for each in known.values() if wanted in f"{each.synopsis} {each.family.value} {each.manual}".lower()]
     if not found:

@@ -3,7 +3,7 @@
 Vector add, reduction, dot product, matrix by vector, histogram, prefix sum, select, bitonic sort and nearest
 neighbours, as microcode, on the thesis machine and on one of four times its size, or on the machine that is named.
 
-With --machine those that another machine executes: results beside references, cycles, speed-up, what limits them.
+With --machine, the kernels of another machine: results compared with references, cycles, speed-up, bottleneck.
 All of them take a minute or two.
 """
 
@@ -32,7 +32,7 @@ from pixelflow.simd.report import Report
 from tessellation.picture.preview import require_pillow
 
 _SIZES = ("thesis", "large")
-"""What kernels run on where no machine is named."""
+"""Presets on which kernels run unless a machine is named."""
 
 _ALL = "all"
 
@@ -44,11 +44,11 @@ EXAMPLES = (
 )
 
 _OF_NODES = ("engine", "seed", "energy", "price", "config", "preset")
-"""What kernels of processing in memory alone can be told."""
+"""Options that only kernels of processing in memory take."""
 
 
 class _Words(tuple[str, ...]):
-    """Names of kernels of processing in memory, where those of another machine, which is told later, may stand too."""
+    """Names of kernels of processing in memory; any word passes, as it may name a kernel of another machine."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ def add_arguments(parser: Parser) -> None:
         help=f"which of {', '.join(KERNELS)} (default: {_ALL})")  # fmt: skip
     parser.set_defaults(refuse=parser.error)
     add_machine_option(parser)
-    add("--list", action="store_true", help="other machines: show the names and places of all kernels, carry out none")
+    add("--list", action="store_true", help="other machines: list the names and places of all kernels, run none")
     add("-o", dest="pictures", metavar="FOLDER",
         help="other machines: write the pictures of kernels that have one, as FOLDER/NAME.png")  # fmt: skip
     add_engine_option(parser)
@@ -129,7 +129,7 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
     if args.pictures is not None:
         require_pillow()
         if not Path(args.pictures).is_dir():
-            raise UsageError("-o", f"{args.pictures!r} is no folder", "make it first")
+            raise UsageError("-o", f"{args.pictures!r} is not a folder", "make it first")
         for path in paths.values():
             check_writable(path)
     found, wrote = [], []

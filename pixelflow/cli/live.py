@@ -87,9 +87,9 @@ class NodeView:
         return self._node.array.enabled_by_module()
 
     def look(self, watch: Watch, *, at: int | None = None, data: bool = True) -> Look:
-        """Return what the node shows now; without ``data`` the run touches no PE, and there is no map.
+        """Return the node's present state for a frame; without ``data`` the run touches no PE, and the map is omitted.
 
-        ``at`` is the cycle up to which all of the run has been done, None for a run that continues.
+        ``at`` is the cycle up to which the run is complete, None for a run that continues.
         """
         view = watch.view
         runner = getattr(view, "runner", view)
@@ -192,13 +192,13 @@ def draw_frame(screen: Screen, drawing: FrameDrawing, height: int = 24) -> None:
 
 
 def _terminal_size() -> tuple[int, int]:
-    """Return columns and lines of the terminal as it is now; some terminals do not tell."""
+    """Return columns and lines of the terminal as it is now; 80 and 24 where it reports none."""
     width, height = os.get_terminal_size(sys.stdout.fileno())
     return width or 80, height or 24
 
 
 class _Follower:
-    """What `LiveDisplay` and `FinalFrame` share: following the runs of a node from the first event on."""
+    """Base of `LiveDisplay` and `FinalFrame`: follows the runs of a node from the first event."""
 
     def __init__(self, screen: Screen, preset: str, watch: Watch) -> None:
         self._screen, self._preset, self._watch = screen, preset, watch
@@ -212,7 +212,7 @@ class _Follower:
         self._part = (number, total)
 
     def follow(self, node: Node) -> None:
-        """Listen to a node, before its runs; where there are several nodes, the last one is shown."""
+        """Listen to a node, before its runs; of several nodes, the last one is shown."""
         self._node = node
         self._node_view = NodeView(node, "enabled PEs", lambda node: node.flag("E"))
         self._watch.attach(node.bus)
@@ -266,7 +266,7 @@ class InPlaceDisplay:
         live.update(drawing.frame(width, height), refresh=True)
 
     def close(self) -> None:
-        """Give the terminal back as it was, and print what was kept back."""
+        """Restore the terminal, and print what was withheld."""
         self._live = None
         self._resources.close()
 
@@ -300,12 +300,12 @@ class LiveDisplay(_Follower):
         self._last = (0.0, 0)
 
     def follow(self, node: Node) -> None:
-        """Listen to a node, before its runs; where there are several nodes, the last one is shown."""
+        """Listen to a node, before its runs; of several nodes, the last one is shown."""
         super().follow(node)
         node.bus.subscribe(self._hear, RunBegan, Progressed, RunEnded)
 
     def close(self) -> None:
-        """Give the terminal back as it was; the last frame stays on it, where there was a run."""
+        """Restore the terminal; the last frame of a run stays on it."""
         self._picture.close()
         if self._facts is not None:
             draw_frame(self._screen, drawing_of(self._state(self._facts)))
@@ -334,10 +334,10 @@ class LiveDisplay(_Follower):
 
 
 def live_display(screen: Screen, preset: str = "") -> LiveDisplay | None:
-    """Return the display of runs; None, and a note on stderr, where there is no terminal for it."""
+    """Return the display of runs; None, and a note on stderr, without a terminal for it."""
     if takes_live():
         return LiveDisplay(screen, preset)
-    screen.note("note: --live needs a terminal (one that shows Unicode); the run goes on without it")
+    screen.note("note: --live needs a terminal (one that shows Unicode); the run continues without it")
     return None
 
 
@@ -358,7 +358,7 @@ def opener_of(machine: AnyMachine, option: str) -> Callable[..., WatchedRun]:
 def run_live(run: WatchedRun, screen: Screen) -> None:
     """Show a run while it continues, to its end; without a terminal for it, say so and show nothing."""
     if not takes_live():
-        screen.note("note: --live needs a terminal (one that shows Unicode); the run goes on without it")
+        screen.note("note: --live needs a terminal (one that shows Unicode); the run continues without it")
         return
     picture = InPlaceDisplay(screen)
     cycle, chunk = 0, _FIRST
@@ -386,6 +386,6 @@ _END = 1 << 62
 
 
 def frame_at(run: WatchedRun, cycle: int, status: str) -> FrameDrawing:
-    """Return the frame of a cycle, which may not go back; ``status`` is that of a run that has not ended there."""
+    """Return the frame of a cycle, which may not go back; ``status`` describes a run that has not ended."""
     run.advance(cycle)
     return pipeline_drawing(run.state(status=None if run.ended else status))

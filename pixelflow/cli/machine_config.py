@@ -1,4 +1,4 @@
-"""The configuration that a command runs with, and what its user must be told about it."""
+"""Configuration of a command, and notes on values that have no effect."""
 
 from __future__ import annotations
 

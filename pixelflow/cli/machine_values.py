@@ -29,27 +29,27 @@ if TYPE_CHECKING:  # few commands draw
     from pixelflow.simd.drawing import State
 
 PIXELFLOW = "pixelflow"
-"""The machine of every command that is told no other."""
+"""Default machine of every command."""
 
 ALL = "all"
-"""Every machine that draws, where several are asked for."""
+"""Word for every machine that draws."""
 
 _Config = TypeVar("_Config", bound="DataclassInstance")
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--machine``; which there are is looked up only for one that is named."""
+    """Add ``--machine``; the register is read only for a named one."""
     parser.add_argument("--machine", default=PIXELFLOW, metavar="NAME", help="which machine (default: pixelflow)")
 
 
 def target_of(name: str) -> ProgramTarget[AssembledProgram] | None:
-    """Return what the assembler is told of a machine; None for the one of commands that are told no other."""
+    """Return the assembler's target for a machine; None for the default one."""
     return None if name == PIXELFLOW else machine_named(name).target
 
 
-def examples_for(command: str, *besides: str) -> tuple[str, ...]:
-    """Return the examples of a command that machines have, the default one's first; ``besides`` are not asked."""
-    found = sorted(commands_of_machines(*besides).items(), key=lambda item: item[0] != PIXELFLOW)
+def examples_for(command: str, *without: str) -> tuple[str, ...]:
+    """Return the machines' examples of a command, the default one's first, but none of those in ``without``."""
+    found = sorted(commands_of_machines(*without).items(), key=lambda item: item[0] != PIXELFLOW)
     return tuple(line for _, each in found for line in each.examples if line.startswith(f"pixelflow {command} "))
 
 
@@ -83,15 +83,17 @@ def add_sides_option(parser: argparse.ArgumentParser, machines: Mapping[str, Mac
         help=f"a machine to compare, {', '.join(machines)}, or {ALL} (repeatable; default: {default})")  # fmt: skip
 
 
-def told_sides(args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]) -> dict[str, Told]:
-    """Return what each machine that was chosen is told, by name, each once; ``default`` where none was.
+def chosen_options(
+    args: argparse.Namespace, screen: Screen, config: NodeConfig, default: Sequence[str]
+) -> dict[str, Told]:
+    """Return the options of each chosen machine by name, each once; ``default`` machines where none is chosen.
 
     Raises UsageError for options of machines that were not. The engine of ``args`` is then that of lanes.
     """
     wanted = list(args.machines) if ALL in (args.sides or ()) else args.sides or default
     args.sides = list(dict.fromkeys(wanted))
     refuse_options_of_others(args, args.sides)
-    words = {name: told(args, name) for name in args.sides}
+    words = {name: drawing_options(args, name) for name in args.sides}
     args.engine = engine_of(args, screen)
     if PIXELFLOW in words:
         words[PIXELFLOW] = {**words[PIXELFLOW], "config": config, "engine": args.engine}
@@ -101,7 +103,7 @@ def told_sides(args: argparse.Namespace, screen: Screen, config: NodeConfig, def
 def sides_of(
     args: argparse.Namespace, words: Mapping[str, Told], config: NodeConfig, progress: Telling | None
 ) -> Sides:
-    """Return the machines as they are ``told``, for one scene; ``config`` is a node's, whatever its machine draws."""
+    """Return the machines with their options, for one scene; ``config`` is that of PixelFlow's nodes."""
     from pixelflow.simd.comparison.comparison import Contender, Sides
 
     found = {}
@@ -130,17 +132,17 @@ def _others(args: argparse.Namespace, chosen: Collection[str], config: NodeConfi
 
 
 def ways_by_size(args: argparse.Namespace, words: Mapping[str, Told], progress: Telling | None) -> list[Way]:
-    """Return the ways in which machines, as they are ``told``, draw triangles of one size."""
+    """Return the ways in which machines with their options draw triangles of one size."""
     from pixelflow.simd.comparison.triangle_sizes import Way
 
     found: list[Way] = []
-    for name, told_this in words.items():
+    for name, options in words.items():
         drawing, draw = args.machines[name], machine_named(name).draw
         assert draw is not None  # as it says that it draws
         if drawing.ways_by_size:
-            found += resolve_name(drawing.ways_by_size)(told_this, progress)
+            found += resolve_name(drawing.ways_by_size)(options, progress)
         else:
-            found.append(Way(drawing.title, partial(draw, progress=progress, **told_this)))
+            found.append(Way(drawing.title, partial(draw, progress=progress, **options)))
     return found
 
 
@@ -160,10 +162,10 @@ def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) ->
                 raise UsageError(flag, f"is {drawing.title}'s; {more}")
 
 
-def told(args: argparse.Namespace, name: str) -> Told:
-    """Return what the drawer of a machine is told; raises UsageError or InputError for what it does not take."""
+def drawing_options(args: argparse.Namespace, name: str) -> Told:
+    """Return the arguments for drawing on a machine; raises UsageError or InputError for those it does not take."""
     found, drawing = {}, args.machines[name]
-    if drawing.engines:  # each machine has engines of its own, and the fastest where it has none of a name
+    if drawing.engines:  # an engine that this machine does not have means its fastest one
         found["engine"] = args.engine if args.engine in drawing.engines else AUTO
     for option in drawing.options:
         value = _given(args, option.flag)

@@ -1,4 +1,4 @@
-"""``pixelflow``: parse the command line, import the one command that was asked for, turn errors into exit codes."""
+"""``pixelflow``: parse the command line, import the one command that is used, turn errors into exit codes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], str | None, Sequence[str]]:
-    """Return the options before the command, the command (None where there is none), and what follows it."""
+    """Return the options before the command, the command or None, and the words after it."""
     for at, word in enumerate(arguments):
         takes_value = at > 0 and arguments[at - 1] in ("--color", "--width", "--format", "--html")
         if not word.startswith("-") and not takes_value:
@@ -146,7 +146,7 @@ def _complain(text: str) -> None:
     except UnicodeEncodeError:
         sys.stderr.write(text.encode("ascii", "backslashreplace").decode() + "\n")
     except OSError:
-        pass  # nobody listens; the exit code still tells
+        pass  # stderr is closed; the exit code remains
 
 
 def _forget_standard_output() -> None:

@@ -28,7 +28,7 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 
 def write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
-    """Write what was asked for; return the names. A mesh that cannot be drawn costs a note, not the run."""
+    """Write the requested files; return their names. A mesh that cannot be drawn is a note, not a failure."""
     written = []
     if args.output is not None:
         with output_file(args.output, binary=True) as stream:
@@ -38,7 +38,7 @@ def write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[
         screen.note("drawing the preview")
         try:
             picture = png(mesh)
-        except InputError as error:  # the mesh and the report are no worse for it
+        except InputError as error:  # mesh and report are still good
             screen.note(f"note: no preview: {error.faults[0].message}")
             return written
         with output_file(args.preview, binary=True) as stream:

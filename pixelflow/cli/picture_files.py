@@ -22,7 +22,7 @@ STILL, ANIMATED = (".png",), (".png", ".gif")
 def check_picture(scene: str, path: str, endings: Sequence[str] = STILL) -> None:
     """Raise UsageError or InputError where a picture of a scene could not be written; call it before long work.
 
-    What the scene is made of is not overwritten; so a scene that cannot be read is refused here.
+    The scene's own files are not overwritten; so a scene that cannot be read is refused here.
     """
     if path == STANDARD_STREAM or PurePath(path).suffix.lower() not in endings:
         kinds = " or ".join(each[1:].upper() for each in endings)

@@ -45,7 +45,7 @@ def shipped_files() -> dict[str, Path]:
 OBJECT_SUFFIX = ".mco"
 
 _STDIN = "standard input"
-"""What messages call it."""
+"""Its name in messages."""
 
 
 def add_parameter_option(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def read_program(
     if not path.endswith(OBJECT_SUFFIX):
         return assemble_file(path, parameters, target)
     if parameters:
-        raise InputError(Fault("-P sets parameters of a source; an object file has none", Place(path)))
+        raise InputError(Fault("-P sets parameters of a source; an object file has no parameters", Place(path)))
     return (Program if target is None else target.program).load(path)
 
 

@@ -1,4 +1,4 @@
-"""What is kept or checked of a command's nodes: ``--record FILE.npz`` and ``--check-memory``."""
+"""Saved runs and memory checks of a command's nodes: ``--record FILE.npz`` and ``--check-memory``."""
 
 from __future__ import annotations
 

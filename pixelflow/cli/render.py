@@ -17,10 +17,10 @@ from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_drawing_options,
+    drawing_options,
     examples_for,
     refusal_of,
     refuse_options_of_others,
-    told,
 )
 from pixelflow.cli.picture_files import check_picture, write_picture
 from pixelflow.cli.scene_options import add_scene_options, scene_source
@@ -36,7 +36,7 @@ from tessellation.surface.bpt import is_patches
 EXAMPLES = examples_for("render")
 
 _HOST = "host"
-"""Who projects for every machine, for no cycles."""
+"""The projection that costs no cycles, on every machine."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     effective = configuration(args, screen)
     _check(args)
     args.engine = engine_of(args, screen)
-    drawing, words = args.machines[args.machine], told(args, args.machine)
+    drawing, words = args.machines[args.machine], drawing_options(args, args.machine)
     line = replace(screen, progress=screen.progress and not args.live)
     with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
         require = refusal_of(args, args.machine, effective.config)

@@ -1,7 +1,6 @@
-"""What a command does beside a run that takes long: a line that shows it is alive, a limit, and Ctrl-C that waits.
+"""Run a microcode program; report its cycles, show or save PE state.
 
-The line comes only after some time. Ctrl-C ends a run between two instructions, so that what
-it leaves can be reported and saved; a second one ends it at once.
+Ctrl-C ends a run between two instructions, so that its state can be reported and saved; a second one ends it at once.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from pixelflow.cli.screen import (
     output_file,
     refuse_overwrite,
 )
-from pixelflow.cli.watching import Watching, add_observer_options
+from pixelflow.cli.watching import Watching, add_observer_options, check_display
 from pixelflow.config import NodeConfig
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun, stage_figures
@@ -75,7 +74,7 @@ from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, counted
 DEFAULT_LIMIT = 100_000_000
 """Cycles after which a run is stopped unless another limit is named: one second of the machine at 100 MHz."""
 NO_LIMIT = 0
-"""What ``--max-cycles none`` means."""
+"""Value of ``--max-cycles none``."""
 
 _BEAT_SECONDS = 0.5
 
@@ -93,7 +92,7 @@ def limit_of(args: argparse.Namespace) -> int | None:
 
 
 def explained(error: CycleLimitError, args: argparse.Namespace) -> CycleLimitError:
-    """Return the error, with a word on the default where nobody named the limit."""
+    """Return the error, with a word on the default where no limit was given."""
     if args.max_cycles is not None:
         return error
     return CycleLimitError(f"{error}\n    this is the limit where none is named; --max-cycles N or none sets another")
@@ -105,7 +104,7 @@ class Attended:
     def __init__(
         self, running: Callable[[], Going | None], screen: Screen, limit: int | None, *, line: bool = True
     ) -> None:
-        """``running`` says what continues; ``line`` is false where something else is shown on the terminal."""
+        """``running`` returns the present run; ``line`` is false where the terminal shows something else."""
         self._running, self._screen, self._limit, self._line = running, screen, limit, line
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -115,7 +114,7 @@ class Attended:
 
     def __enter__(self) -> Attended:
         if threading.current_thread() is threading.main_thread():
-            # Whoever handles it already, or ignores it, knows why.
+            # A handler that is already there, or SIG_IGN, is kept.
             self._handles = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._handles:
             signal.signal(signal.SIGINT, self._interrupt)
@@ -261,13 +260,13 @@ _OF_NODES = (
     "record", "check_memory", "config", "dump", "ranges", "show_map", "pe", "output",
     "energy", "price",
 )  # fmt: skip
-"""What a PixelFlow node alone can be told; the first also any machine whose runs are attended."""
+"""Options that only a PixelFlow node takes; the first also machines whose runs can be interrupted."""
 _OF_THREADS = {"threads": "threads", "per_core": "per-core", "show": "show", "form": "as"}
-"""What machines can be told whose programs run in threads: names of values, and of options."""
+"""Options of machines whose programs run in threads: names of values, and of options."""
 
 
 def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
-    """Run the program on the machine that was named, write the traces that were asked for, and report."""
+    """Run the program on the named machine, write the requested traces, and report."""
     machine = machine_named(args.machine)
     if not machine.threads:
         _refuse_threads(args, machine.title)
@@ -277,7 +276,7 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
             raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
     config = config_for(machine, args)
     program = code_for(machine, args.program, args.parameters)
-    _check_display(args, screen)
+    check_display(args, screen)
     if args.trace:
         return _traced(machine, config, program, args, screen)
     if args.window is not None or args.only:
@@ -292,14 +291,14 @@ def _refuse_threads(args: argparse.Namespace, title: str) -> None:
 
 
 def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Configuration:
-    """Return the configuration of ``--preset`` and ``-D``; raises UsageError for a preset that the machine has not."""
+    """Return the configuration of ``--preset`` and ``-D``; raises UsageError for an unknown preset."""
     if args.preset is not None and args.preset not in machine.presets:
         raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
     return configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
 
 
 def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters: Sequence[str]) -> Code:
-    """Return what is to be run; raises UsageError for parameters where the machine's files have none."""
+    """Return what is to be run; raises UsageError for parameters of a file that takes none."""
     if machine.read is None:
         return cast("Code", read_program(path, parameters, machine.target))  # what runs programs runs the target's
     if parameters:
@@ -311,7 +310,7 @@ def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters:
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:
-    """Return what runs a program as it was asked for; raises UsageError for an engine, or draws, that it has not."""
+    """Return the function that runs a program with these options; raises UsageError for those the machine lacks."""
     if args.from_draw is not None:
         if machine.read is None:
             raise UsageError("--from-draw", f"{machine.title} runs programs, which have no draws")
@@ -326,15 +325,6 @@ def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespac
     return partial(cast("Callable[..., ProgramRun]", machine.run), engine=args.engine)
 
 
-def _check_display(args: argparse.Namespace, screen: Screen) -> None:
-    """Raise UsageError where a dashboard cannot be shown."""
-    if args.live and args.frame:
-        raise UsageError("--frame", "--live shows the last frame already")
-    for option in ("live", "frame"):
-        if getattr(args, option) and (screen.json or screen.quiet):
-            raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
-
-
 def _run(
     machine: MachineRecord[Code, Configuration],
     args: argparse.Namespace,
@@ -343,7 +333,7 @@ def _run(
     config: Configuration,
     bus: Bus | None,
 ) -> Report:
-    """Run a program, with a dashboard where one was asked for; return its account."""
+    """Run a program, with a dashboard if requested; return its account."""
     runner = _runner(machine, args)
     if machine.threads:
         given = {name: getattr(args, name) for name in (*_OF_THREADS, "ranges")}
@@ -414,7 +404,7 @@ def _traced(
         files.close()  # also where the run was stopped
 
 
-# Run a microcode program on the array; report its cycles, show or save PE state.
+# The command `pixelflow run`.
 
 
 _DUMPS = ("memory", "registers", "enables")
@@ -446,7 +436,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from-draw", type=count_or_zero, metavar="N",
         help="machines that run scenes: the first N draws by function alone, in no time")  # fmt: skip
     add("--threads", type=count, metavar="N",
-        help="machines of threads: so many side by side (default 1); --machine says which")  # fmt: skip
+        help="machines of threads: how many run side by side (default 1); --machine says which")  # fmt: skip
     add("--per-core", type=count, metavar="N", help="machines of threads: also time cores on which N take turns")
     add("--max-cycles", type=cycle_limit, metavar="N",
         help=f"stop with exit code 5 after N cycles or none (default {number(DEFAULT_LIMIT)}, a second of the machine; "
@@ -454,10 +444,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
-    saved = parser.add_argument_group("stop and go on")
+    saved = parser.add_argument_group("stop and continue")
     saved.add_argument("--save-at", nargs=2, metavar=("CYCLE", "FILE"),
-        help="save the state of the run before that cycle (.npz), then go on")  # fmt: skip
-    saved.add_argument("--load", metavar="FILE", help="go on from a saved state; the report counts from the beginning")
+        help="save the state of the run before that cycle (.npz), then continue")  # fmt: skip
+    saved.add_argument(
+        "--load", metavar="FILE", help="continue from a saved state; the report counts from the beginning"
+    )
     add_observer_options(parser)
     add_config_options(parser)
     add_parameter_option(parser)
@@ -478,7 +470,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
-    """Run the program, report it and what was asked for of its end; fails where ``--expect-cycles`` is not met."""
+    """Run the program, report it and the requested state at its end; fails where ``--expect-cycles`` is not met."""
     if args.machine != PIXELFLOW:
         return run_on_machine(args, screen)
     effective = configuration(args, screen)
@@ -605,9 +597,9 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
     if args.timing_only and (args.save_at or args.load):
-        raise UsageError("--timing-only", "there is no state to save or to go on from")
+        raise UsageError("--timing-only", "there is no state to save or to continue from")
     if screen.json and args.show_map:
-        raise UsageError("--show-map", "a map is no part of the object of --json", "use --range, or leave out --json")
+        raise UsageError("--show-map", "the object of --json has no maps", "use --range, or leave out --json")
     if screen.json and "enables" in args.dump:
         raise UsageError("--dump enables", "--json counts enabled PEs anyway", "their flags: --dump registers")
     if args.profile and screen.quiet and not screen.json:
@@ -617,7 +609,7 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     if args.timing_only and args.check_memory:
         raise UsageError("--check-memory", "a run without PE data writes and reads none", "leave out --timing-only")
     if args.timing_only and args.engine != AUTO:
-        raise UsageError("--engine", "a run without PE data has none", "leave out --engine or --timing-only")
+        raise UsageError("--engine", "a run without PE data uses no engine", "leave out --engine or --timing-only")
     if args.load and args.energy:
         raise UsageError(
             "--energy", "what was done before the state of --load is not known", "run it from its beginning"
@@ -636,7 +628,7 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
 
 
 def _refuse_timed_options(args: argparse.Namespace) -> None:
-    """Raise UsageError where ``--function-only`` stands beside an option that needs time."""
+    """Raise UsageError where ``--function-only`` is combined with an option that needs time."""
     if args.timing_only:
         raise UsageError("--function-only", "--timing-only leaves out all that it does", "leave out one of the two")
     for name in _TIMED:
@@ -677,7 +669,7 @@ def _state_parts(
     maps: list[MapView],
     few: list[int],
 ) -> tuple[list[Part], list[str]]:
-    """Return what was asked for of the state, and notes on maps that there are not."""
+    """Return the requested state, and notes on maps that cannot be drawn."""
     parts: list[Part] = ["", ranges_table(node, views, few)] if views else []
     notes = []
     for what in dict.fromkeys(args.dump):
@@ -698,7 +690,7 @@ def _map_picture(node: Node, view: MapView) -> RasterImage | None:
 
 
 def _state(args: argparse.Namespace, node: Node, views: list[RangeView], few: list[int]) -> dict[str, Json]:
-    """Return the state for JSON: a digest, and what was asked for."""
+    """Return the state for JSON: a digest, and the requested values."""
     found: dict[str, Json] = {}
     if not args.timing_only:
         found = {"digest": node.digest(), "enabled": int(node.flag("E").sum())}

@@ -1,4 +1,4 @@
-"""The options that say what is drawn, the same for every command that draws."""
+"""Options for what is drawn, shared by every command that draws."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pixelflow.cli.camera_options import (
     camera_words,
     check_view_options,
     picture_size,
-    view_told,
+    view_from,
 )
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import NodeConfig
@@ -109,7 +109,7 @@ def scene_source(
         one_sided=args.one_sided,
         flat=args.flat,
         up=args.up,
-        view=None if args.camera is None else view_told(args.camera, *(args.size or SIZE)),
+        view=None if args.camera is None else view_from(args.camera, *(args.size or SIZE)),
         config=effective.config,
         engine=args.engine,
         progress=progress.tell,

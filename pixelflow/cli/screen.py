@@ -35,10 +35,10 @@ STANDARD_STREAM = "-"
 """The file name that means standard output."""
 
 LINES: list[Callable[[], None]] = []
-"""What takes lines away that are on a terminal until something else is shown."""
+"""Functions that clear transient lines from the terminal before other output."""
 
 _PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
-"""What stands for signs that an encoding may lack."""
+"""Replacements for characters that an encoding may lack."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -97,7 +97,7 @@ def _opened(path: str | Path, *, binary: bool) -> Iterator[IO[str] | IO[bytes]]:
                 return
             text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
             yield text
-            text.detach()  # flushes; the file itself is closed by whoever opened it
+            text.detach()  # flushes; `replacing` closes the file itself
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -112,7 +112,7 @@ def check_page(path: str, others: Iterable[tuple[str, str]]) -> None:
     if path == STANDARD_STREAM:
         raise UsageError("--html -", "standard output has the report", "--format html prints the page")
     if PurePath(path).suffix.lower() not in (".html", ".htm"):
-        raise UsageError("--html", f"{path[:60]!r} is no .html file", "name a file that ends in .html")
+        raise UsageError("--html", f"{path[:60]!r} is not an .html file", "name a file that ends in .html")
     refuse_clashes([("--html", path)], others)
     check_writable(path)
 
@@ -137,14 +137,14 @@ def refuse_overwrite(source: str, target: str | None) -> None:
 
 
 def clear_lines() -> None:
-    """Take away the lines that are on the terminal; what follows is shown in their place."""
+    """Clear the transient lines on the terminal."""
     for clear in tuple(LINES):
         clear()
 
 
 def write_stdout(text: str) -> None:
     """Write text to standard output; characters that its encoding lacks are replaced."""
-    if sys.stdout is None:  # closed by whoever started the command: what was asked for cannot be given
+    if sys.stdout is None:  # the caller closed it: there is nowhere to write the result
         raise InputError(Fault("is closed", Place("standard output")))
     clear_lines()
     try:
@@ -183,7 +183,7 @@ def _refuse_unwritable(target: Path) -> None:
 def _try(folder: Path) -> None:
     """Raise OSError where no file can be made in a folder, whatever its permissions say, or its disk is full.
 
-    The file has no name where the system knows such files, so that nothing is ever seen of it.
+    The file has no name where the system has such files, so it is never visible.
     """
     descriptor = _nameless(folder)
     if descriptor is None:
@@ -203,7 +203,7 @@ def _try(folder: Path) -> None:
 
 
 def _nameless(folder: Path) -> int | None:
-    """Return a new file without a name, None where a folder has none."""
+    """Return a new file without a name, None where the file system has no such files."""
     if not hasattr(os, "O_TMPFILE"):
         return None
     try:
@@ -228,9 +228,9 @@ _Item = TypeVar("_Item")
 QUIET_SECONDS = 2.0
 """Before the first line of a command that does not say at its beginning that it takes long."""
 LINE_SECONDS = 10.0
-"""Between two lines where there is no terminal."""
+"""Between two lines without a terminal."""
 _OTHER_COLUMNS = 31
-"""What the bar and the time take of a line."""
+"""Columns of the bar and the times."""
 _COUNT_COLUMNS = 8
 _LEFT_COLUMNS = 14
 
@@ -264,7 +264,7 @@ class Progress:
 
     @staticmethod
     def wanted(screen: Screen) -> bool:
-        """Return whether somebody wants to see it."""
+        """Return whether progress is to be shown."""
         return _wanted(screen)
 
     @property
@@ -286,13 +286,13 @@ class Progress:
         self._display.update(self._task, description=cut(text, room))
 
     def part(self, number: int, total: int, text: object) -> None:
-        """Say that one of ``total`` steps begins; where nobody sees the line, its text is a note."""
+        """Say that one of ``total`` steps begins; without a visible line, its text is a note."""
         if self._display is not None:
             self._display.update(self._task, completed=number - 1, total=total)
         self.tell(text)
 
     def tell(self, text: object, share: float | None = None) -> None:
-        """Say what begins now, or how much of it is done; where nobody sees the line, only what begins is a note."""
+        """Say what begins now, or how much of it is done; without a visible line, only a beginning is a note."""
         if self._display is None:
             if share is None:
                 self._screen.note(text)
@@ -314,7 +314,7 @@ class Progress:
             self._display.advance(self._task, count)
 
     def over(self, items: Iterable[_Item], name: str = "") -> Iterator[_Item]:
-        """Yield items, each of them one step; ``name`` is said with the number of the item."""
+        """Yield items, each of them one step; the line shows ``name`` and the number of the item."""
         for number, item in enumerate(items, start=1):
             self.doing(f"{name} {number}".strip())
             yield item
@@ -337,7 +337,7 @@ class SignOfLife:
     def __init__(self, screen: Screen, text: str) -> None:
         self._screen, self._text = screen, text
         self.now = ""
-        """What follows the text: what is being done, and how far it has come."""
+        """Text to append: the current activity, and how far it has come."""
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -356,7 +356,7 @@ class SignOfLife:
         self.end()
 
     def end(self) -> None:
-        """Say nothing any more."""
+        """Stop, and clear the line."""
         if SignOfLife.current is self:
             SignOfLife.current = None
             LINES[:] = [clear for clear in LINES if clear != self.end]
@@ -379,7 +379,7 @@ class SignOfLife:
 
 
 def end_sign_of_life() -> None:
-    """Take the line away that says for how long the command has been at work, before something else is shown."""
+    """Clear the line with the elapsed time before other output."""
     clear_lines()
 
 
@@ -440,9 +440,9 @@ class Screen:
     format: str = "text"
     progress: bool = True
     html: str | None = None
-    """The file of the page, where one was asked for."""
+    """The file of the page, None without one."""
     command: str = "pixelflow"
-    """What is over a page whose report has no title."""
+    """Title of a page whose report has no title."""
     sink: Callable[[str], object] = write_stdout
     """Takes everything that is shown."""
 
@@ -473,9 +473,9 @@ class Screen:
         self.sink(as_text(parts, self.width, color=self.color))
 
     def show(self, report: Report) -> None:
-        """Print a report in the form that was asked for, then its notes; ``--quiet`` leaves the results.
+        """Print a report in the chosen format, then its notes; with ``--quiet`` only the results.
 
-        Text is its brief, and with ``--verbose`` the whole. Its page is written where one was asked for.
+        Text is its brief, with ``--verbose`` the whole. Its page is written if requested.
         """
         if self.format == "text":
             whole = report.all_parts if self.verbose else report.brief_parts
@@ -497,7 +497,7 @@ class Screen:
             self.note(note)
 
     def write_page(self, report: Report) -> None:
-        """Write the page of a report where one was asked for; for commands whose output is a separate text."""
+        """Write the page of a report if requested; for commands whose output is a separate text."""
         if self.html is not None:
             with output_file(self.html) as stream:
                 stream.write(self._page(report))

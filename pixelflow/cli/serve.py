@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _outputs(args: argparse.Namespace) -> list[str]:
-    """Return the mesh files to be written, one or one for each client; refuse those that could not be."""
+    """Return the mesh files to be written, one or one for each client; raises for those that could not be written."""
     if args.output is None:
         if args.per_client:
             raise UsageError("--per-client", "there is no mesh to divide", "name one with -o")

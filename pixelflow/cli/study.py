@@ -17,9 +17,9 @@ from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_drawing_options,
     add_sides_option,
+    chosen_options,
     examples_for,
     sides_of,
-    told_sides,
 )
 from pixelflow.cli.picture_files import ANIMATED, check_figure, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there
@@ -73,7 +73,7 @@ class Study:
             if grid is SUPPLY and config.igc.supply:
                 raise UsageError(
                     "study supply", f"igc.supply is {config.igc.supply}, and the rates of this study take its place",
-                    f"name the rate as one of its own: --rates {config.igc.supply}",
+                    f"name the rate: --rates {config.igc.supply}",
                 )  # fmt: skip
             drawn = picture("the teapot in all its regions") if grid.picture else None
             return grid.report(StudyBench(config, progress.tell, drawn), chosen)
@@ -100,7 +100,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def node_of(args: argparse.Namespace) -> NodeConfig:
-    """Return the node that the options describe; raises UsageError where it has not the PEs that passes need."""
+    """Return the node that the options describe; raises UsageError where it lacks the PEs that passes need."""
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -208,7 +208,7 @@ def _save(path: str | None, save: Callable[[IO[bytes], str], None]) -> None:
 
 def _drawers(args: argparse.Namespace, screen: Screen, config: NodeConfig) -> dict[str, Drawer]:
     """Return what draws a frame on each machine that was chosen, by its title."""
-    words = told_sides(args, screen, config, _compared(args.machines))
+    words = chosen_options(args, screen, config, _compared(args.machines))
     drawers = {name: machine_named(name).draw for name in words}
     return {args.machines[name].title: partial(draw, **words[name]) for name, draw in drawers.items() if draw}
 
@@ -225,7 +225,7 @@ def _machines(args: argparse.Namespace, screen: Screen, progress: Progress) -> R
     effective = configuration(args, screen)
     if args.figure:
         check_figure(args.figure)
-    words = told_sides(args, screen, effective.config, list(args.machines))
+    words = chosen_options(args, screen, effective.config, list(args.machines))
     points = []
     for name in args.scenes:
         machines = sides_of(args, words, effective.config, progress.tell)
@@ -323,7 +323,7 @@ _STUDIES = {
         *map(Study.of, (SCHEDULE_GAIN, SUPPLY, CACHING)),
         Study(
             "sampling",
-            "patches sampled by view beside all sampled alike, frame by frame (about a minute)",
+            "patches sampled by view compared with uniform sampling, frame by frame (about a minute)",
             _sampling,
             (StudyAxis("frames", _FRAMES, "N", "its frames, 0,30 or 0-9", frame_numbers),),
             _add_options_of_sampling,
@@ -336,7 +336,7 @@ _STUDIES = {
         ),
         Study(
             "turning",
-            "frames of a moving camera from instruction words of the EMCs, beside another machine (ten minutes)",
+            "frames of a moving camera from instruction words of the EMCs, compared with another machine (ten minutes)",
             _turning,
             (StudyAxis("frames", (), "N", "its frames, 0,10,20 or 0-59", frame_numbers),),
             _add_options_of_turning,

@@ -1,4 +1,11 @@
-"""Sweeps: grids of points, each a command line of `run` or `tessellate`, measured into one table."""
+"""Measure a grid of points: a program or a tessellation under many configurations; one row per point.
+
+--set NAME=VALUES adds an axis. NAME is a configuration key (sdram.trp_cycles), one of the options listed below, or
+param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
+
+The table is written while the sweep runs, and the same command continues an interrupted sweep. It has the same
+content whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +74,7 @@ SWEPT = {
         "load", "results", "gps", "engine",
     ),
 }  # fmt: skip
-"""The options of each command that may be an axis: those that say what is measured."""
+"""Options of each command that may be an axis."""
 
 _MEMORY = ("array.main_bytes", "array.more_bytes")
 """Keys on which it depends whether a program assembles at all."""
@@ -87,7 +94,7 @@ class Subject:
             self._patches = load(args.source).patches
 
     def grid(self) -> Grid:
-        """Return the grid of the axes; raises UsageError where one of them cannot be read."""
+        """Return the grid of the axes; raises UsageError for one that cannot be read."""
         options = [action for action in self._parser.declared if action.option_strings]
         swept = [action for action in options if option_name(action) in SWEPT[self._args.subject]]
         axes: list[Axis] = []
@@ -141,13 +148,7 @@ class Subject:
         return self._programs[key]
 
 
-# Measure a grid of points: a program or a tessellation under many configurations; one row per point.
-#
-# --set NAME=VALUES adds an axis. NAME is a configuration key (sdram.trp_cycles), one of the options listed below, or
-# param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
-#
-# The table is written while the sweep runs, and the same command continues where it was stopped. It has the same
-# content whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+# The command `pixelflow sweep`.
 
 
 EXAMPLES = (
@@ -251,7 +252,7 @@ def _measured(
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.subject == "run" and args.timing_only and any(text.startswith("engine=") for text in args.axes):
-        raise UsageError("--set engine", "a run without PE data has none", "leave out --timing-only")
+        raise UsageError("--set engine", "a run without PE data uses no engine", "leave out --timing-only")
     if args.source == STANDARD_STREAM:
         raise UsageError(STANDARD_STREAM, "a sweep reads its source more than once", "name a file")
     check_table_name(args.out)
@@ -387,7 +388,7 @@ def sweep(
     if kind not in COLUMNS:
         raise InputError(Fault(f"{kind!r} cannot be swept", hint=f"allowed: {', '.join(COLUMNS)}"))
     what = "a program" if kind == "run" else "a model"
-    must_be(source, (str, Path), f"the name of {what}'s file", "points are made anew of it, so it must lie in a file")
+    must_be(source, (str, Path), f"the name of {what}'s file", "each point reads it again, so it must be a file")
     if isinstance(options, str):
         raise InputError(Fault("options are a list of words", hint=f"options={options.split()!r}"))
     must_be(jobs, int, "a number of processes")
@@ -396,9 +397,9 @@ def sweep(
         words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
     parser = Parser(prog="sweep")
     add_arguments(parser)
-    told = io.StringIO()
+    messages = io.StringIO()
     try:
-        with contextlib.redirect_stderr(told):
+        with contextlib.redirect_stderr(messages):
             args = parser.parse_args(words)
             _check_options(args)
             subject = Subject(args)
@@ -407,8 +408,8 @@ def sweep(
     except UsageError as error:
         raise InputError(error.faults) from None
     except SystemExit:  # after a message of the command line's parser
-        message = told.getvalue().partition("\n")[0].rpartition("error: ")[2]
-        raise InputError(Fault(message or "these are no words of a sweep", Place(" ".join(words)[:200]))) from None
+        message = messages.getvalue().partition("\n")[0].rpartition("error: ")[2]
+        raise InputError(Fault(message or "these words do not make a sweep", Place(" ".join(words)[:200]))) from None
     table = _measured(args, subject, grid, range(1, len(grid) + 1), WorkerPool(jobs), lambda _: None, lambda: None)
     found = Sweep(kind, str(source), grid.axes, table, len(grid))
     if len(found.failed) == len(found):

@@ -488,7 +488,7 @@ class SweepTable:
     def _take_over(self, known: Sequence[Row]) -> None:
         text = self._existing()
         if not text.startswith(self._head) and not self._head.startswith(text):
-            raise self._refusal(1, "this is no table of the same columns: " + ", ".join(self.columns))
+            raise self._refusal(1, "this is not a table of the same columns: " + ", ".join(self.columns))
         lines = text.splitlines(keepends=True)
         if lines and not lines[-1].endswith("\n"):
             lines.pop()
@@ -521,7 +521,9 @@ class SweepTable:
         return int(number)
 
     def _refusal(self, line: int, message: str) -> InputError:
-        hint = "a sweep goes on only where file, grid, inputs and configuration agree; name another file, or remove it"
+        hint = (
+            "a sweep continues only where file, grid, inputs and configuration agree; name another file, or remove it"
+        )
         return InputError(Fault(message, Place(self._path, line), hint))
 
 

@@ -27,14 +27,12 @@ from tessellation.host.session import PassBegins
 from tessellation.microprogram.method import (
     CACHING_WAYS,
     CONTROL_POINTS,
-    FORMER_NAMES,
     GP_WAYS,
     KEPT,
     LIBRARIES,
     RESULT_WAYS,
     SCHEDULES,
     TRANSFERS,
-    schedule_named,
 )
 from tessellation.picture.models import CHECKER, checker, read_texels
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
@@ -52,13 +50,13 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
-    add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
+    add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
         help="order of work: the thesis's (default), with columns shared by PEs, or that and sums in fixed point, in "
         "the fewest cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
     add("--transfers", choices=TRANSFERS, default=None,
-        help="control points come beside the computation on those before (default), or apart from it")  # fmt: skip
+        help="control points arrive during the computation on the last ones (default), or apart from it")  # fmt: skip
     add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
         help="mantissa of all arithmetic: 3 (binary32, default) to 6; results are rounded to binary32")  # fmt: skip
     add("--hybrid", action="store_true", help="with longer mantissas: keep the control points binary32")
@@ -96,7 +94,7 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
         "for each word, a base for three PEs, that with alternate banks, or that in sets of 4 + 2 words, which "
         "leave no gap")  # fmt: skip
     add("--kept", choices=KEPT, default=None,
-        help="when --cache does that: after each pass (default), or beside the computation of the next")  # fmt: skip
+        help="when --cache does that: after each pass (default), or during the computation of the next")  # fmt: skip
 
 
 def method_of(args: argparse.Namespace) -> Method:
@@ -129,7 +127,7 @@ def _refuse_idle(args: argparse.Namespace) -> None:
             "a database is loaded into texture memory, which the LEE does not use",
         ),
         (lee and shared, "--schedule", f"schedule {args.schedule} needs control points from texture memory"),
-        (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
+        (lee and fine, f"--results {args.results}", "points leave during reads of texture memory; the LEE reads none"),
     )
     for is_idle, option, reason in idle:
         if is_idle:
@@ -142,7 +140,7 @@ def _refuse_idle(args: argparse.Namespace) -> None:
     if args.schedule == "fixed-sums" and args.mantissa_bytes > 3:
         raise UsageError("--mantissa-bytes", "sums in fixed point have no mantissas", "leave it out")
     if args.transfers == "apart" and args.results in ("gp-fine", "gp-coarse", "gp-both"):
-        raise UsageError("--transfers", "these results leave beside transfers", "choose --results direct or gp")
+        raise UsageError("--transfers", "these results leave during transfers", "choose --results direct or gp")
     if args.gps is not None and args.results == "direct":
         raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
     if args.cache is not None and args.results in ("gp-coarse", "gp-both"):
@@ -172,9 +170,8 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=None, metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
-    add("--library", choices=(*LIBRARIES, *FORMER_NAMES), default=None,
-        help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow); "
-             "thesis is the former name of plain")  # fmt: skip
+    add("--library", choices=tuple(LIBRARIES), default=None,
+        help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow)")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -188,7 +185,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_observer_options(parser, passes=True)
     add_config_options(parser)
     parser.add_argument("--texture", action="append", default=[], metavar="FILE",
-        help=f"a picture in texture memory beside the patches, or {CHECKER}; repeat for others (files need pillow)",
+        help=f"a picture in texture memory next to the patches, or {CHECKER}; repeat for others (files need pillow)",
     )  # fmt: skip
     group = parser.add_argument_group("outputs")
     add = group.add_argument
@@ -258,7 +255,7 @@ def textures_of(names: Sequence[str], config: NodeConfig) -> dict[str, np.ndarra
     found: dict[str, np.ndarray] = {}
     for name in names:
         if name in found:
-            raise UsageError(f"--texture {name[:60]}", "it lies there already", "name each picture once")
+            raise UsageError(f"--texture {name[:60]}", "it is there already", "name each picture once")
         side = AddressMap(config.sdram).texture_columns
         found[name] = checker() if name == CHECKER else read_texels(Path(name), side, f"up to {side} a side")
     return found

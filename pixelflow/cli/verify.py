@@ -1,4 +1,4 @@
-"""Reproduce the thesis's tables: published, formula, measured, deviation, standing, and what becomes of a difference.
+"""Reproduce the thesis's tables: published, formula, measured, deviation, standing, and the reason for each difference.
 
 TABLE is the number of a table, or a name such as table7, figure13, section5, 4.1.4 or appendix-b; without one all are
 verified. What is measured is executed at that moment. A figure that is not as published must be the one that the
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def paper_named(machine: str) -> AnyPaper:
-    """Return the paper of a machine; raises UsageError where it has none."""
+    """Return the paper of a machine; raises UsageError where there is none."""
     paper = paper_of(machine_named(machine))
     if paper is None:
         raise UsageError("TABLE", f"there is no paper on {machine} here")
@@ -151,7 +151,7 @@ def _unwatched(machine: object) -> None:
 def _verified(
     screen: Screen, machine: str, claims: Sequence[Claim], bench: Bench, workers: WorkerPool, *, quick: bool
 ) -> Verified:
-    """Measure claims on the bench, or on those of other processes, whose executions it is then told of."""
+    """Measure claims on the bench, or in other processes, whose executions the bench then includes."""
     paper = paper_named(machine)
     found: dict[int, CheckedClaim] = {}
     here = workers.alone(len(claims))
@@ -177,22 +177,22 @@ def _verified(
 
 
 _Found = tuple[CheckedClaim, Mapping[Hashable, object]]
-"""A claim as it was found, and what the bench had executed then."""
+"""A measured claim, and the executions of the bench up to then."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a command asks of the processes that measure for it."""
+    """Order from a command to the processes that measure for it."""
 
     machine: str
     command: str
-    """What tells this command from all others: a bench serves one, however long its process lives."""
+    """Identity of the command: a bench serves one command, however long its process lives."""
     timing_only: bool
     quick: bool
 
 
 def _measure_elsewhere(asked: _Asked, name: str) -> _Found:
-    """Measure a claim in whatever process this is."""
+    """Measure a claim in this process."""
     paper, bench = paper_named(asked.machine), _bench_of(asked)
     claim = next(each for each in paper.claims if each.name == name)
     return paper.find(claim, bench, quick=asked.quick), bench.executed
@@ -218,7 +218,7 @@ def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:
         if path == STANDARD_STREAM:
             raise UsageError(f"--{option} -", "standard output has the report", f"name a {suffixes[0]} file")
         if PurePath(path).suffix.lower() not in suffixes:
-            raise UsageError(f"--{option}", f"{path!r} is no {' or '.join(suffixes)} file")
+            raise UsageError(f"--{option}", f"{path!r} is not a {' or '.join(suffixes)} file")
         check_writable(path)
     if args.figure:
         check_drawing()
@@ -260,5 +260,5 @@ def _called(paper: AnyPaper, given: str, option: str, everything: str) -> Sequen
     if not found:
         near = paper.nearest(given)
         hint = f"did you mean {near}?" if near else f"all of them: {everything}"
-        raise UsageError(option, f"{given[:60]!r} is no {paper.kinds}", hint)
+        raise UsageError(option, f"{given[:60]!r} is not a {paper.kinds}", hint)
     return found

@@ -1,4 +1,10 @@
-"""The debugger as a page or a notebook knows it: it says everything as lines, and leaves the run what it is."""
+"""Open a page in the browser: turn patches that the simulated machines draw, and look into runs.
+
+SUBJECT is a run that was saved with --record (.npz), a program (.mc, .mco or the name of an example), a patch file
+(.bpt), the name of a model that ships, or a trace of any machine (.pftrace); scenes and meshes are what `render`
+draws. With --machine it is a program or a scene file of another machine: it is run to its end and looked into by its
+trace. The page is served to this host alone, at an address with a token that is printed; Ctrl-C ends it.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +65,9 @@ _COLUMNS = 76
 _CHANGING = ("poke", "unpoke")
 
 
+# The debugger in a page or a notebook: it answers in lines, and refuses what would change the run.
+
+
 class PageDialogue:
     """The debugger in a run, as a page knows it."""
 
@@ -67,18 +76,18 @@ class PageDialogue:
         self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
 
     def carry_out(self, text: str) -> None:
-        """Execute a command of the debugger, but for those that make another run of this one."""
+        """Execute a command of the debugger; those that change the run are refused."""
         command, _ = find_command(COMMANDS, text)
         if command.name in _CHANGING:
             refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
         self._debugger.carry_out(text)
 
     def goto(self, cycle: int) -> None:
-        """Go to a cycle without a word."""
+        """Go to a cycle and print nothing."""
         self._session.goto(cycle)
 
     def interrupt(self) -> None:
-        """Ask a long movement to end."""
+        """Request the end of a long movement."""
         self._debugger.interrupt()
 
     def where(self) -> str:
@@ -197,7 +206,7 @@ def explore(
 
 
 def _traced(run: SavedRun | AssembledProgram | Trace | str | Path) -> TracedRun | None:
-    """Return a run that only its trace tells of, None where a node executes it."""
+    """Return a run that is known by its trace alone, None where a node executes it."""
     if isinstance(run, (SavedRun, Program)):
         return None
     if isinstance(run, Trace):
@@ -207,16 +216,7 @@ def _traced(run: SavedRun | AssembledProgram | Trace | str | Path) -> TracedRun 
     return traced_file(os.fspath(run)) if is_trace_file(os.fspath(run)) else None
 
 
-# Open a page in the browser: turn patches that the simulated machines draw, and look into runs.
-#
-# SUBJECT is a run that was saved with --record (.npz), a program (.mc, .mco or the name of an example), a patch file
-# (.bpt), the name of a model that ships, or a trace of any machine (.pftrace); scenes and meshes are what `render`
-# draws.
-# With --machine it is what another machine runs, a program of its own or a file of a scene: it is traced to its end,
-# and
-# looked into by its trace. The page is served to this host alone, at an address with a token that is printed; Ctrl-C
-# ends
-# it.
+# The command `pixelflow view`.
 
 
 EXAMPLES = (
@@ -235,12 +235,12 @@ _DRAWN = (".toml", *MESH_SUFFIXES)
 """Suffixes of files that commands draw."""
 _PORTS = range(65536)
 _MOST_JOBS = 4
-"""Processes that nobody has asked for: one region has three tenths of the teapot's pairs of a triangle and a region."""
+"""Processes by default: more gain little, as one region has three tenths of the teapot's work."""
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 _SHORT = {"overrides": "-D", "parameters": "-P"}
 _OF_NODES = ("config", "memory", "max_cycles")
-"""What a PixelFlow node alone can be told."""
+"""Options that only a PixelFlow node takes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -264,7 +264,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> int:
     """Serve the page until Ctrl-C."""
     if screen.json:
-        raise UsageError("--json", "a page is no JSON object", "pixelflow run --json reports a run")
+        raise UsageError("--json", "a page is not a JSON object", "pixelflow run --json reports a run")
     require_server()
     _check_name(args)
     traced = _trace_of(args, screen)
@@ -371,7 +371,7 @@ def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence
 
 
 def _trace_of(args: argparse.Namespace, screen: Screen) -> TracedRun | None:
-    """Return the run that only its trace tells of: of another machine, or from a file; None where it is neither."""
+    """Return the run that is known by its trace alone: of another machine, or from a file; None for any other."""
     subject = args.subject
     if args.machine == PIXELFLOW and (subject is None or not is_trace_file(subject)):
         return None
@@ -404,7 +404,7 @@ def _refuse(args: argparse.Namespace, names: Iterable[str], why: str) -> None:
 
 
 def _run_of(args: argparse.Namespace, screen: Screen) -> SavedRun | None:
-    """Return the run that is to be looked into, None where patches are to be drawn."""
+    """Return the run to look into, None where patches are to be drawn."""
     subject = args.subject
     saved = subject is not None and PurePath(subject).suffix == ".npz"
     if subject is None or saved or is_patches(subject):

@@ -63,11 +63,11 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class TraceSubject:
-    """What a trace is of, as far as it is known before anything runs."""
+    """Subject of a trace, as far as it is known before anything runs."""
 
     clock_mhz: int
     header: dict[str, str]
-    """What the head of a file says of the configuration."""
+    """Entries on the configuration for the head of a file."""
     known: Sequence[Track]
     """The tracks that a run may have, wires left out."""
     hint: str
@@ -76,7 +76,7 @@ class TraceSubject:
 
 
 class TraceFiles:
-    """Subscribes to nodes and writes what it has received, up to where the runs came, in every format asked for."""
+    """Subscribes to nodes and writes the trace, as far as the runs came, in every requested format."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class TraceFiles:
         return tuple(target.path for target in self._targets)
 
     def attach(self, bus: Bus) -> None:
-        """Listen to the runs of a node, from now on; runs follow each other in the trace."""
+        """Listen to the runs of a node; runs follow each other in the trace."""
         self._tracer.attach(bus, self._known)
 
     def close(self) -> None:
@@ -249,7 +249,7 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
         add("--check-memory", action="store_true",
             help="exit code 1 where bytes matter that nothing has written, or writes of one round collide")  # fmt: skip
     if passes:
-        add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
+        add("--record-pass", type=count, metavar="N", help="which of several runs to save, counted from 1 (default: 1)")
     if record:
         add("--energy", action="store_true",
             help="account for energy by kind of work; prices are invented (also in --stats)")  # fmt: skip
@@ -262,11 +262,11 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
 
 
 _FILES = ("output", "preview", "markdown", "svg", "figure", "html")
-"""Options of commands that name a file to write besides those of the group ``watch``."""
+"""Options outside the group ``watch`` that name a file to write."""
 
 
 class Watching:
-    """What a command was asked to watch, as a context around everything that it runs.
+    """Observers that a command's options ask for, as a context around everything that it runs.
 
     Made before long work, so that a bad name is refused at once. Files are written when the context ends, also where a
     run was stopped; nothing is written where no run has begun.
@@ -280,7 +280,7 @@ class Watching:
         self._args, self._screen, self._effective, self._source = args, screen, effective, source
         self._record_pass = getattr(args, "record_pass", None)
         self.energy = self._open_energy()
-        """The energy of the runs, where it was asked for."""
+        """The energy of the runs, None unless requested."""
         self._stats = self._open_stats()
         self._check()
         self._traces = self._open_traces()
@@ -299,11 +299,7 @@ class Watching:
             raise UsageError("--record-pass", "there is no --record")
         for path in (*args.stats, *([args.record] if args.record else [])):
             refuse_overwrite(self._source, path)
-        if args.live and args.frame:
-            raise UsageError("--frame", "--live shows the last frame already")
-        for option in ("live", "frame"):
-            if getattr(args, option) and (screen.json or screen.quiet):
-                raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
+        check_display(args, screen)
 
     def _outputs(self) -> Iterator[tuple[str, str]]:
         """Every file that the command will write, by option; not every command has all of these options."""
@@ -357,7 +353,7 @@ class Watching:
         for write in self._writers(ok=kind is None):
             try:
                 write()
-            except SimulatorError as refused:  # the other files, and what stopped the run, are no worse for it
+            except SimulatorError as refused:  # the other files are still written
                 failed.append(refused)
         first = failed.pop(0) if failed and kind is None else None
         for each in failed:
@@ -399,7 +395,7 @@ class Watching:
             self._memory.shown(name, rows, cycle, lanes)
 
     def checked(self, report: Report) -> Report:
-        """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
+        """Return a report with the findings of ``--check-memory``; it fails where there are any."""
         return report if self._memory is None else self._memory.checked(report)
 
     def completed(self, report: Report) -> Report:
@@ -407,7 +403,7 @@ class Watching:
         return self.checked(self.with_energy(report))
 
     def with_energy(self, report: Report) -> Report:
-        """Return a report with the energy of all runs together, where it was asked for and there were any."""
+        """Return a report with the energy of all runs together, if requested and if there were any."""
         if self.energy is None or not self.energy.runs:
             return report
         energy = self.energy.together()
@@ -431,6 +427,15 @@ class Watching:
                 self._open.callback(self._display.close)
         if self._display is not None:
             self._display.follow(node)
+
+
+def check_display(args: argparse.Namespace, screen: Screen) -> None:
+    """Raise UsageError where a dashboard cannot be shown."""
+    if args.live and args.frame:
+        raise UsageError("--frame", "--live shows the last frame already")
+    for option in ("live", "frame"):
+        if getattr(args, option) and (screen.json or screen.quiet):
+            raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
 
 
 def _check_record_name(path: str) -> None:

@@ -45,7 +45,7 @@ class Exercise:
 
     @property
     def stub(self) -> str:
-        """What a student begins with: the text of the task, declarations, and no instruction."""
+        """The stub that a student begins with: the text of the task, declarations, and no instruction."""
         return source_of(self.name).read_text(encoding="utf-8")
 
 

@@ -35,7 +35,7 @@ class Trial:
     """The first of the bytes that are wrong, by PE."""
     wrong_pes: int = 0
     notes: tuple[str, ...] = ()
-    """What may explain the reasons."""
+    """Hints at the cause."""
     run: Run | None = None
     """None where something stopped it."""
 
@@ -82,7 +82,7 @@ def _random(rng: np.random.Generator, size: int, lanes: int) -> NDArray[np.uint8
 
 
 def _notes(run: Run) -> tuple[str, ...]:
-    """Return a note for every semaphore that holds signals at the end: whoever should wait for them went on early."""
+    """Return a note for every semaphore with signals left at the end: a stream did not wait for them."""
     flows = {} if run.ledger is None else run.ledger.signals
     return tuple(
         f"semaphore {semaphore} holds {counted(flow.left, 'signal')} at the end: is a WAIT {semaphore} missing?"
@@ -114,7 +114,7 @@ _MOST_LINES = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grade(Shown):
-    """What came of a solution: nothing wrong, or the reasons why it does not pass."""
+    """Result of a solution: nothing wrong, or the reasons why it does not pass."""
 
     exercise: Exercise | None
     """None where the file names no exercise."""
@@ -126,7 +126,7 @@ class Grade(Shown):
     """The first of the bytes that are wrong, by PE."""
     wrong_pes: int = 0
     notes: tuple[str, ...] = ()
-    """What may explain the reasons."""
+    """Hints at the cause."""
     run: Run | None = None
     start: NDArray[np.uint8] | None = None
     """Memory of all PEs before the run that decided, uint8[bytes, lanes]; None where nothing was run."""

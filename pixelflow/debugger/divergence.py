@@ -32,7 +32,7 @@ class RunDifference:
     lanes: NDArray[np.int64]
     """The PEs in which it differs."""
     values: tuple[NDArray[PeValue], NDArray[PeValue]]
-    """What it is in these PEs, on either side."""
+    """Its values in these PEs, on either side."""
 
 
 Executions = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
@@ -45,7 +45,7 @@ class Divergence:
 
     cycle: int
     executed: Executions
-    """What begins in that cycle, on either side: (stream, position of the instruction)."""
+    """Instructions that begin in that cycle, on either side: (stream, position of the instruction)."""
     differences: tuple[RunDifference, ...]
     modules: tuple[int, ...]
     """Modules whose texture memory differs."""
@@ -58,8 +58,8 @@ def first_divergence(
 ) -> Divergence | None:
     """Take two runs forwards side by side until their data differ, or one ends before the other.
 
-    Returns None where they end in the same cycle with the same data. Both stand after the difference then.
-    ``progress`` is told how many cycles more have been compared.
+    Returns None where they end in the same cycle with the same data. Both are left after the difference.
+    ``progress`` receives the number of further cycles compared.
     Raises InputError for machines with another number of PEs, or PEs of another size.
     """
     sides = (first, second)
@@ -85,7 +85,7 @@ def first_divergence(
 
 
 def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
-    """Find the first difference after a position at which there is none."""
+    """Find the first difference after a position at which both sides are equal."""
     _both_to(sides, equal)
     began: tuple[list[Executed], list[Executed]] = ([], [])
     with sides[0].hearing(began[0].append, Executed), sides[1].hearing(began[1].append, Executed):

@@ -15,7 +15,7 @@ from microcode.reader import read_expression
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.node import Node, Poke
 from pixelflow.node.named_ranges import bytes_of, find_range, numbers_of
-from pixelflow.node.pe_map import MAP_FLAGS
+from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
 
@@ -139,7 +139,6 @@ def truth(value: Quantity) -> bool | NDArray[np.bool_]:
 # ``all(x)``, ``count(x)`` and ``sum(x)`` make one value of the PEs', ``min``, ``max`` and ``abs`` are of each PE.
 
 
-REGISTERS = ("R", "S", "M")
 FLAGS = ("C", "E", "L", "MR", "MW")
 _OWN = {"pe", "cycle"}
 _FORM = re.compile(rf"\b([A-Za-z_]\w*):({'|'.join(form.value for form in RangeForm)})\b")
@@ -208,7 +207,7 @@ class PeExpression:
 
     @classmethod
     def read(cls, text: str, program: Program) -> PeExpression:
-        """Return the expression of a text; raises InputError for what is none, and for names that nothing has."""
+        """Return the expression of a text; raises InputError for a bad text and for unknown names."""
         formed: dict[str, tuple[MemoryRange, RangeForm]] = {}
 
         def name_for(match: re.Match[str]) -> str:
@@ -226,7 +225,7 @@ class PeExpression:
         return found
 
     def value(self, node: Node, cycle: int) -> Quantity:
-        """Return the value at a position: of each PE, or one; raises InputError where it has none."""
+        """Return the value at a position: of each PE, or one; raises InputError where it is undefined."""
         return self._value(self._tree, _At(node, cycle))
 
     # --- reading ---------------------------------------------------------------------------------------------------
@@ -249,7 +248,7 @@ class PeExpression:
                 raise InputError(Fault(f"{self.text}: only names, numbers and operators are known here", hint=_HINT))
 
     def _known(self, name: str) -> MemoryRange | None:
-        """Return the range of a name, None for what the machine names; raises InputError."""
+        """Return the range of a name, None for a name of the machine; raises InputError."""
         ranges = {each.name: each for each in self.program.ranges}
         if name in self._formed:
             return self._formed[name][0]
@@ -352,7 +351,7 @@ def _nodes(tree: language.ExpressionNode) -> Iterator[language.ExpressionNode]:
 
 @dataclass(frozen=True, slots=True)
 class StopCondition:
-    """What must hold for a stop to stop the run: an expression that is true in any of the chosen PEs."""
+    """Condition of a stop: an expression that is true in any of the chosen PEs."""
 
     expression: PeExpression
     lanes: tuple[int, ...] | None = None

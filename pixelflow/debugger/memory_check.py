@@ -94,7 +94,7 @@ def collisions(access: BlockAccess, array: ArrayConfig, *, data: bool = True) ->
 
 
 def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:
-    """Yield transfers by number of their instruction, and a collision of each that comes whatever the PEs hold.
+    """Yield transfers by number of their instruction, and a collision of each that happens for any data.
 
     The program is walked on the thesis machine as a timing-only run walks it: marks that follow from the program and
     addresses of the generator are known, and nothing else is. Where the walk cannot continue, it ends.
@@ -110,7 +110,7 @@ def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:
             found.setdefault(event.index, each)
 
     node.bus.subscribe(look, TransferBegan)
-    with suppress(SimulatorError):  # what stops the program is told where it runs
+    with suppress(SimulatorError):  # a run reports what stops the program
         node.run(program, function=False, max_cycles=_STEPS)
     yield from found.items()
 
@@ -180,7 +180,7 @@ class MemoryCheck:
 
     @property
     def findings(self) -> list[MemoryFinding]:
-        """What was found, in the order of its first time; each place once."""
+        """The findings, in the order of their first occurrence; each place once."""
         return list(self._found.values())
 
     @property
@@ -234,7 +234,7 @@ class MemoryCheck:
         if bases:
             parameters = tuple(self._run.streams[event.stream].frames[-1].parameters)
             if max(bases) >= len(parameters):
-                return  # a fault, of which the run will tell
+                return  # a fault, which the run reports
         key = (event.index, *(parameters[base] for base in bases))
         found = self._known.get(key)
         if found is None:

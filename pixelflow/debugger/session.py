@@ -77,11 +77,11 @@ class Stop(RunStop[Subject]):
     """One thing that stops the run, and what must hold there."""
 
     condition: StopCondition | None = None
-    """A meeting without it is none."""
+    """Without it the stop is not met."""
 
     @property
     def about(self) -> str:
-        """What it is about, and its condition, in words."""
+        """Its subject and condition, in words."""
         match self.subject:
             case Code():
                 text = self.subject.text
@@ -128,7 +128,7 @@ class Changed(StopMet[Stop]):
 
     cycle: int
     by: tuple[tuple[str, int], ...]
-    """What may have changed them: (stream, position of the instruction)."""
+    """Instructions that may have changed them: (stream, position of the instruction)."""
     lanes: NDArray[np.int64]
     """The PEs in which they have."""
     before: NDArray[np.uint8]
@@ -141,7 +141,7 @@ class Changed(StopMet[Stop]):
 
 @dataclass(slots=True)
 class CycleEvents:
-    """What was noted of one cycle."""
+    """Events of one cycle."""
 
     met: list[tuple[Stop, Touched]] = field(default_factory=list)
     writers: list[tuple[str, int]] = field(default_factory=list)
@@ -225,7 +225,7 @@ class EventCollector:
         parameters = self._replay.streams[event.stream].parameters
         bases = instruction.bases
         if bases and max(bases) >= len(parameters):
-            return False  # a fault, of which the run will tell
+            return False  # a fault, which the run reports
         key = (event.index, *(parameters[base] for base in bases))
         known = self._writes.get(key)
         if known is None:
@@ -265,7 +265,7 @@ class DebugSession(RunSession[Replay, Stop]):
     # --- stops ---------------------------------------------------------------------------------------------------
 
     def add(self, subject: Subject, count: int = 1, condition: StopCondition | None = None) -> Stop:
-        """Stop there from now on, where the condition holds; returns the stop with its number."""
+        """Set a stop, with a condition; returns the stop with its number."""
         return self.stops.enter(lambda number: Stop(number, subject, count, condition=condition))
 
     # --- changes ---------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class DebugSession(RunSession[Replay, Stop]):
     def poke(self, target: str, value: str, lanes: Sequence[int] | None = None) -> tuple[int, Poke]:
         """Give what PEs hold the value of an expression at this position; returns the poke with its number.
 
-        It is part of the run from now on. Raises InputError for what cannot be recorded, and for values that do not
+        It becomes part of the run. Raises InputError for what cannot be recorded, and for values that do not
         fit.
         """
         poke = poke_of(self.node, self.program, self.replay.position, target, value, lanes)
@@ -368,7 +368,7 @@ class DebugSession(RunSession[Replay, Stop]):
         changed = self._changes(cycle, events.writers) if events.writers else []
         if not changed:
             return None
-        after = found.get(cycle + 1, CycleEvents())  # what else is met where the run now stands
+        after = found.get(cycle + 1, CycleEvents())  # what else is met at the new position
         return SessionOutcome((*changed, *self._hits(cycle + 1, after.met)))
 
     def _hits(self, cycle: int, met: Iterable[tuple[Stop, Touched]]) -> list[Hit]:

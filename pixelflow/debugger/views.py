@@ -1,4 +1,4 @@
-"""What the debugger shows: where the streams stand, code with its source, stops, state and what has changed."""
+"""Views of the debugger: position of the streams, code with its source, stops, state and changes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.debugger.expressions import PeExpression
+from pixelflow.debugger.expressions import FLAGS, PeExpression
 from pixelflow.debugger.session import Anywhere, Bytes, Changed, DebugSession, Hit
 from pixelflow.isa import Program
 from pixelflow.node import Node, Poke
+from pixelflow.node.pe_map import REGISTERS
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.node.run.stream import Stream
 from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, Taken
@@ -20,10 +21,6 @@ from pixelflow.simd.isa.program import instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 # What has changed in the PEs between two positions of a run, by the names that a program gives to things.
-
-
-REGISTERS = ("R", "S", "M")
-FLAGS = ("C", "E", "L", "MR", "MW")
 
 
 @dataclass(frozen=True)
@@ -163,7 +160,7 @@ def _marks(session: DebugSession) -> dict[int, tuple[str, str]]:
 
 
 def outcome(width: int, session: DebugSession, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
-    """Yield which stops were met, and what kept the run from going on."""
+    """Yield which stops were met, and what stopped the run."""
     for hit in hits:
         if isinstance(hit, Changed):
             yield from _changed(width, session, hit)
@@ -250,7 +247,7 @@ def run(width: int, session: DebugSession) -> Iterator[Part]:
 
 
 def stack(width: int, session: DebugSession, names: Sequence[str]) -> Iterator[Part]:
-    """Yield the calls that streams are inside of, innermost first: where each stands, its parameters, open loops."""
+    """Yield the open calls of streams, innermost first: position, parameters, open loops."""
     for name in names:
         if len(names) > 1:
             yield name.upper()

@@ -43,7 +43,7 @@ class Reason(StrEnum):
     READING = "reading"
     """The print can be read in more than one way; one is taken, and the others are named."""
     MODEL = "this model"
-    """The simulated machine does something of its own; how much that makes is predicted."""
+    """The simulated machine differs from the print; the size of the effect is predicted."""
     UNEXPLAINED = "unexplained"
     """Nothing here says why. That is known, and it excuses nothing."""
 
@@ -99,7 +99,7 @@ class Digits(StrEnum):
 # No range excuses anything. A measured figure that is not the published one is *predicted*, to the last digit, by an
 # expression of machine parameters and of counts that the program's structure gives; or the print contradicts itself and
 # the formula is what another place gives; or the formula is one reading of several; or the difference is unexplained,
-# which a note must say. Anything else is *off*, and a verification fails. Where a prediction stands it must hold, also
+# which a note must say. Anything else is *off*, and a verification fails. A prediction must hold, also
 # where the figure would be printed as it was.
 
 
@@ -302,13 +302,13 @@ class ClaimVerdict(StrEnum):
     CONSTANT = "constant"
     """Every figure is the same, and all of them are read back from what the model was given: no measurement."""
     CONTRADICTED = "contradicted"
-    """A printed figure does not hold, and exactly what is said to stand in its place was found."""
+    """A printed figure does not hold, and exactly its declared substitute was measured."""
     MISSED = "not reproduced"
-    """Something is outside of what is printed, and the claim says why, or that nobody knows."""
+    """A figure is outside the printed range, and the claim says why, or that the cause is unknown."""
     DIFFERS = "differs"
-    """A figure is neither printed nor what is said to stand in its place, or a span is missed or kept against that."""
+    """A figure is neither the printed one nor its substitute, or a span contradicts what the claim says of it."""
     UNMEASURABLE = "not measurable"
-    """There is no measure, and the claim says what one would need."""
+    """Without a measure; the claim says what one would need."""
     UNCOMPARED = "not compared"
     """A measure was left out or could not run here, or found nothing that could be compared."""
 
@@ -332,7 +332,7 @@ class PrintedRange:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper claims in one place: a table or some figures of its text, or a sentence.
+    """Claim of a paper in one place: a table, some figures of its text, or a sentence.
 
     The measure of a table gives its rows. A sentence has a class, its figures as a reader would find them, and
     conditions; figures of its measure that have the name of one of ``values`` or ``expected`` must be the same.
@@ -346,21 +346,21 @@ class Claim:
     classes: tuple[ClaimClass, ...] = ()
     published: str = ""
     conditions: str = ""
-    """What the figure here is of, and what it cannot say."""
+    """Conditions of the figure measured here, and its limits."""
     values: Mapping[str, Number] = field(default_factory=dict)
     """The printed figures by name."""
     expected: Mapping[str, Number] = field(default_factory=dict)
     """Figures that follow from the claim and are not printed: none held up, none out of order."""
     spans: Mapping[str, PrintedRange] = field(default_factory=dict)
-    """What is printed as a range: every figure that the measure has under this name (`Measured.spread`) is in it."""
+    """Printed ranges: every figure that the measure has under this name (`Measured.spread`) is inside."""
     constants: frozenset[str] = frozenset()
-    """Of the figures those that the model was given, and that a measure reads back, or that hold by construction."""
+    """Figures that the measure reads back from the model's input, or that hold by construction."""
     missed: str = ""
     """Why a span is not kept, where one is not: with it the claim is *not reproduced*, and fails as soon as it is."""
     instead: Mapping[str, Derivation] = field(default_factory=dict)
-    """What is here in the place of printed figures that do not hold: with it the claim is *contradicted*."""
+    """Substitutes for printed figures that do not hold: with them the claim is *contradicted*."""
     reason: str = ""
-    """Why there is no measure, where there is none."""
+    """Why there is no measure; empty where there is one."""
     notes: tuple[Note, ...] = ()
     """On the whole of it: where the paper is at odds with itself, or leaves something open."""
     digits: Digits | None = None
@@ -413,12 +413,12 @@ class CheckedClaim:
 
     @property
     def contradicted(self) -> tuple[Row, ...]:
-        """The figures in whose place exactly that stands which is said to."""
+        """The figures that equal their declared substitutes."""
         return tuple(row for row in self.rows if row.verdict is RowVerdict.PREDICTED)
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """What is compared and neither the same nor contradicted; spans that were to be missed, or to be kept."""
+        """Figures that are neither equal nor contradicted, and spans whose outcome is not the declared one, by name."""
         fine = (RowVerdict.EQUAL, RowVerdict.PREDICTED)
         rows = tuple(row.item for row in self.rows if row.verdict not in fine)
         if self.claim.missed:
@@ -434,7 +434,7 @@ class CheckedClaim:
 
     @property
     def outside(self) -> tuple[tuple[str, str], ...]:
-        """What is outside of what is printed: the span and the scene."""
+        """Figures outside their printed range: the span and the scene."""
         if self.measured is None:
             return ()
         found = self.measured.spread
@@ -479,7 +479,7 @@ class CheckedClaim:
         return verdict.value
 
     def _bracketed(self, name: str) -> bool:
-        assert self.measured is not None  # as something lies outside
+        assert self.measured is not None  # as something is outside
         span, found = self.claim.spans[name], self.measured.spread[name].values()
         return min(found) < span.least and max(found) > span.most
 

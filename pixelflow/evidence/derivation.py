@@ -66,7 +66,7 @@ class Derivation:
 
     @property
     def value(self) -> Number:
-        """What the expression gives; raises ValueError for anything that the notation does not have."""
+        """Value of the expression; raises ValueError for anything outside the notation."""
         return _value(ast.parse(self.expression, mode="eval").body, dict(self.names))
 
     @property
@@ -113,4 +113,4 @@ def _value(node: ast.expr, names: Mapping[str, Number]) -> Number:
             return _OPERATORS[type(op)](_value(left, names), _value(right, names))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_value(argument, names) for argument in arguments))
-    raise ValueError(f"{ast.unparse(node)} is no part of a derivation")
+    raise ValueError(f"{ast.unparse(node)} is not part of the notation of derivations")

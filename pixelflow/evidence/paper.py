@@ -45,7 +45,7 @@ class Remark:
 
 
 class Bench:
-    """Whatever measures share, each measured once; nothing outlives the bench."""
+    """Measurements that several claims share, each made once; nothing outlives the bench."""
 
     def __init__(self) -> None:
         self.progress: Callable[[str], None] = lambda text: None
@@ -53,7 +53,7 @@ class Bench:
         self.timing_only = False
         """True where measures leave out the results that they would compute in addition."""
         self.executed: dict[Hashable, object] = {}
-        """What `remarks` are about, by what tells one execution from all others; that of other benches can be added."""
+        """Subjects of `remarks`, by a key unique to each execution; those of other benches can be added."""
         self._kept: dict[Hashable, object] = {}
 
     def remarks(self) -> tuple[Remark, ...]:
@@ -61,7 +61,7 @@ class Bench:
         return ()
 
     def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:
-        """Return what ``compute`` gives, computed once on this bench; ``text`` tells the progress of it."""
+        """Return the result of ``compute``, computed once on this bench; ``text`` describes it to the progress line."""
         if key not in self._kept:
             if text:
                 self.progress(text)
@@ -92,8 +92,8 @@ class Paper(Generic[_Bench]):
     """Tables and pictures that print no quantity, and why."""
     closing: str = ""
     """Closing remark: the limits of all of it."""
-    kinds: str = "claim and no place of one"
-    """What a name is not that is none of them."""
+    kinds: str = "claim or a place of one"
+    """Noun for messages on an unknown name: "NAME is not a ..."."""
     preset: str = ""
     """The preset of configurations that all is measured on, where runs can be watched."""
     sha256: str = ""
@@ -105,7 +105,7 @@ class Paper(Generic[_Bench]):
     computes: bool = False
     """True where its measures compute results too, which a bench can leave out (`Bench.timing_only`)."""
     curves: frozenset[str] = frozenset()
-    """Claims that there are curves of."""
+    """Claims with curves."""
     draw: Callable[[IO[bytes], str, Mapping[str, tuple[Row, ...]], _Bench], None] | None = None
     """Draws the curves of those claims that have some to a stream, as ``png`` or ``svg``, from their rows by name."""
 
@@ -156,21 +156,21 @@ class Paper(Generic[_Bench]):
 
 
 AnyPaper: TypeAlias = Paper[Any]
-"""A paper measured on whatever bench."""
+"""A paper with any bench."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The findings of all claims that were asked for, in their order."""
+    """The findings of the chosen claims, in their order."""
 
     paper: AnyPaper
     findings: tuple[CheckedClaim, ...]
     remarks: tuple[Remark, ...] = ()
-    """What is said of everything that was executed."""
+    """Statements on everything that was executed."""
 
     @property
     def complete(self) -> bool:
-        """True where these are all claims that there are."""
+        """True where these are all claims of the paper."""
         return len(self.findings) == len(self.paper.claims)
 
     @property
@@ -253,12 +253,12 @@ class Verified:
 
 
 _TOLD = {RowVerdict.PREDICTED, RowVerdict.CONTRADICTION, RowVerdict.READING, RowVerdict.UNEXPLAINED}
-"""What a row can be that is not as published, where something is said of that."""
+"""Verdicts of rows that differ from the print for a stated reason."""
 
 
 _NOT_AS_PRINTED = frozenset({ClaimVerdict.CONTRADICTED, ClaimVerdict.MISSED})
 
 
 def paper_of(machine: AnyMachine) -> AnyPaper | None:
-    """Return the paper of a machine, imported now; None where it has none."""
+    """Return the paper of a machine, imported now; None where there is none."""
     return resolve_name(machine.paper) if machine.paper else None

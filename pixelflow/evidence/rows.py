@@ -14,7 +14,7 @@ from pixelflow.evidence.paper import Verified
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, table_object, verbatim
 
 _ROWS_OF_A_UNIT = 3
-"""Where units have fewer rows on the average, they stand with each row and not in a heading."""
+"""With fewer rows per unit on average, each row names its unit; otherwise a heading does."""
 
 
 def deviation_text(value: Number | None) -> str:
@@ -95,15 +95,17 @@ def _labelled(row: Row) -> str:
 
 def _columns(heads: Sequence[str], cells: Sequence[Sequence[str | _Place]]) -> Iterator[tuple[str, bool, int]]:
     """Yield the heading of each column in lines of few words, whether it has figures, and its longest word."""
+    room = _HEAD if len(heads) > _FEW_HEADS else _LONG_HEAD
     for head, column in zip(heads, zip(*cells, strict=True), strict=True):
-        lines = "\n".join(textwrap.wrap(head, _HEAD, break_long_words=False))
+        lines = "\n".join(textwrap.wrap(head, room, break_long_words=False))
         words = [word for cell in (head, *column) if isinstance(cell, str) for word in cell.split()]
         figures = any(isinstance(cell, _Place) for cell in column) or all(map(_is_number, column))
         yield lines, figures, max(map(len, words), default=0)
 
 
-_HEAD, _TEXT = 12, 18
-"""Columns of a heading before it gets another line, and those that a text gets before others do."""
+_HEAD, _LONG_HEAD, _FEW_HEADS, _TEXT = 12, 24, 3, 18
+"""Columns of a heading before it wraps, those of a table with few columns, and columns that a text gets before others
+do."""
 
 
 def _is_number(cell: str | _Place) -> bool:
@@ -168,7 +170,7 @@ def reason_lines(found: CheckedClaim) -> Iterator[str]:
 
 
 def unplaced(found: CheckedClaim) -> Iterator[str]:
-    """Yield published figures that are compared with a table and have no place of their own in it."""
+    """Yield published figures that are compared with a table but have no cell in it."""
     layout = found.claim.layout
     placed = set() if layout is None else {(cell.item, cell.unit) for cell in layout.cells}
     for row in found.rows if layout is not None else ():
@@ -293,7 +295,7 @@ def _table(rows: Sequence[Row], title: str = "", *, one_unit: bool) -> Table:
 
 
 _HIDDEN = ("item", "unit", "printed_step", "basis", "outcome", "notes", "detail", "predicted", "derived")
-"""What only JSON has of a row, besides the columns."""
+"""Fields of a row that only JSON has."""
 
 
 def _derivation(found: Derivation | None) -> Json:
@@ -357,7 +359,7 @@ def table_data(verified: Verified) -> dict[str, Json]:
     }
 
 
-# Sentences: how a paper's claims in words stand beside what was measured, for people and in JSON.
+# Sentences: a paper's claims in words, with what was measured, for people and in JSON.
 
 
 _TABLE_WIDTH = 110
@@ -401,7 +403,7 @@ def _kinds(found: CheckedClaim, names: Sequence[str]) -> Iterator[tuple[str, lis
 
 
 def _of_span(found: CheckedClaim, name: str) -> str:
-    """Return how often a span is kept, over everything that was looked at, and from what to what it goes."""
+    """Return how often a span is kept over all scenes, and the least and greatest figure."""
     assert found.measured is not None  # as it is judged
     values, wrong = found.measured.spread[name], sum(span == name for span, _ in found.outside)
     most, least = figure_text(max(values.values())), figure_text(min(values.values()))
@@ -446,7 +448,7 @@ def _blocks(findings: Sequence[CheckedClaim]) -> Iterator[Part]:
 
 
 def sentence_data(verified: Verified) -> dict[str, Json]:
-    """Return the claims beside what was measured for JSON; what is not known is null."""
+    """Return claims and measurements for JSON; unknown values are null."""
     return {
         "claims": [_object(found) for found in verified.findings],
         "classes": {each.value: count for each, count in verified.classes.items()},
@@ -460,7 +462,7 @@ def sentence_data(verified: Verified) -> dict[str, Json]:
 
 
 def _end(value: Number) -> Number | None:
-    """Return an end of a span, None where it has none."""
+    """Return an end of a span, None where it is unbounded."""
     return value if math.isfinite(value) else None
 
 

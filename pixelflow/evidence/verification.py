@@ -1,4 +1,4 @@
-"""Report of a verification: rows in tables or sentences beside measures, notes, a summary, and what fails."""
+"""Report of a verification: tables of rows or sentences with measurements, notes, a summary, and failures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def _each(verified: Verified) -> Iterator[Part]:
     for at, found in enumerate(verified.findings):
         yield from [""] * bool(at)
         if found.rows or found.claim.layout:
-            yield printed_table(found, f"{_title(found)}, printed / here" if found.rows else _title(found))
+            both = " (printed / here)" if found.rows and found.claim.layout else ""
+            yield printed_table(found, f"{found.claim.name.capitalize()}{both}: {found.claim.title}")
         else:
             yield f"{_title(found)}: {found.reason}"
         if also := "; ".join(unplaced(found)):

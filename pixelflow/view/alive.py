@@ -61,14 +61,14 @@ class FrameOrder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepAccount:
-    """What one machine did for a frame: cycles, those of each stage, and at which clock."""
+    """Work of one machine for a frame: cycles, those of each stage, and the clock."""
 
     who: str
     clock_mhz: float
     cycles: int
     stages: Mapping[str, int]
     whose: str = ""
-    """What cycles by stage are added up over, where that is not the one machine."""
+    """Units over which cycles by stage are added up, where there are several."""
 
     @property
     def milliseconds(self) -> float:
@@ -94,7 +94,7 @@ class DrawnPatches:
     samples: int
     triangles: int
     notes: tuple[str, ...]
-    """What is counted, what not, and where that comes from."""
+    """Contents of the cycles, work left out, and the source."""
     library: str
     engine: str
     seconds: Mapping[str, float]
@@ -136,8 +136,8 @@ class FrameMaker:
         self._configuring = 0
         """Cycles in which its LEE was configured, by its first pass."""
 
-    def draw(self, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
-        """Tessellate all patches and draw them; ``telling`` may raise what is to end the work.
+    def draw(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
+        """Tessellate all patches and draw them; ``progress`` may raise to end the work.
 
         ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
         cannot do.
@@ -148,7 +148,7 @@ class FrameMaker:
             handle.mark(order.samples)
 
         def tell(step: PassBegins) -> None:
-            telling(str(step))
+            progress(str(step))
 
         handles = manager.tessellate(tell)
         stages, configuring = without_configuration(stages_of(manager.runs))
@@ -163,9 +163,9 @@ class FrameMaker:
         frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
         ready = time.perf_counter()
         if order.machine == PIXELFLOW:
-            picture, drawing, notes = _by_pixelflow(frame, telling, watch, self._workers)
+            picture, drawing, notes = _by_pixelflow(frame, progress, watch, self._workers)
         else:
-            picture, drawing, notes = _by_another(frame, order.machine, telling, watch)
+            picture, drawing, notes = _by_another(frame, order.machine, progress, watch)
         ended = time.perf_counter()
         session = manager.session
         return DrawnPatches(
@@ -201,10 +201,10 @@ _Drawing = tuple[Picture, StepAccount, Sequence[str]]
 
 
 def _by_pixelflow(
-    frame: Frame, telling: Telling, watch: Callable[[Node], None] | None, workers: WorkerPool
+    frame: Frame, progress: Telling, watch: Callable[[Node], None] | None, workers: WorkerPool
 ) -> _Drawing:
     """Draw on one node, region by region."""
-    composed = draw_on_nodes(frame, progress=telling, watch=watch, workers=workers)
+    composed = draw_on_nodes(frame, progress=progress, watch=watch, workers=workers)
     (node,) = composed.nodes
     account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
     notes = (
@@ -214,12 +214,12 @@ def _by_pixelflow(
     return composed.picture, account, notes
 
 
-def _by_another(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+def _by_another(frame: Frame, machine: str, progress: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
     """Draw on another machine, as it is by default."""
     record = machine_named(machine)
     if record.draw is None or watch is not None:
         raise InputError(Fault(f"runs of {record.title} are not looked into here"))
-    drawn = record.draw(frame, progress=telling)
+    drawn = record.draw(frame, progress=progress)
     account = StepAccount(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
     notes = [f"{name}: {text}" for name, text in drawn.facts]
     return drawn.picture, account, [*notes, f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else notes
@@ -246,7 +246,7 @@ class _Left(SimulatorError):
 
 
 class DrawingRoom:
-    """Draws one frame after the other, the latest that was asked for."""
+    """Draws frames one after the other, always the latest request."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class DrawingRoom:
         explore: Callable[[SavedRun], None],
         workers: WorkerPool = HERE,
     ) -> None:
-        """``named`` patches are shown beside those that ship; ``explore`` takes a run that is to be looked into.
+        """``named`` patches are offered with those that ship; ``explore`` receives a run to look into.
 
         ``workers`` simulate the regions of a picture.
         """
@@ -270,7 +270,7 @@ class DrawingRoom:
 
     @property
     def requests(self) -> Mapping[str, PageRequest]:
-        """What can be asked."""
+        """The requests of this room by name."""
         frame: dict[str, Field] = {
             "model": TextField(200),
             "samples": WholeField(*_SAMPLES, default=8),
@@ -292,7 +292,7 @@ class DrawingRoom:
 
     @property
     def idle(self) -> Mapping[str, Callable[[], bool]]:
-        """Nothing is drawn that nobody has asked for."""
+        """Empty: pictures are drawn on request only."""
         return {}
 
     def close(self) -> None:
@@ -327,7 +327,7 @@ class DrawingRoom:
         return _picture(made)
 
     def _record(self, given: Given) -> Answer:
-        """Hand a run over to whoever looks into runs: pass 0 is the tessellation, N the drawing of region N."""
+        """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""
         maker, order, number = self._maker(given), _order_of(given), given.whole("pass")
         recorders: list[Recorder] = []
 
@@ -357,7 +357,7 @@ class DrawingRoom:
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:
-        """Take what is told between steps as an occasion to end."""
+        """End the work between two steps where the page has closed."""
         if self._closed:
             _leave()
 

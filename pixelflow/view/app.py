@@ -94,7 +94,7 @@ def run_application(guard: Guard, desks: Desks, listener: sockets.socket, ready:
 
 
 class _Connection(H11Protocol):
-    """A connection that is closed where the header of its request has not come in time: places are few."""
+    """A connection that is closed unless the header of its request arrives in time: connections are limited."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -106,7 +106,7 @@ class _Connection(H11Protocol):
 
 
 class _PageServer(uvicorn.Server):
-    """A server that says when it can be asked."""
+    """A server that reports when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -119,7 +119,7 @@ class _PageServer(uvicorn.Server):
 
 
 class _Door:
-    """Asks the guard before anything looks at the path: who is not let in hears 403, be there such a path or not."""
+    """Asks the guard before the path is read: a refused request gets 403 whether or not the path exists."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app, self._guard = app, guard
@@ -159,7 +159,7 @@ async def _converse(socket: WebSocket, desks: Desks) -> None:
     outgoing = _Outgoing(socket)
     former, desk.send = desk.send, outgoing.put
     if former is not None:
-        former(b"")  # the same page, opened twice: the later one goes on
+        former(b"")  # the same page, opened twice: the later one wins
     sending = asyncio.create_task(outgoing.send())
     receiving = asyncio.create_task(_receive(socket, desk, outgoing))
     try:
@@ -192,7 +192,7 @@ class _Outgoing:
         self._closed = False
 
     def put(self, message: bytes) -> None:
-        """Let a message be sent; an empty one ends the conversation."""
+        """Queue a message; an empty one ends the conversation."""
         if not self._closed:
             with suppress(RuntimeError):  # the loop has been closed
                 self._loop.call_soon_threadsafe(self._queue.put_nowait, message)

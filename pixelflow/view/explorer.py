@@ -1,4 +1,4 @@
-"""The run explorer: one run or trace, its debugger session, the map of its PEs, and what a page asks of them."""
+"""The run explorer: one run or trace, its debugger session, the map of its PEs, and the requests about them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.debugger.expressions import FLAGS
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView
@@ -34,18 +35,15 @@ if TYPE_CHECKING:
 # PEs of a run at its position: the map of one value of all of them, and all values of one of them.
 
 
-_FLAGS = ("C", "E", "L", "MR", "MW")
-
-
 def maps_of(program: Program) -> list[Json]:
-    """Return the names of maps beside those of bytes by number."""
+    """Return the names of maps, without those of bytes by number."""
     return [*MAP_FLAGS, *REGISTERS, *(each.name for each in program.ranges)]
 
 
 def map_answer(node: Node, program: Program, what: str) -> Answer:
     """Return the map of a flag, a register, a range or a byte (``byte 12``): a shade for each PE, row by row.
 
-    Raises InputError for what there is not, and where PEs make no plane.
+    Raises InputError for an unknown name, and where PEs make no plane.
     """
     word = what.removeprefix("byte ")
     if word.isascii() and word.isdigit():
@@ -85,7 +83,7 @@ def element_answer(node: Node, program: Program, x: int, y: int) -> Answer:
         "x": x,
         "y": y,
         "registers": {name: int(node.register(name)[lane]) for name in REGISTERS},
-        "flags": {name: bool(node.flag(name)[lane]) for name in _FLAGS},
+        "flags": {name: bool(node.flag(name)[lane]) for name in FLAGS},
         "ranges": [_range(node, each, lane) for each in program.ranges],
         "areas": areas,
     }
@@ -96,14 +94,14 @@ def _range(node: Node, found: MemoryRange, lane: int) -> Json:
     view = RangeView(found, found.form)
     values = [column[0] for column in view.values(node, [lane])]
     return {"name": found.name, "start": found.start, "size": found.size, "form": found.form.value,
-            "values": [_told(value) for value in values]}  # fmt: skip
+            "values": [_shown(value) for value in values]}  # fmt: skip
 
 
-def _told(value: Json) -> str:
+def _shown(value: Json) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-# What is answered of a trace alone, whoever has it: windows, heat, places, and rows of the listing.
+# Requests that a trace alone can answer: windows, heat, places, and rows of the listing.
 
 
 LOOK = "look"
@@ -117,7 +115,7 @@ _MOST_HEAT = 20_000
 
 
 class Seen(NamedTuple):
-    """A trace to be looked at, the listing of its code, and the tracks that execute it."""
+    """A trace, the listing of its code, and the tracks that execute it."""
 
     levels: Levels
     listing: CodeListing
@@ -125,7 +123,7 @@ class Seen(NamedTuple):
 
 
 def looking(seen: Callable[[], Seen]) -> Mapping[str, PageRequest]:
-    """Return what can be asked of a trace; ``seen`` raises InputError where there is none."""
+    """Return the requests about a trace; ``seen`` raises InputError without one."""
 
     def window(given: Given) -> Answer:
         levels = seen().levels
@@ -160,7 +158,7 @@ def looking(seen: Callable[[], Seen]) -> Mapping[str, PageRequest]:
 def _window_of(given: Given) -> tuple[int, int]:
     begin, end = given.whole("begin"), given.whole("end")
     if not begin < end <= begin + (1 << 31) - 1:
-        raise InputError(Fault(f"cycles {begin} to {end} are no window", hint="allowed: 1 to 2^31 - 1 cycles"))
+        raise InputError(Fault(f"cycles {begin} to {end} are not a window", hint="allowed: 1 to 2^31 - 1 cycles"))
     return begin, end
 
 
@@ -188,7 +186,7 @@ class TracedRun:
     """As prose has it; empty where the trace does not say."""
     trace: Trace
     program: AssembledProgram | None = None
-    """None where only the trace says what was executed."""
+    """None where the code is known from the trace alone."""
 
     @cached_property
     def seen(self) -> Seen:
@@ -208,7 +206,7 @@ class TracedRun:
 
 
 class TraceRoom:
-    """Answers what a page asks of a trace; what needs a node (maps, PEs, commands) nobody answers."""
+    """Answers a page's requests on a trace; those that need a node (maps, PEs, commands) do not exist here."""
 
     def __init__(self, run: TracedRun) -> None:
         self._run = run
@@ -216,7 +214,7 @@ class TraceRoom:
 
     @property
     def requests(self) -> Mapping[str, PageRequest]:
-        """What can be asked."""
+        """The requests of this room by name."""
         return {
             "run.open": PageRequest(self._opened, thread=LOOK),
             "run.state": PageRequest(self._state_answer, thread=LOOK, latest=True),
@@ -303,7 +301,7 @@ def _spans_at(row: SpanLevels, cycle: int) -> list[int]:
     return [covering, *found] if covering is not None and covering not in found else found
 
 
-# The room of the run explorer: one run, the debugger's session in it, and its trace, which grows while nobody asks.
+# The room of the run explorer: one run, the debugger's session in it, and its trace, which grows between requests.
 
 
 class RunDialogue(Protocol):
@@ -316,10 +314,10 @@ class RunDialogue(Protocol):
         """Go to a cycle, in either direction; stops do not count."""
 
     def interrupt(self) -> None:
-        """Ask a long movement to end; called from another thread."""
+        """Request the end of a long movement; called from another thread."""
 
     def where(self) -> str:
-        """Return where the streams stand, as lines."""
+        """Return the positions of the streams, as lines."""
 
     def calls(self) -> str:
         """Return the calls that the streams are inside of, as lines."""
@@ -344,7 +342,7 @@ _STATES = 64
 
 
 class _OpenRun(NamedTuple):
-    """A run that is looked into, and what belongs to it."""
+    """An open run with its dialogue, trace and listing."""
 
     saved: SavedRun
     replay: Replay
@@ -358,7 +356,7 @@ class ExplorerRoom:
 
     def __init__(self, run: SavedRun | None, opening: Opening, tracks: Callable[[SavedRun], Sequence[Track]],
                  tell: Telling) -> None:  # fmt: skip
-        """``run`` is None where there is none yet; ``tracks`` says which tracks a run may have."""
+        """``run`` may be None at first; ``tracks`` returns the tracks that a run may have."""
         self._wanted = run
         self._opening = opening
         self._tracks = tracks
@@ -370,7 +368,7 @@ class ExplorerRoom:
         self._known = 0
         """The cycle up to which others can see the trace."""
         self._away: int | None = None
-        """Where the run really stands while its trace continues elsewhere."""
+        """Position of the run for the page, while the trace continues elsewhere."""
         self._due = 0.0
         """When the trace is to be copied again."""
         self._said: list[str] = []
@@ -378,7 +376,7 @@ class ExplorerRoom:
 
     @property
     def requests(self) -> Mapping[str, PageRequest]:
-        """What can be asked."""
+        """The requests of this room by name."""
         place = {"x": CYCLE, "y": CYCLE}
         return {
             "run.open": PageRequest(self._opened, thread=_RUN),
@@ -393,7 +391,7 @@ class ExplorerRoom:
 
     @property
     def idle(self) -> Mapping[str, Callable[[], bool]]:
-        """The trace continues while nobody asks."""
+        """The trace continues between requests."""
         return {_RUN: self._trace_on}
 
     def close(self) -> None:
@@ -402,13 +400,13 @@ class ExplorerRoom:
         self._interrupt(Given({}))
 
     def explore(self, run: SavedRun) -> None:
-        """Let another run be looked into, from the next time on that the page opens one."""
+        """Replace the run, for the next time that the page opens one."""
         self._wanted = run
 
     # --- opening -------------------------------------------------------------------------------------------------
 
     def _opened(self, given: Given) -> Answer:
-        """Say what run this is; one that has been opened before stands where it stood."""
+        """Describe the run; one that was opened before keeps its position."""
         wanted = self._wanted
         if wanted is None:
             return Answer({"run": None})
@@ -470,7 +468,7 @@ class ExplorerRoom:
     # --- the trace -------------------------------------------------------------------------------------------------
 
     def _trace_on(self) -> bool:
-        """Take the run on from where it is known for a moment; return whether it goes further."""
+        """Continue the trace for a moment; return whether there is more to trace."""
         run = self._open
         if run is None or self._closed or run.replay.end is not None:
             return False
@@ -486,7 +484,7 @@ class ExplorerRoom:
         return not run.replay.ended
 
     def _publish(self, run: _OpenRun) -> None:
-        """Let others see what the trace has become."""
+        """Publish a copy of the trace."""
         self._reached = reached = max(self._reached, run.replay.position)
         if self._levels is not None and self._levels.known == reached:
             return
@@ -505,7 +503,7 @@ class ExplorerRoom:
         return self._state(run)
 
     def _command(self, given: Given) -> Answer:
-        """Execute a command of the debugger; the answer has what it says, and where the run stands then."""
+        """Execute a command of the debugger; the answer has its output and the new position."""
         run = self._here
         words = given.text("text").split()
         if not words:
@@ -518,7 +516,7 @@ class ExplorerRoom:
         return self._state(run, "".join(self._said))
 
     def _interrupt(self, given: Given) -> Answer:
-        """Ask a long movement to end."""
+        """Request the end of a long movement."""
         run = self._open
         if run is not None:
             run.dialogue.interrupt()
@@ -528,7 +526,7 @@ class ExplorerRoom:
         return self._state(self._here)
 
     def _state(self, run: _OpenRun, said: str = "") -> Answer:
-        """Return where the run stands."""
+        """Return the position of the run."""
         replay, dialogue = run.replay, run.dialogue
         self._publish(run)
         streams: list[Json] = []

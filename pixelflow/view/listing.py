@@ -50,7 +50,7 @@ class ListedCode(Protocol):
     def __len__(self) -> int: ...
 
     def line_at(self, index: int) -> ListedLine | None:
-        """Return the source line of an instruction, None where there is none that says something."""
+        """Return the source line of an instruction, None without a meaningful one."""
 
     def instruction(self, index: int) -> ListedInstruction:
         """Return an instruction."""
@@ -70,7 +70,7 @@ class ProgramCode:
         return len(self._program.instructions)
 
     def line_at(self, index: int) -> ListedLine | None:
-        """Return the source line of an instruction; lines of Python are none."""
+        """Return the source line of an instruction; None for lines of Python."""
         source = self._program.line_at(index)
         return None if source is None else _said(source.file, source.line, source.text)
 
@@ -90,7 +90,7 @@ class ProgramCode:
 class TraceCode:
     """The instructions that a trace has spans of, by address; those that were never executed are not in it.
 
-    Runs of several programs may have others at the same address: these stand below each other.
+    Runs of several programs may have others at the same address, which follow each other.
     """
 
     coloured = False
@@ -141,7 +141,7 @@ def _said(file: str, line: int, text: str) -> ListedLine | None:
 _LONGEST = 400
 """Characters of a row, at most."""
 _FILE, _LINE, _INSTRUCTION = "file", "line", "instruction"
-"""What a row is."""
+"""Kind of a row."""
 
 
 class CodeListing:
@@ -151,7 +151,7 @@ class CodeListing:
         self._code = code
         count = len(code)
         self._rows: list[tuple[str, int]] = []
-        """What each is, and the number of its (first) instruction."""
+        """Kind of each row, and the number of its (first) instruction."""
         self.row_of = np.zeros(count, np.int64)
         """The row of each instruction."""
         self._line_row_of = np.full(count, -1, np.int64)
@@ -184,7 +184,7 @@ class CodeListing:
         return self.row_at(self._code.index_of(label))
 
     def rows(self, first: int, count: int) -> list[Json]:
-        """Return what so many rows show, from one on."""
+        """Return what ``count`` rows show, starting with ``first``."""
         return [self._shown(*each) for each in self._rows[first : first + count]]
 
     def _shown(self, form: str, index: int) -> Json:

@@ -1,4 +1,4 @@
-"""The page's server: who may come in, what is handed out, and the conversations with pages."""
+"""The page's server: access, files, and the conversations with pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pixelflow.simd.report import Json
 
 
 START = "index.html"
-"""What the address without a name means."""
+"""File of an address without a name."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -62,7 +62,7 @@ def page_assets() -> Mapping[str, Asset]:
 
 # The guard of a page: a token in the address, and only this host's own pages.
 #
-# Another site that the user has open can send requests to this port, and can let a name of its own point to this host
+# Another site that the user has open can send requests to this port, and can let its own name point to this host
 # (DNS rebinding). It knows no token, and its browser says where the request comes from.
 
 
@@ -82,7 +82,7 @@ class Guard:
 
     @classmethod
     def of(cls, port: int) -> Guard:
-        """Return a guard with a token that nobody has had before."""
+        """Return a guard with a new token."""
         return cls(port, secrets.token_urlsafe(_TOKEN_BYTES))
 
     @property
@@ -111,7 +111,7 @@ class Guard:
 # A request is a JSON object: ``id`` (a whole number, which the answer has too), ``do`` (what is asked) and its
 # fields. An
 # answer is bytes: the length of a JSON object in 4 bytes, low byte first, the object, and what else there is: pixels,
-# columns of numbers. It holds ``id``, or ``tell`` where nobody has asked.
+# columns of numbers. It holds ``id``, or ``tell`` where it answers no request.
 
 
 LONGEST = 4 << 20
@@ -130,7 +130,7 @@ class WholeField:
 
     @property
     def wanted(self) -> str:
-        """What is allowed, in words."""
+        """Allowed values, in words."""
         return f"a whole number from {self.least} to {self.most}"
 
     def holds(self, value: object) -> bool:
@@ -148,7 +148,7 @@ class RealField:
 
     @property
     def wanted(self) -> str:
-        """What is allowed, in words."""
+        """Allowed values, in words."""
         return f"a number from {self.least:g} to {self.most:g}"
 
     def holds(self, value: object) -> bool:
@@ -166,7 +166,7 @@ class TextField:
 
     @property
     def wanted(self) -> str:
-        """What is allowed, in words."""
+        """Allowed values, in words."""
         return f"one of {', '.join(self.words)}" if self.words else f"a text of {self.longest} characters at most"
 
     def holds(self, value: object) -> bool:
@@ -175,7 +175,7 @@ class TextField:
 
 
 Field = WholeField | RealField | TextField
-"""What a field of a request may be."""
+"""Declaration of a field of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,19 +199,19 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a page is told: an object, and bytes that it says the meaning of."""
+    """Answer to a page: an object, and bytes whose meaning the object gives."""
 
     head: Mapping[str, Json] = field(default_factory=dict)
     body: bytes = b""
 
     def encoded(self, **about: Json) -> bytes:
-        """Return the message, with ``id`` or ``tell`` in its head."""
+        """Return the message, with ``id`` or ``tell`` added to its head."""
         head = json.dumps({**self.head, **about}, allow_nan=False, separators=(",", ":")).encode()
         return len(head).to_bytes(4, "little") + head + self.body
 
 
 Telling = Callable[[str, Answer], None]
-"""Tells the page what it has not asked for: under a name."""
+"""Sends the page an answer that it did not request, under a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +232,14 @@ class PageRoom(Protocol):
 
     @property
     def requests(self) -> Mapping[str, PageRequest]:
-        """What can be asked, by name."""
+        """The requests of this room by name."""
 
     @property
     def idle(self) -> Mapping[str, Callable[[], bool]]:
-        """What threads do between requests, by their names; each returns whether there is more to do."""
+        """Work of threads between requests, by their names; each returns whether there is more to do."""
 
     def close(self) -> None:
-        """Let whatever takes long end soon; called from another thread."""
+        """End long work soon; called from another thread."""
 
 
 def read_message(text: str) -> dict[str, object]:
@@ -254,7 +254,7 @@ def read_message(text: str) -> dict[str, object]:
 
 
 def identity(message: Mapping[str, object]) -> int | None:
-    """Return the number of a message, None where it has none that can be given back."""
+    """Return the number of a message, None where it has no valid one."""
     number = message.get("id")
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= _MOST_ID else None
 
@@ -303,7 +303,7 @@ class Worker:
     """One thread. Jobs and ``idle`` see to their own errors."""
 
     def __init__(self, name: str, idle: Callable[[], bool] | None = None) -> None:
-        """``idle`` is called while there are no jobs, until it says that there is no more to do."""
+        """``idle`` is called between jobs, until it returns that there is no more to do."""
         self._idle = idle
         self._jobs: list[Job] = []
         self._closed = False
@@ -312,7 +312,7 @@ class Worker:
         self._thread.start()
 
     def put(self, job: Job) -> None:
-        """Let a job be done after those that wait; nothing where the worker is closed."""
+        """Queue a job; a closed worker ignores it."""
         with self._changed:
             if self._closed:
                 return
@@ -329,7 +329,7 @@ class Worker:
             return len(self._jobs)
 
     def close(self, seconds: float) -> None:
-        """Begin no further job, and wait so long for the one at work."""
+        """Begin no further job, and wait up to ``seconds`` for the present one."""
         with self._changed:
             self._closed = True
             self._jobs.clear()
@@ -361,7 +361,7 @@ MOST_PAGES = 4
 _MOST_WAITING = 64
 """Requests of a page that wait in one thread."""
 _CLOSING_SECONDS = 5.0
-"""So long a thread may take to end what it is at."""
+"""Time for a thread to finish its job."""
 
 Sending = Callable[[bytes], None]
 """Sends a message to one page; may be called from any thread, and does nothing when the page has gone."""
@@ -372,7 +372,7 @@ class Desk:
 
     def __init__(self, furnish: Callable[[Telling], Iterable[PageRoom]]) -> None:
         self.send: Sending | None = None
-        """Where what nobody has asked for goes; None while no page is there."""
+        """Destination of unrequested answers; None while no page is connected."""
         self._rooms = tuple(furnish(self._tell))
         self._requests = {name: request for room in self._rooms for name, request in room.requests.items()}
         self._idle = {name: idle for room in self._rooms for name, idle in room.idle.items()}
@@ -381,7 +381,7 @@ class Desk:
         self._closed = False
 
     def ask(self, text: str, reply: Sending) -> None:
-        """Answer a message by ``reply``, at once or later; whatever is wrong with it is the answer."""
+        """Answer a message by ``reply``, at once or later; for a bad message the answer is its faults."""
         number: int | None = None
         try:
             message = read_message(text)
@@ -391,7 +391,7 @@ class Desk:
             name = message.get("do")
             if not isinstance(name, str) or name not in self._requests:
                 near = nearest(name, self._requests) if isinstance(name, str) and len(name) < 40 else None
-                raise InputError(Fault("nobody answers that", hint=f"did you mean {near}?" if near else None))
+                raise InputError(Fault("unknown request", hint=f"did you mean {near}?" if near else None))
             request = self._requests[name]
             given = check_fields(message, request.fields)
         except InputError as error:
@@ -438,13 +438,13 @@ class Desks:
     def __init__(self, furnish: Callable[[Telling], Iterable[PageRoom]]) -> None:
         self._furnish = furnish
         self._desks: dict[str, Desk] = {}
-        """Those that were looked at last are last."""
+        """Least recently used first."""
 
     def __len__(self) -> int:
         return len(self._desks)
 
     def take(self, page: str) -> Desk | None:
-        """Return the desk of a page, a new one where it has none; None where there are too many pages."""
+        """Return the desk of a page, a new one for a new page; None where there are too many pages."""
         found = self._desks.pop(page, None)
         if found is None:
             if len(self._desks) >= MOST_PAGES and not self._drop_one():
@@ -460,7 +460,7 @@ class Desks:
         self._desks.clear()
 
     def _drop_one(self) -> bool:
-        """Close the desk that nobody has sat at for longest; return whether there was one."""
+        """Close the desk that has been without a page for longest; return whether there was one."""
         left = next((page for page, desk in self._desks.items() if desk.send is None), None)
         if left is not None:
             self._desks.pop(left).close()
@@ -468,12 +468,12 @@ class Desks:
 
 
 def _answer(work: Callable[[], Answer], number: int, reply: Sending) -> None:
-    """Do what was asked, and reply; a defect of the simulator is told in the page and in the log."""
+    """Do what was asked, and reply; a defect of the simulator is reported in the page and in the log."""
     try:
         message = work().encoded(id=number)
     except SimulatorError as error:
         message = _failed(error).encoded(id=number)
-    except Exception as error:  # the page goes on
+    except Exception as error:  # the page continues
         logging.getLogger(__name__.partition(".")[0]).exception("a request of the page failed")
         text = f"internal error: {type(error).__name__}: {error}; a defect of the simulator, please report it"
         message = Answer({"error": text[:1000]}).encoded(id=number)

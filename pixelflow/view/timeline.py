@@ -56,7 +56,7 @@ class SpanLevels:
         return np.diff(self.covered(edges), axis=1) / np.diff(edges)
 
     def within(self, begin: int, end: int) -> slice:
-        """Return which spans lie in a window, those that its ends cut among them."""
+        """Return the spans in a window, including those that its ends cut."""
         first = int(np.searchsorted(self.starts, begin, side="right")) - 1
         first = max(0, first)
         while first < len(self.ends) and self.ends[first] <= begin and self.starts[first] < begin:
@@ -115,7 +115,7 @@ class CounterLevels:
 
 
 class Levels:
-    """A trace as it was at one time: copies, so that it may continue while others look at these."""
+    """A trace as it was at one time: copies, so that the trace may grow meanwhile."""
 
     def __init__(self, trace: Trace, known: int) -> None:
         self.known = known
@@ -126,7 +126,7 @@ class Levels:
         waits = np.fromiter((label.category in WAITS for label in trace.labels[:count]), np.bool_, count)
         depths = np.fromiter((_depth(label) for label in trace.labels[:count]), np.int64, count)
         self.rows: list[SpanLevels | CounterLevels] = []
-        """As they stand below each other."""
+        """From top to bottom."""
         for track in trace.tracks:
             if track.kind is TrackKind.RUNS:
                 continue
@@ -157,7 +157,7 @@ def _depth(label: Label) -> int:
 def _span_rows(
     track: Track, spans: Spans, waits: NDArray[np.bool_], depths: NDArray[np.int64]
 ) -> list[SpanLevels | CounterLevels]:
-    """Return the rows of a track: nested routines lie below each other."""
+    """Return the rows of a track: one for each depth of nested routines."""
     starts, ends, labels = (np.array(column, np.int64) for column in (spans.starts, spans.ends, spans.labels))
     if track.kind is not TrackKind.ROUTINES:
         return [SpanLevels(track.name, 0, starts, ends, labels, waits[labels])]
@@ -180,7 +180,7 @@ def _sums(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths[:-1], dtype=np.int64))) if len(lengths) else lengths
 
 
-# Windows of a timeline as messages: what a page draws, and what it tells of a place.
+# Windows of a timeline as messages: what a page draws, and what it shows of a place.
 
 
 _Column = NDArray[np.float32] | NDArray[np.int32] | NDArray[np.uint8]

@@ -29,6 +29,7 @@ COMMANDS = {
     "run half.g6a --machine gen6 -D count=3": ".data g10 F 1.0, 2.0\n    add (8) g20<1>F g10<8,8,1>F 0.5F {align1}\n",
 }
 """Command lines, and the program that is written first."""
+LONG = {each for each in COMMANDS if "emc-words" in each or "nodes" in each or "attila" in each or "rosette" in each}
 COUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,.])")
 """A figure that has thousands; others are shares, sizes and names too."""
 
@@ -47,7 +48,9 @@ def numbers(value: object) -> Iterator[int]:
         yield int(value)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", [pytest.param(each, marks=[pytest.mark.slow] * (each in LONG)) for each in COMMANDS]
+)
 def test_a_report_is_one_screen_and_nothing_is_lost(command: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     if COMMANDS[command]:

@@ -9,11 +9,11 @@ import pytest
 IDLE = [
     (["run", "prog.mc", "--pe", "3"], "--pe: error: nothing is shown of single PEs"),
     (["run", "prog.mc", "--pe", "3", "--dump", "enables"], "--pe: error: nothing is shown of single PEs"),
-    (["run", "prog.mc", "--json", "--show-map", "x"], "--show-map: error: a map is no part of the object"),
+    (["run", "prog.mc", "--json", "--show-map", "x"], "--show-map: error: the object of --json has no maps"),
     (["run", "prog.mc", "--json", "--dump", "enables"], "--dump enables: error: --json counts enabled PEs anyway"),
     (["run", "prog.mc", "-q", "--profile"], "--profile: error: --quiet leaves out the report"),
     (["run", "prog.mc", "--timing-only", "--memory", "m.npz"], "--memory: error: a run without PE data"),
-    (["run", "prog.mc", "--timing-only", "--engine", "rows"], "--engine: error: a run without PE data has none"),
+    (["run", "prog.mc", "--timing-only", "--engine", "rows"], "--engine: error: a run without PE data uses no engine"),
     (["run", "prog.mc", "--timing-only", "--range", "x"], "--timing-only: error: no PE data changes"),
     (["isa", "-o", "isa.md"], "-o: error: only the manual is written to a file"),
     (["isa", "--md", "--json"], "--md: error: --json prints an object"),
@@ -21,7 +21,7 @@ IDLE = [
     (["asm", "prog.mc", "--json", "--listing"], "--json: error: standard output holds one object only"),
     (["asm", "prog.mc", "--json", "-o", "-"], "--json: error: standard output holds one object only"),
     (["completion", "bash", "--json"], "--json: error: the result is a script"),
-    (["sweep", "run", "prog.mc", "--timing-only", "--set", "engine=rows"], "a run without PE data has none"),
+    (["sweep", "run", "prog.mc", "--timing-only", "--set", "engine=rows"], "a run without PE data uses no engine"),
 ]
 
 

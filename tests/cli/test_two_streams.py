@@ -106,7 +106,7 @@ def test_save_and_load(pixelflow, exchange: Path, program: str) -> None:
         (["--load", "both.mc"], 3, "both.mc: error: is not a checkpoint"),
         (["--load", "saved.npz", "--memory", "saved.npz"], 2, "has the PE memory already"),
         (["--load", "saved.npz", "-D", "array.modules=2"], 3, "saved.npz: error: was saved with another configuration"),
-        (["--load", "saved.npz", "--timing-only"], 2, "no state to save or to go on from"),
+        (["--load", "saved.npz", "--timing-only"], 2, "no state to save or to continue from"),
         (["--save-at", "99999", "s.npz"], 3, "cycle 99999 cannot be saved: the run ends at cycle"),
     ],
     ids=range(12),

@@ -72,7 +72,7 @@ def _fewer(part: str, name: str, content: dict) -> None:
 
 WRONG = {
     "a register less": (_without, "registers", "S", "[S]: error: is missing"),
-    "a register more": (_also, "registers", "X", "[X]: error: is no register or flag"),
+    "a register more": (_also, "registers", "X", "[X]: error: is not a register or flag"),
     "a value less": (_short, "registers", "R", "[R]: error: expected a number from 0 to 255 for each of 2 PEs"),
     "a flag less": (_short, "flags", "E", "[E]: error: expected false or true for each of 2 PEs"),
     "no byte": (_large, "registers", "M", "[M]: error: expected a number from 0 to 255"),

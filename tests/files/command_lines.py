@@ -47,101 +47,28 @@ ODD = (
 )
 """Values of options."""
 OPTIONS = {
-    "run": (
-        "--max-cycles",
-        "--expect-cycles",
-        "--memory",
-        "--range",
-        "--show-map",
-        "--pe",
-        "--output",
-        "--load",
-        "--stats",
-        "--trace",
-        "--window",
-        "--only",
-        "--record",
-        "-D",
-        "-P",
-        "--config",
-        "--preset",
-        "--width",
-        "--engine",
-        "--machine",
-        "--from-draw",
-        "--dump",
-    ),
-    "tessellate": (
-        "--samples",
-        "-o",
-        "--preview",
-        "--stats",
-        "--record-pass",
-        "-D",
-        "--engine",
-        "--config",
-        "--width",
-        "--library",
-    ),
-    "render": (
-        "--size",
-        "--samples",
-        "--nodes",
-        "--gpu",
-        "--eus",
-        "--eu",
-        "--cores",
-        "--tile",
-        "--core",
-        "--machine",
-        "--projection",
-        "-D",
-    ),
-    "compare": ("--size", "--sizes", "--samples", "--machines", "--output", "--figure", "-D"),
-    "verify": ("--machine", "--markdown", "-D", "--only", "--window", "--engine"),
-    "study": ("--inputs", "--rates", "-D", "--width"),
-    "sweep": ("--set", "--out", "--jobs", "--shard", "-D"),
-    "dash": ("--at", "--show", "--height", "--svg", "--play"),
-    "diff": ("--engine", "--width"),
-    "isa": ("--width", "--format", "--machine"),
-    "serve": ("--port", "--host", "-D", "--engine"),
-    "asm": ("-o", "--listing", "--symbols", "-P", "--machine"),
-    "dis": ("-o", "--machine"),
-    "config": ("--config", "-D", "--preset"),
-    "larrabee": ("--width", "--format"),
-    "gen6": ("--width",),
+    "run": "--max-cycles --expect-cycles --memory --range --show-map --pe --output --load --stats --trace "
+    "--window --only --record -D -P --config --preset --width --engine --machine --from-draw "
+    "--dump",
+    "tessellate": "--samples -o --preview --stats --record-pass -D --engine --config --width --library",
+    "render": "--size --samples --nodes --gpu --eus --eu --cores --tile --core --machine --projection -D",
+    "compare": "--size --sizes --samples --machines --output --figure -D",
+    "verify": "--machine --markdown -D --only --window --engine",
+    "study": "--inputs --rates -D --width",
+    "sweep": "--set --out --jobs --shard -D",
+    "dash": "--at --show --height --svg --play",
+    "diff": "--engine --width",
+    "isa": "--width --format --machine",
+    "serve": "--port --host -D --engine",
+    "asm": "-o --listing --symbols -P --machine",
+    "dis": "-o --machine",
+    "config": "--config -D --preset",
+    "larrabee": "--width --format",
+    "gen6": "--width",
 }
 WORDS = (
-    "run",
-    "asm",
-    "dis",
-    "tessellate",
-    "render",
-    "compare",
-    "verify",
-    "study",
-    "sweep",
-    "dash",
-    "diff",
-    "isa",
-    "trace",
-    "stats",
-    "config",
-    "completion",
-    "about",
-    "larrabee",
-    "debug",
-    "nosuch",
-    "check",
-    "show",
-    "triangle",
-    "enneper",
-    "--json",
-    "-q",
-    "--help",
-    "--",
-    "-x",
-    "LD",
+    "run asm dis tessellate render compare verify study sweep dash diff isa trace stats config "
+    "completion about larrabee debug nosuch check show triangle enneper --json -q --help -- -x LD"
 )
 
 
@@ -207,12 +134,12 @@ def _option(rng: random.Random) -> BadLine:
     }.get(command, ())
     words = [command, *subject]
     for _ in range(rng.randint(1, 3)):
-        words += [rng.choice(OPTIONS[command]), rng.choice(ODD)]
+        words += [rng.choice(OPTIONS[command].split()), rng.choice(ODD)]
     return BadLine(tuple(words), {})
 
 
 def _words(rng: random.Random) -> BadLine:
-    return BadLine(tuple(rng.choice((*WORDS, *ODD)) for _ in range(rng.randint(1, 4))), {})
+    return BadLine(tuple(rng.choice((*WORDS.split(), *ODD)) for _ in range(rng.randint(1, 4))), {})
 
 
 def _keys(rng: random.Random) -> BadLine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +11,7 @@ import pytest
 from microcode import assemble
 from microcode.expander import STEPS
 from pixelflow.cli.main import main
-from pixelflow.config import TINY
-from pixelflow.isa import Imm, Mem
-from pixelflow.node import Node
+from pixelflow.isa import Mem
 from pixelflow.simd.errors import InputError
 from tessellation.surface.bpt import load
 
@@ -83,28 +80,6 @@ def test_a_bad_loop_count_is_one_fault(pixelflow: Command) -> None:
     assert code == 3 and errors.count("error:") == 1
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: Mem(8.0),
-        lambda: Mem("a"),
-        lambda: Imm(1.5),
-        lambda: Node("x"),
-        lambda: Node(engine="zz"),
-        lambda: Node(TINY).run("text"),
-        lambda: Node(TINY).run(None),
-        lambda: Node(TINY).load(None),
-        lambda: Node(TINY).register("Q"),
-        lambda: Node(TINY).read_memory("a"),
-        lambda: Node(TINY).read_word(0, 9),
-        lambda: Node(TINY).write_word(0, 99, np.zeros(1)),
-    ],
-)
-def test_wrong_arguments_raise_the_projects_error(wrong: Callable[[], object]) -> None:
-    with pytest.raises(InputError):
-        wrong()
-
-
 def test_numbers_of_numpy_are_numbers() -> None:
     assert Mem(np.int64(3)) == Mem(3) and type(Mem(np.int64(3)).offset) is int
 
@@ -125,22 +100,9 @@ def test_a_checkpoint_of_another_configuration_names_the_first_key(pixelflow: Co
 # --- reports ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_sweep_is_a_report_too(pixelflow: Command) -> None:
-    words = ("sweep", "run", "vector_add", "--set", "sdram.trcd_cycles=2,3", "-q")
-    code, out, _ = pixelflow(*words, "--json")
-    found = json.loads(out)
-    assert code == 0 and found["points"] == 2 and found["failed"] == 0
-    assert [row["sdram.trcd_cycles"] for row in found["rows"]] == [2, 3]
-    assert [row["run.cycles"] for row in found["rows"]] == [13, 13]
-    assert pixelflow(*words, "--format", "markdown")[1].count(" | 13 | ") == 2
-
-
 def test_a_sweep_that_goes_on_reports_the_rows_of_before(pixelflow: Command) -> None:
     words = ("sweep", "run", "vector_add", "--set", "sdram.trcd_cycles=2,3", "-q", "--out", "t.csv", "--json")
     assert pixelflow(*words)[1] == pixelflow(*words)[1]
-
-
-# --- pictures in a terminal ------------------------------------------------------------------------------------------
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------

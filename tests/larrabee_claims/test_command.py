@@ -80,7 +80,7 @@ def test_a_wider_table_widens_all_its_texts(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["7.1"], "is no claim and no place of one"),
+        (["7.1"], "is not a claim or a place of one"),
         (["gather-gains"], "did you mean gather-gain?"),
         (["--class", "RX"], "are not classes"),
         (["table1", "--class", "N"], "none of the claims of TABLE is of class N"),
@@ -116,7 +116,7 @@ def test_the_claims_are_verified_by_the_name_of_the_machine(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["7.1"], "TABLE: error: '7.1' is no claim and no place of one"),
+        (["7.1"], "TABLE: error: '7.1' is not a claim or a place of one"),
         (["seven"], "all of them: pixelflow verify larrabee --list"),
         (["--frame"], "there is nothing to watch"),
     ],

@@ -153,7 +153,7 @@ def test_finished_points_are_not_measured_again(sweep, monkeypatch: pytest.Monke
 
 OTHERS = {
     "another grid": (("--set", "param.N=2:3", "--set", "array.panels_per_emc=2,4"), "point 1 has param.N = 1"),
-    "other axes": (("--set", "param.N=1:3"), "this is no table of the same columns: point, param.N, program_sha256"),
+    "other axes": (("--set", "param.N=1:3"), "this is not a table of the same columns: point, param.N, program_sha256"),
     "another configuration": ((*GRID, "-D", "sdram.trp_cycles=2"), "point 1 has config_sha256 = "),
     "a smaller grid": (("--set", "param.N=1:2", "--set", "array.panels_per_emc=2,4"), "the grid has no point '5'"),
 }
@@ -263,15 +263,6 @@ def test_ctrl_c_keeps_finished_points(folder: Path, jobs: str) -> None:
     assert "the finished points are in p.csv" in err and "Traceback" not in err
     # Appended as they are finished, by two processes in any order.
     assert sorted(row["param.N"] for row in rows((folder / "p.csv").read_text())) == ["1", "2"]
-
-
-def test_the_former_name_of_a_schedule_is_the_same_point(folder: Path) -> None:
-    tables = []
-    for name in ("overlapped", "shared-columns"):
-        arguments = ["--set", "samples=2", "--set", f"schedule={name}", "--out", f"{name}.csv"]
-        assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
-        tables.append(Path(f"{name}.csv").read_text())
-    assert tables[0] == tables[1] and "shared-columns" in tables[0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")

@@ -61,7 +61,7 @@ def test_an_expression_is_evaluated_and_shown_with_its_numbers(expression, names
     "expression", ["a ** 2", "__import__('os')", "a.real", "b", "'9'", "max(a, key=a)", "a if a else a"]
 )
 def test_nothing_else_is_an_expression(expression: str) -> None:
-    with pytest.raises(ValueError, match="is no part of a derivation"):
+    with pytest.raises(ValueError, match="is not part of the notation of derivations"):
         Derivation(expression, (("a", 1),)).value  # noqa: B018
 
 

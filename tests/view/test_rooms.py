@@ -118,7 +118,7 @@ def test_the_buttons_are_the_debugger_s_commands(ask: Asking, replay) -> None:
         ("run.map", {"what": "byte 500"}, "outside the PE"),
         ("run.map", {"what": "enabel"}, "did you mean enable?"),
         ("run.element", {"x": 128, "y": 0}, "there is no PE at x 128"),
-        ("run.window", {"begin": 9, "end": 9, "width": 9}, "no window"),
+        ("run.window", {"begin": 9, "end": 9, "width": 9}, "not a window"),
         ("draw.frame", {"model": "kettle"}, "models: teapot, enneper"),
         ("draw.patches", {"name": "a.bpt", "text": "1\n2"}, "a.bpt"),
     ],

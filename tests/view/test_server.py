@@ -274,7 +274,7 @@ def test_pages_that_vanish_say_nothing_in_the_terminal(tmp_path: Path, connect) 
         (["view", "triangle.pftrace", "--jobs", "2"], 2, "the page has the trace of this run alone"),
         (["view", "--jobs", "0"], 2, "--jobs"),
         (["view", "-"], 2, "takes no standard input"),
-        (["view", "--format", "json"], 2, "a page is no JSON object"),
+        (["view", "--format", "json"], 2, "a page is not a JSON object"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(

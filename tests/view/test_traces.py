@@ -171,13 +171,13 @@ def test_pages_have_cursors_of_their_own(desks: list[Desk]) -> None:
 @pytest.mark.parametrize(
     "what, fields, complaint",
     [
-        ("run.map", {"what": "enable"}, "nobody answers that"),
-        ("run.command", {"text": "step"}, "nobody answers that"),
+        ("run.map", {"what": "enable"}, "unknown request"),
+        ("run.command", {"text": "step"}, "unknown request"),
         ("run.step", {"to": "left"}, "one of next, before"),
         ("run.step", {}, "one of next, before"),
         ("run.goto", {"cycle": -1}, "a whole number from 0"),
-        ("run.window", {"begin": 9, "end": 9, "width": 9}, "no window"),
-        ("draw.offers", {}, "nobody answers that"),
+        ("run.window", {"begin": 9, "end": 9, "width": 9}, "not a window"),
+        ("draw.offers", {}, "unknown request"),
     ],
 )
 def test_what_a_trace_has_not_is_refused(desks: list[Desk], what: str, fields: dict, complaint: str) -> None:
