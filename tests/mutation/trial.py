@@ -37,7 +37,8 @@ _PATIENCE = (60.0, 20.0)
 _FIRST = 3
 """Files of tests that are collected first for a change to what runs at import."""
 
-_COMPILER = "pixelflow/simd/lanes/"
+_COMPILER = ("pixelflow/simd/lanes/", "pixelflow/simd/isa/", "pixelflow/isa/", "pixelflow/node/", "microcode/", "tessellation/",
+             "larrabee_bridge/vpu/")  # fmt: skip
 """What decides how native code is made: each change to it begins without any; others share what was made."""
 
 Note = Callable[[str], object]
