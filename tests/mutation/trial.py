@@ -38,12 +38,8 @@ _FIRST = 3
 """Files of tests that are collected first for a change to what runs at import."""
 
 _DECIDING = (
-    "pixelflow/simd/",
-    "pixelflow/isa/",
-    "pixelflow/node/",
-    "microcode/",
-    "tessellation/",
-    "larrabee_bridge/vpu/",
+    *("pixelflow/simd/", "pixelflow/isa/", "pixelflow/node/", "pixelflow/config.py"),
+    *("microcode/", "tessellation/", "larrabee_bridge/vpu/"),
 )
 """Files that decide kept things: each change to one begins with an empty store; others share one."""
 
