@@ -20,8 +20,8 @@ from pixelflow.cli.main import main
 from tests.documents.pages import PAGES, TUTORIALS, renewed
 
 ROOT = Path(__file__).parents[2]
-GUIDE = tuple(str(path.relative_to(ROOT)) for path in sorted(PAGES.rglob("*.md")))
-DOCUMENTS = ("README.md", *GUIDE, "TUTORIAL.md", *(
+GUIDE = tuple(str(path.relative_to(ROOT)) for path in sorted((PAGES / "guide").glob("*.md")))
+DOCUMENTS = ("README.md", *GUIDE, "docs/pages/machine.md", "TUTORIAL.md", *(
     str(path.relative_to(ROOT)) for room in ("pixelflow", "microcode", "tessellation", "larrabee_bridge")
     for path in sorted((ROOT / room).rglob("README.md"))
 ))  # fmt: skip
