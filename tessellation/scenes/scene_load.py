@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.host.tessellator import Tessellation, tessellate, tessellate_kept
 from tessellation.microprogram.method import Method
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
 from tessellation.picture.models import CHECKER, checker, read_texels, shipped_model
@@ -276,10 +276,7 @@ def _model(
         if how.mesher is not None:
             mesh = how.mesher(source.patches, placed.samples or SAMPLES)
         else:
-            tessellation = tessellate(
-                source.patches, placed.samples or SAMPLES,
-                engine=how.engine, config=how.config, progress=how.progress, watch=how.watch,
-            )  # fmt: skip
+            tessellation = _tessellated(placed, source, how)
             mesh = tessellation.mesh(weld=True)
         model, corners = mesh, mesh.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
@@ -291,6 +288,14 @@ def _model(
         placed.colour, rest.get("flat", False), state, rest.get("repeats", 4.0),
     )  # fmt: skip
     return body, tessellation
+
+
+def _tessellated(placed: Placed, source: PatchFile, how: SceneSource) -> Tessellation:
+    """Tessellate patches; a shipped model whose run is not watched may be kept from an earlier process."""
+    patches, samples = source.patches, placed.samples or SAMPLES
+    if placed.source in BUILT_IN and how.watch is None:
+        return tessellate_kept(patches, samples, engine=how.engine, config=how.config, progress=how.progress)
+    return tessellate(patches, samples, engine=how.engine, config=how.config, progress=how.progress, watch=how.watch)
 
 
 def _beside(described: SceneFile, source: str) -> Path:
