@@ -1,4 +1,4 @@
-"""Show or clear what is kept between processes: native code, assembled programs and other derived things."""
+"""Show or clear what is kept between processes: native code, assembled programs, tessellations of shipped models."""
 
 from __future__ import annotations
 

@@ -482,4 +482,8 @@ def tessellate_kept(
     if found is None:
         found = tessellate(patches, samples, engine=engine, config=config, progress=progress)
         store().put_object(MODEL, key, found)
+    elif progress is not None:
+        for number, plan in enumerate(found.plans, start=1):
+            work = f"{plural(len(plan.work.placements), 'patch')}, kept from an earlier run"
+            progress(PassBegins(number, len(found.plans), work))
     return found
