@@ -7,15 +7,11 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pixelflow.simd.report import Report
 
 _Kernel = TypeVar("_Kernel")
@@ -24,17 +20,6 @@ _Result = TypeVar("_Result")
 
 Told: TypeAlias = Mapping[str, Any]
 """Arguments passed to a machine's drawer by keyword: its options, and ``config``."""
-
-
-def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
-    """Return a whole number in a range, underscores between digits allowed; raises ValueError with a text for users."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise ValueError(f"expected {wanted}, found {text[:40]!r}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -124,12 +109,10 @@ class MachineKernels(Generic[_Kernel, _Taken, _Result]):
     """By name."""
     carry_out: Callable[[_Kernel, _Taken, Callable[[str], None]], _Result]
     """Takes a configuration and a receiver of progress."""
-    picture: Callable[[_Result], NDArray[np.uint8] | None]
-    """Colours, uint8[row, column, 3], where there is something to see."""
     listed: Callable[[Sequence[_Kernel]], Report]
     """Reports which there are."""
-    report: Callable[[Sequence[tuple[_Kernel, _Result]], Sequence[str], _Taken], Report]
-    """Takes kernels with their results, the files of their pictures, and the configuration."""
+    report: Callable[[Sequence[tuple[_Kernel, _Result]], _Taken], Report]
+    """Takes kernels with their results, and the configuration."""
 
 
 @dataclass(frozen=True)
