@@ -21,6 +21,7 @@ from microcode.reader import example
 from pixelflow.cli.dash import Keys
 from pixelflow.cli.live import InPlaceDisplay, takes_live
 from pixelflow.cli.screen import Progress, Screen
+from pixelflow.config import THESIS
 from pixelflow.node import Node, Recorder, Replay
 from pixelflow.node.kernels import choose
 from pixelflow.node.pe_map import grid
@@ -28,7 +29,7 @@ from pixelflow.simd.dashboard import FrameDrawing
 from pixelflow.simd.drawing import Frame, draw_frame
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
-from pixelflow.simd.report import Column, Report, Table, number
+from pixelflow.simd.report import Column, Report, Table, machine_time, number
 from tessellation import Mesh, load, tessellate
 from tessellation.picture import BACKGROUND, View
 from tessellation.scenes import Body, SceneSource, draws_of, load_scene
@@ -39,6 +40,7 @@ Colours = NDArray[np.uint8]
 """A picture: uint8[row, column, 3]."""
 
 _FRAME_SECONDS = 0.08
+_CLOCK = THESIS.clock_mhz * 1e6
 _NEXT = (" ", "right", "\r", "\n")
 _TITLE, _DIM = Style(color="white", bgcolor="color(24)", bold=True), Style(dim=True)
 _SHADES = " .:-=+*#%@"
@@ -145,7 +147,7 @@ def blocks(colours: Colours, width: int, lines: int, *, colour: bool) -> list[Te
 
 
 def _hex(rgb: Sequence[int]) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*rgb)
+    return f"#{bytes(rgb).hex()}"
 
 
 def palette(values: NDArray[np.uint8], most: int) -> Colours:
@@ -189,7 +191,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     )
     raced = Table(
         [Column("drew the same scene", fixed=True, key="machine"), Column("cycles", number, "cycles"),
-         Column("ms", lambda ms: f"{ms:.4g}", "milliseconds")],
+         Column("time", lambda ms: machine_time(ms / 1e3), "milliseconds")],
         race,
         key="race",
     )  # fmt: skip
@@ -219,14 +221,14 @@ def teapot(show: Show, engine: str) -> tuple[str, int, str]:
     assert saved is not None  # as it has run
     for cycle, end, node in _replayed(show, saved.replay(engine), 9):
         colours = palette(plane(node, node.register("R")), 255)
-        show.picture(title, colours, f"register R of every processor, cycle {cycle:,} of {end:,}",
-                     f"16 x 16 points of each patch, one in each processor: {cycle / 100:,.0f} us")  # fmt: skip
+        now = f"register R of every processor, cycle {number(cycle)} of {number(end)}"
+        show.picture(title, colours, now, f"a point of a patch in each: {machine_time(cycle / _CLOCK)}")
     cycles, mesh = found.runs[0].total_cycles, found.mesh(weld=True)
     for share in show.passing(7):
         if show.live:
-            show.picture(title, turned(mesh, share), "the mesh that came out, turned",
-                         f"{cycles:,} cycles, {cycles / 1e5:.3f} ms of the machine at 100 MHz")  # fmt: skip
-    return "teapot tessellated", cycles, f"{cycles / 1e5:.3f} ms"
+            took = f"{number(cycles)} cycles, {machine_time(cycles / _CLOCK)} of the machine at 100 MHz"
+            show.picture(title, turned(mesh, share), "the mesh that came out, turned", took)
+    return "teapot tessellated", cycles, machine_time(cycles / _CLOCK)
 
 
 def turned(mesh: Mesh, share: float) -> Colours:
@@ -247,20 +249,22 @@ def mandelbrot(show: Show, engine: str) -> list[tuple[str, int, str]]:
     replay = Replay(node, assemble(source))
     for cycle, end, _ in _replayed(show, replay, 12):
         rounds = node["count"]
-        show.picture(title, _counts(node), f"z = z * z + c, in binary32 microcode: cycle {cycle:,} of {end:,}",
-                     f"{int((rounds == rounds.max()).sum()):,} of 8,192 processors still iterate")  # fmt: skip
+        left = number(int((rounds == rounds.max()).sum()))
+        now = f"z = z * z + c, in binary32 microcode: cycle {number(cycle)} of {number(end)}"
+        show.picture(title, _counts(node), now, f"{left} of 8,192 processors still iterate")
     show.begin()
     end = replay.position
     title = "3 of 4   back in time: every cycle can be reached again, in both directions"
     if show.live:
         replay.back(1, None)
         for _ in show.passing(2):
-            show.picture(title, _counts(node), f"one step back: cycle {replay.position:,} of {end:,}", "")
+            show.picture(title, _counts(node), f"one step back: cycle {number(replay.position)} of {number(end)}", "")
     for share in show.passing(6):
         if show.live:
             replay.goto(int(end * (1 - share)))
-            show.picture(title, _counts(node), f"cycle {replay.position:,}", "the debugger does the same: back, goto")
-    return [("Mandelbrot set, 24 rounds", end, f"{end / 1e5:.3f} ms")]
+            now = f"cycle {number(replay.position)}"
+            show.picture(title, _counts(node), now, "the debugger does the same: back, goto")
+    return [("Mandelbrot set, 24 rounds", end, machine_time(end / _CLOCK))]
 
 
 def _counts(node: Node) -> Colours:
@@ -296,7 +300,7 @@ def racing(show: Show) -> list[tuple[str, int, float]]:
     slowest = max(ms for _, _, ms in found)
     for share in show.passing(6):
         bars = [_bar(title, ms, share * slowest, slowest) for title, _, ms in found]
-        show.picture(title, drawn, *bars, f"{share * slowest * 1e3:.1f} us")
+        show.picture(title, drawn, *bars, machine_time(share * slowest / 1e3))
     for _ in show.passing(4):
         bars = [_bar(title, ms, slowest, slowest) for title, _, ms in found]
         show.picture(title, drawn, *bars, "time of one picture on each, at its own clock")
@@ -305,5 +309,5 @@ def racing(show: Show) -> list[tuple[str, int, float]]:
 
 def _bar(name: str, ms: float, now: float, slowest: float, width: int = 40) -> str:
     filled = round(width * min(now, ms) / slowest)
-    done = f"{ms * 1e3:8.1f} us" if now >= ms else " " * 11
-    return f"{name:<10}{'█' * filled:<{width}}{done}"
+    done = machine_time(ms / 1e3) if now >= ms else ""
+    return name.ljust(10) + ("█" * filled).ljust(width) + done.rjust(11)

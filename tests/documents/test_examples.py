@@ -10,7 +10,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import THESIS
-from pixelflow.node import Node
+from pixelflow.node import Node, Run
 from pixelflow.simd.lanes import ENGINES
 
 EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
@@ -164,3 +164,20 @@ def test_rays(node: Node) -> None:
         lit = u * t * to[0] + v * t * to[1] + (t + single(-3)) * to[2]
         ball = 25 + np.where(lit >= 0, np.trunc(lit * single(215)), 0)
     assert np.array_equal(node["light"], np.where(root >= 0, ball, light))
+
+
+def test_the_gallery_prints_the_same_cycles() -> None:
+    page = (EXAMPLES.parents[1] / "docs" / "pages" / "gallery.md").read_text("utf-8")
+    sections = [section for section in page.split("\n## ") if "examples/" in section]
+    assert len(sections) == 6
+    for section in sections:
+        name = re.search(r"examples/(\w+\.mc)", section)[1]
+        assert name == "life.mc" or f"{PRINTED[name]:,} cycles" in section
+    two, three = (_untouched(GENERATIONS=count) for count in (2, 3))
+    own = [sum(use.own_cycles for name, use in run.by_routine.items() if name != "(main)") for run in (two, three)]
+    assert f"{three.cycles - two.cycles:,} cycles a generation" in page and f"takes {own[1] - own[0]} " in page
+
+
+def _untouched(**parameters: int) -> Run:
+    """Return a run of `life.mc` without data."""
+    return Node(THESIS, "rows").run(assemble(EXAMPLES / "life.mc", **parameters), function=False)
