@@ -12,6 +12,7 @@ from microcode import assemble
 from pixelflow.config import THESIS
 from pixelflow.node import Node, Run
 from pixelflow.simd.lanes import ENGINES
+from tests.documents.marks import table_after
 
 EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
 PRINTED = {
@@ -167,15 +168,13 @@ def test_rays(node: Node) -> None:
 
 
 def test_the_gallery_prints_the_same_cycles() -> None:
-    page = (EXAMPLES.parents[1] / "docs" / "pages" / "gallery.md").read_text("utf-8")
-    sections = [section for section in page.split("\n## ") if "examples/" in section]
-    assert len(sections) == 6
-    for section in sections:
-        name = re.search(r"examples/(\w+\.mc)", section)[1]
-        assert name == "life.mc" or f"{PRINTED[name]:,} cycles" in section
     two, three = (_untouched(GENERATIONS=count) for count in (2, 3))
     own = [sum(use.own_cycles for name, use in run.by_routine.items() if name != "(main)") for run in (two, three)]
-    assert f"{three.cycles - two.cycles:,} cycles a generation" in page and f"takes {own[1] - own[0]} " in page
+    found = {f"`{name[:-3]}`": cycles for name, cycles in PRINTED.items()}
+    found |= {"`life`, a generation": three.cycles - two.cycles, "its arithmetic": own[1] - own[0]}
+    _, _, *rows = table_after("docs/pages/gallery.md", "read by: tests/documents/test_examples.py")
+    shown = dict(row.strip("| ").split(" | ") for row in rows)
+    assert len(shown) == 7 and shown == {name: f"{found[name]:,}" for name in shown}
 
 
 def _untouched(**parameters: int) -> Run:
