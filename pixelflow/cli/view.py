@@ -282,7 +282,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if traced is not None:
             return (TraceRoom(traced),)
         explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
-        return explorer, DrawingRoom(named, explorer.explore, workers)
+        return explorer, DrawingRoom(named, explorer.explore, workers, tell)
 
     def ready(address: str) -> None:
         where = address if saved is None and traced is None else f"{address}#run"
