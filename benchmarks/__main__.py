@@ -20,12 +20,12 @@ from pixelflow.simd.errors import SimulatorError, format_error
 
 BENCHMARKS = {
     "engine": (
-        "the lane engines on a fixed mix of instructions, beside the machine at 100 MHz",
+        "the lane engines on a fixed mix of instructions, against the machine at 100 MHz",
         "engines:engines",
     ),
     "nodes": ("many nodes in one process, on one thread and on all", "engines:nodes"),
     "pass": ("a bicubic pass with PE data, for its timing and for its data alone, in both schedules", "passes:PASSES"),
-    "tessellation": ("a bicubic pass on every engine, beside its simulated time", "passes:TESSELLATION"),
+    "tessellation": ("a bicubic pass on every engine, against its simulated time", "passes:TESSELLATION"),
     "timing": ("timing-only runs", "passes:TIMING"),
     "transfers": ("texture transfers", "passes:TRANSFERS"),
     "trace": ("writing traces", "passes:TRACES"),
@@ -35,7 +35,7 @@ BENCHMARKS = {
     "gen6": ("400 instructions in 64 threads of the Gen6 EU", "gen6:SHADING"),
     "attila": ("cycles a second of ATTILA's frames, by what bounds them", "attila:RATES"),
 }
-"""What each is about, and where the `Benchmark` stands, or what makes it; imported when it is measured."""
+"""Summary of each, and the place of the `Benchmark` or of its maker; imported when it is measured."""
 _OPTIONS = {"nodes": "nodes", "bound": "engine", "markdown": "engine"}
 """Options of one benchmark, by its name."""
 _NODES = 40

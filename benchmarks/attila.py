@@ -32,7 +32,7 @@ def _scenes() -> dict[str, AttilaScene]:
             giants(1), size=128, fragment=reading(1, 3), textures={0: image}, coordinates=coordinates
         ),
         "arithmetic: thirty instructions a pixel": probe(giants(1), size=64, fragment=reading(0, 30)),
-        "memory-bound: every quad reads lines of its own": probe(
+        "memory-bound: every quad reads separate lines": probe(
             layers(1)[:3], size=64, fragment=program, textures={0: image}, coordinates=texels_of(1, 4.0)
         ),
         "vertex-bound: 400 triangles off the screen": probe(far),
@@ -73,7 +73,7 @@ class _Rates:
 def _timed(work: AttilaWork) -> tuple[float]:
     """Return the seconds of the processor for a frame's time alone; its picture was drawn before.
 
-    It is one thread that waits for nothing, so that others on the host do not count.
+    It is one thread that never waits, so that others on the host do not count.
     """
     begin = process_time()
     Simulation(work).finish()

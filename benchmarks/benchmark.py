@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pixelflow.simd.report import Part, Report, number
 
 Note: TypeAlias = Callable[[str], None]
-"""Takes what is said of the work."""
+"""Takes remarks about the work."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Case:
     once: Callable[[], Sequence[float]]
     """Does it once; returns the seconds that it took, of the clock and whatever else."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What a report says of it besides."""
+    """Further data for the report."""
     times: list[Sequence[float]] = field(default_factory=list)
 
     def seconds(self, which: int = 0) -> list[float]:
@@ -42,7 +42,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured under a name: how its cases are made ready, and what is said of what they took."""
+    """A named measurement: the preparation of its cases, and the report of their times."""
 
     prepare: Callable[[int, Note], Iterable[tuple[str, Sequence[Case]]]]
     """Given the number of rounds; groups of cases that take turns, with what is said before the number of a round."""
@@ -102,7 +102,7 @@ def rounds_text(case: Case) -> str:
 
 
 def peak_megabytes() -> int | None:
-    """Return the peak resident memory of this process, or None where the system does not tell."""
+    """Return the peak resident memory of this process, or None where the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -1,7 +1,7 @@
 """The fixed mix of microinstructions that the engines are timed on.
 
 Weights and memory use are those of a float-heavy program: add with carry and multiply steps dominate, half of the
-register writes are gated, operands lie anywhere in the 166 bytes of the bicubic memory map. The mix never changes
+register writes are gated, operands are anywhere in the 166 bytes of the bicubic memory map. The mix never changes
 from one release to the next without a new name, so that figures stay comparable.
 """
 
@@ -78,7 +78,7 @@ def instructions() -> list[Instruction]:
 
 # The lane engines on the fixed mix of microinstructions, all in one process, interleaved in every round.
 #
-# Every engine carries out the same prepared actions, without a sequencer: the mix, then one that enables all PEs again.
+# Every engine executes the same prepared actions, without a sequencer: the mix, then one that enables all PEs again.
 # Slow engines do it once in a round, fast ones several times, so that no measurement is too short for the clock.
 # Ratios are medians of same-round ratios: a busy minute of the host slows both sides.
 
@@ -99,7 +99,7 @@ class _Runner:
     ready_seconds: float
     """From the first action prepared to the first run done; compiling included, in haste where that is possible."""
     bound_seconds: float | None = None
-    """What a pass over the mix takes at least by the count of its vector instructions, on the threads."""
+    """Lower bound of a pass over the mix by the count of its vector instructions, on the threads."""
     repeats: int = 1
 
     def once(self) -> tuple[float]:
@@ -112,7 +112,7 @@ class _Runner:
 
 
 def settle(engine: Engine) -> None:
-    """Wait until an engine has done what it was told, where it works in the background."""
+    """Wait until an engine that works in the background is done."""
     if engine.background is not None:
         engine.background.settle()
 
@@ -154,13 +154,17 @@ def _runners(note: Note) -> list[_Runner]:
 
 
 def _bound(runners: list[_Runner], note: Note) -> None:
-    """Count the vector instructions of the fused mix, and measure how fast this processor could carry them out."""
+    """Count the vector instructions of the fused mix, and measure how fast this processor could execute them."""
     fused = [runner for runner in runners if runner.how == "fused"]
     if not fused:
         return
+    from benchmarks.vector_bound import additions_per_second, vector_operations
+    from pixelflow.simd.lanes.native.toolchain import toolchain
+
     note("counting the vector instructions of the fused mix")
     engine = fused[0].engine
-    seconds = engine.vector_operations(fused[0].actions[0]) * engine.tiles / engine.additions_per_second
+    operations = sum(map(vector_operations, engine.assembly(fused[0].actions[0]))) * engine.strips * engine.tiles
+    seconds = operations / additions_per_second(toolchain())
     for runner in fused:
         runner.bound_seconds = seconds / runner.threads
 
@@ -181,7 +185,7 @@ def prepared_chain(engine: Any, actions: list[Action]) -> list[Action]:
 def engines(*, bound: bool = False, markdown: bool = False) -> Benchmark:
     """Return what measures every engine, against the rows engine and against the machine.
 
-    With ``bound`` fused code is compared with what its vector instructions must take besides; an estimate.
+    With ``bound`` fused code is also compared with the least time of its vector instructions; an estimate.
     """
 
     def prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
@@ -263,7 +267,7 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
 
 
 def memory_line(what: str) -> Fact:
-    """Return the peak memory of this process; no text where the system does not tell."""
+    """Return the peak memory of this process; no text where the system does not report it."""
     memory = peak_megabytes()
     text = None if memory is None else f"peak memory of this process: {memory} MB"
     return Fact(text, key=f"{what}.peak_memory_megabytes", value=memory)
@@ -285,7 +289,7 @@ def _markdown(cases: Sequence[Case]) -> list[Part]:
 
 # Many nodes in one process: what a node costs among others, and what a second thread gives.
 #
-# The nodes' arrays are engines of their own that are given the fused mix one after the other; each spreads its lanes
+# The nodes' arrays are separate engines that are given the fused mix one after the other; each spreads its lanes
 # over the threads, and the next one begins when all lanes of the last have been taken. The clock stops when all are
 # done.
 # Rounds interleave one node and all of them, on one thread and on all.

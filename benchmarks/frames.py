@@ -51,7 +51,7 @@ def _once(maker: FrameMaker, samples: int) -> Callable[[], tuple[float]]:
 
 
 def _untold(text: object, /, share: float | None = None) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 def _parts(cases: Sequence[Case]) -> list[Part]:

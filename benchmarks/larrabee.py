@@ -1,6 +1,6 @@
 """How fast Larrabee is simulated: programs for its vector unit, a frame of a scene, and its rasterizer.
 
-The kernel is `ray.mc`: every thread has sixteen rays and a memory of its own. A slowdown is beside one modelled core at
+The kernel is `ray.mc`: every thread has sixteen rays and a separate memory. A slowdown is against one modelled core at
 1 GHz, to which each thread's cycles alone on it are charged, one thread after the other.
 """
 
@@ -38,7 +38,7 @@ _SEED = 2008
 
 
 _TIMES = ("binning", "rasterizing", "total", "total_of_the_process")
-"""What is timed in a round, the last one of the processor."""
+"""Times of a round, the last one of the processor."""
 
 
 def _triangles() -> ScreenTriangles:
@@ -129,7 +129,7 @@ _SHORTEST = 0.02
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What is carried out once, of all threads together."""
+    """Work of one round, of all threads together."""
 
     what: str
     instructions: int
@@ -139,7 +139,7 @@ class _Counted:
 
 @dataclass(slots=True)
 class _Speeds:
-    """Cases beside what each of them carries out, by their names."""
+    """Cases with their work, by name."""
 
     counted: dict[str, _Counted] = field(default_factory=dict)
     triangles: int = 0
@@ -154,7 +154,7 @@ class _Speeds:
         yield _SCENE, [self._frame()]
 
     def _kernel(self, threads: int) -> list[Case]:
-        """Return the kernel on so many threads side by side: for its results alone, and with cycles."""
+        """Return the kernel on a number of threads side by side: for its results alone, and with cycles."""
         program = shipped("ray.mc", TRIANGLES=_TRIANGLES)
         memory = ByteMemory(1 << 12, threads)
         rng = np.random.default_rng(_KERNEL_SEED)
@@ -208,7 +208,7 @@ class _Speeds:
             *_RASTERIZING.report([rasterizing]),
             Table(columns, rows, key="larrabee.unit", named="what"),
             Fact(
-                f"Slowdown: beside a core at {number(round(CORE_MHZ))} MHz that carries out one thread after the "
+                f"Slowdown: against a core at {number(round(CORE_MHZ))} MHz that executes one thread after the "
                 f"other, each alone. The frame takes {fixed(3, 1e3)(modelled)} ms of a core whose threads share it; "
                 f"here {number(round(self.triangles / frame.median()))} triangles/s are drawn.",
                 key="larrabee.frame",

@@ -1,4 +1,4 @@
-"""What a pass costs: in full, for its timing or its data alone, its transfers, its trace, and on every engine.
+"""Cost of a pass: in full, for its timing or its data alone, its transfers, its trace, and on every engine.
 
 The small program has the shape of a bicubic pass: 16 transfers with marks from the LEE, and float routines between
 them. It never changes from one release to the next without a new name, so that figures stay comparable.
@@ -95,7 +95,7 @@ _KINDS = ("TAS_MemRdBlock4 1", "TAS_MemRdRepeat4 16, 1", "TAS_MemWrBlock4 2", "T
 
 
 def _prepare_timing(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
-    """Yield a pass with and without data, on the engine that a command takes unless it is told another."""
+    """Yield a pass with and without data, on the default engine of a command."""
     program, node = assemble(PASS), Node(THESIS, AUTO)
     cases = []
     for name, function in (("with data", True), ("timing only", False)):
@@ -174,7 +174,7 @@ TRANSFERS = Benchmark(_prepare_transfers, _transfers)
 # never change from one release to the next without a new name.
 #
 # `TESSELLATION` is what it costs on each engine, against the time that the simulated machine takes for it. All engines
-# carry out the same program, one after the other in every round. The macro engine goes through every cycle; in a row of
+# execute the same program, one after the other in every round. The macro engine goes through every cycle; in a row of
 # its own it does again what it did before, and in another it does so by fused code, as it does of itself once a program
 # has come often enough; in the last one texture memory is written to before every run, so that all control points are
 # read anew. One thread works. What an engine does takes a quarter of a second or a thousandth, so a round gives each of
@@ -186,7 +186,7 @@ PATCHES = 512
 _LIBRARIES = {"thesis": "plain", "shared-columns": "tuned-finite"}
 """The library of each schedule in the published comparison."""
 _WAYS: dict[str, Any] = {"with data": {}, "timing only": {"function": False}, "function only": {"timing": False}}
-"""What `Node.run` is told."""
+"""Arguments of `Node.run`."""
 _ROUND = 0.05
 """Seconds of a round that an engine gets."""
 _ANEW = "fused, reading anew"
@@ -311,7 +311,7 @@ def _mean(node: Node, program: Program, *, anew: bool) -> tuple[float, float]:
 
 
 def _write_to(node: Node) -> None:
-    """Write a word of each texture memory, as it stands there."""
+    """Write a word of each texture memory back unchanged."""
     for memory in node.texture_memory:
         memory.write(Physical(0, 0, 0, 0), memory.read(Physical(0, 0, 0, 0)))
 
@@ -340,7 +340,7 @@ def _tessellation(cases: Sequence[Case]) -> list[Part]:
 
 
 TESSELLATION = Benchmark(_prepare_tessellation, _tessellation)
-"""What every engine takes for a pass of each schedule; raises InternalError where their cycles differ."""
+"""Time of a pass of each schedule on every engine; raises InternalError where their cycles differ."""
 
 
 # What a trace costs: building it during timing-only runs, writing it in each format, and its size.

@@ -1,4 +1,4 @@
-"""What a user waits for: fresh processes from start to end, one after the other in every round.
+"""Start-up times: fresh processes from start to end, one after the other in every round.
 
 A whole pass runs once with empty caches, so that all native code is compiled, and once with what an earlier process
 kept. Byte code of Python is there in all of them, as after an installation.
@@ -67,7 +67,7 @@ instructions at some places in it; fails where the mix would need native code th
 
 
 _SCRIPT = "import sys; from pixelflow.cli import process; sys.exit(process())"
-"""What the installed command does."""
+"""The installed command."""
 
 
 def _command(
@@ -92,7 +92,7 @@ def _command(
 
 
 def _busy() -> float:
-    """Return the processor time of all children that have ended, in seconds; 0 where the system does not tell."""
+    """Return the processor time of all children that have ended, in seconds; 0 where the system does not report it."""
     times = os.times()
     return times.children_user + times.children_system
 
@@ -153,7 +153,7 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
         Fact(
             "interpreter ready: in its process, from the choice of an engine (llvmlite is imported then) to the end of "
             "one instruction of each form in the mix: all handlers of the mix are compiled, loaded and used. "
-            "Its first 2,000: the same, but to the end of the whole mix, whose meanings are recorded and carried out",
+            "Its first 2,000: the same, but to the end of the whole mix, whose meanings are recorded and executed",
             wrap=False,
         ),
     ]

@@ -1,6 +1,6 @@
 """Hooks of the documents site: what it includes, pictures that commands make, pages of the reference, links.
 
-Nothing is copied: README, tutorial and the READMEs of rooms are pages where they lie in the repository, so that
+Nothing is copied: tutorial and the READMEs of rooms are pages where they lie in the repository, so that
 their links lead to the same places. A comment `<!-- made: COMMAND -->` in a page of `pages/` is carried out while the
 site is built, and replaced by the command and what it wrote; pictures between `<!-- in motion -->` and `<!-- end -->`
 are shown one after the other in one place. A link to a file that is no page becomes plain text.
@@ -26,7 +26,7 @@ from pixelflow.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = Path(__file__).parent / "pages"
-_DOCUMENTS = ("README.md", "TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
+_DOCUMENTS = ("TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
 _MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)

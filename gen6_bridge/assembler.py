@@ -1,4 +1,4 @@
-"""Meaning: the public assembler's syntax, read into programs, and programs written in it."""
+"""Meaning: the public assembler's syntax, read into programs."""
 
 from __future__ import annotations
 
@@ -52,28 +52,21 @@ from gen6_bridge.isa.operands import (
 from gen6_bridge.isa.text import CONDITIONS, FUNCTIONS, PREDICATES, PREDICATES_16
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.encoding import EncodingError
-from pixelflow.simd.isa.program import AssembledProgram, DataBlock, SourceLine
+from pixelflow.simd.isa.program import DataBlock, SourceLine
 from pixelflow.simd.isa.scanner import SourceToken, origins
 
-# Directives: names and defaults for the statements after them, and registers before the first instruction.
+# Directives: names and defaults for later statements, and initial registers.
 
 
 _IGNORED = ("kernel", "end_kernel", "code", "end_code", "reg_count_payload", "reg_count_total")
 _DIRECTIVES = (*_IGNORED, "declare", "default_execution_size", "default_register_type", "data")
 _DECLARED = "name Base=g10.0 ElementSize=4 SrcRegion=<8,8,1> DstRegion=<1> Type=F"
-_FORMATS = {
-    EuType.UD: "I",
-    EuType.D: "i",
-    EuType.UW: "H",
-    EuType.W: "h",
-    EuType.UB: "B",
-    EuType.B: "b",
-    EuType.F: "f",
-}
+_FORMATS = dict(zip(TYPES, "IiHhBbf", strict=True))
+"""Format of `struct` for each type of data."""
 
 
-def carry_out(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None:
-    """Execute a directive that begins with its point; raises InputError."""
+def read_directive(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None:
+    """Read a directive, which begins with its point; raises InputError."""
     tokens.take()
     token = tokens.take()
     match token.key:
@@ -99,10 +92,10 @@ def carry_out(tokens: EuTokens, symbols: Symbols, data: list[DataBlock]) -> None
 
 
 def _declare(tokens: EuTokens, symbols: Symbols) -> None:
-    """Read a name for a register; what is in ``SrcRegion`` and ``DstRegion`` may be left out."""
+    """Read a name for a register; ``SrcRegion`` and ``DstRegion`` may be left out."""
     token = tokens.take()
     if token.kind != "word" or is_register(token.text):
-        raise tokens.fault(f"{token.text} is no name for a register", _DECLARED, token)
+        raise tokens.fault(f"{token.text} is not a name for a register", _DECLARED, token)
     _value(tokens, "Base")
     base, _ = read_register(tokens, symbols)
     _value(tokens, "ElementSize")
@@ -130,7 +123,7 @@ def _value(tokens: EuTokens, name: str) -> None:
 
 
 def _data(tokens: EuTokens) -> DataBlock:
-    """Read ``.data g10.2 F 1.0, -2.5``, which is not a directive of the public assembler: registers at the start."""
+    """Read ``.data g10.2 F 1.0, -2.5``, initial registers: not a directive of the public assembler."""
     token = tokens.take()
     register = token.text[1:]
     if token.key[:1] not in ("g", "r") or not register.isdigit() or int(register) * REGISTER_BYTES >= GRF_BYTES:
@@ -140,7 +133,7 @@ def _data(tokens: EuTokens) -> DataBlock:
     if kind.key.upper() not in TYPES:
         near = nearest(kind.text, TYPES)
         hint = f"did you mean {near}?" if near else "UD, D, UW, W, UB, B or F"
-        raise tokens.fault(f"{kind.text} is no type of data", hint, kind)
+        raise tokens.fault(f"{kind.text} is not a type of data", hint, kind)
     type_ = EuType[kind.key.upper()]
     values: list[int] = []
     while True:
@@ -157,15 +150,16 @@ def _data(tokens: EuTokens) -> DataBlock:
 
 def _packed(tokens: EuTokens, type_: EuType, number: SourceToken, *, minus: bool) -> bytes:
     """Return a number's bytes; bits of a float may be written in hex."""
+    form, text = _FORMATS[type_.name], number.text
     try:
         if number.key.startswith("0x"):
-            bits = int(number.text, 16)
-            value: float = -bits if minus else bits
-            return struct.pack("<I" if type_ is EuType.F else "<" + _FORMATS[type_], value)
-        value = float(number.text) if type_ is EuType.F else int(number.text, 10)
-        return struct.pack("<" + _FORMATS[type_], -value if minus else value)
+            value: float = int(text, 16)
+            form = "I" if type_ is EuType.F else form
+        else:
+            value = float(text) if type_ is EuType.F else int(text, 10)
+        return struct.pack("<" + form, -value if minus else value)
     except (ValueError, OverflowError, struct.error):
-        raise tokens.fault(f"{'-' * minus}{number.text} is no {type_.name}", None, number) from None
+        raise tokens.fault(f"{'-' * minus}{text} is not a {type_.name}", None, number) from None
 
 
 # Statements: predicate, mnemonic with saturation and condition, size, operands, options, as an instruction.
@@ -180,21 +174,21 @@ _OPTIONS = {
     "breakpoint": {"breakpoint": 1}, "accwrctrl": {"accumulates": 1}, "eot": {},
 }  # fmt: skip
 _SET = {"send": 7 << 42, "sendc": 7 << 42, "halt": 1 << 61}
-"""Bits that the public assembler sets unasked: a descriptor is an immediate of type D, no destination has a stride."""
+"""Bits set as by the public assembler: a descriptor is an immediate of type D, a missing destination has a stride."""
 _UNSIGNED_DESCRIPTOR = 3 << 42
 _ALIASES = {"msave": "call", "mrest": "ret"}
 _NULL = SourceRegion(File.ARCHITECTURE, EuType.UD)
 _SINGLE = ("nop", "wait", "jmpi")
-"""Instructions whose size is 1 whatever is written."""
+"""Instructions that always have size 1."""
 _SCALAR = ("mul", "mac", "cmp", "asr", "add", "shl")
-"""Instructions whose sources are one element for all channels where no region is written."""
+"""Instructions whose sources without a region are one element for all channels."""
 _IP, _NOTIFICATION = 0xA0, 0x90
 _PAIR = SourceRegion(File.ARCHITECTURE, EuType.D, 0, 0, 2, 2, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetLabel:
-    """A label that a branch names: which target of it, and where it is written."""
+    """Label named by a branch: the position of the target, and its token."""
 
     name: str
     position: int
@@ -203,7 +197,7 @@ class TargetLabel:
 
 @dataclass(frozen=True, slots=True)
 class EuStatement:
-    """An instruction whose labels are not known yet."""
+    """Instruction with labels still to resolve."""
 
     instruction: EuInstruction
     labels: tuple[TargetLabel, ...]
@@ -230,7 +224,7 @@ def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     operands, labels, selector = _operands(tokens, declaration, rules)
     if selector is not None:
         if controls.selector:
-            raise tokens.fault(f"{mnemonic} has no condition: its function or target stands there", None, token)
+            raise tokens.fault(f"{mnemonic} has no condition: its function or target is encoded there", None, token)
         controls = replace(controls, selector=selector)
     if declaration.mnemonic == "jmpi":
         controls = replace(controls, all_channels=1)
@@ -278,7 +272,7 @@ def _flag(tokens: EuTokens, inverse: int) -> Controls:
             channels = True
         else:
             near = nearest(here.text, [*filter(None, PREDICATES)])
-            raise tokens.fault(f"{here.text} is no predicate", f"did you mean {near}?" if near else None, here)
+            raise tokens.fault(f"{here.text} is not a predicate", f"did you mean {near}?" if near else None, here)
     tokens.expect(")", "after a predicate")
     if channels and not tokens.option("align16"):
         raise tokens.fault("the predicates x, y, z and w belong to 16-byte mode", "add align16 to the options", token)
@@ -305,7 +299,7 @@ def _suffixes(tokens: EuTokens, controls: Controls) -> Controls:
         else:
             near = nearest(token.text, _CONDITIONS)
             hint = f"did you mean {near}?" if near else "sat, " + ", ".join(_CONDITIONS)
-            raise tokens.fault(f"{token.text} is no condition", hint, token)
+            raise tokens.fault(f"{token.text} is not a condition", hint, token)
     return controls
 
 
@@ -321,7 +315,7 @@ def _size(tokens: EuTokens, controls: Controls, default: int) -> Controls:
 
 
 def _options(tokens: EuTokens, controls: Controls) -> tuple[Controls, bool]:
-    """Read the options at the end of the statement, which say how operands before them are read."""
+    """Read the options at the end of the statement, on which the operands before them depend."""
     ahead, ends = 0, False
     while tokens.peek(ahead) not in ("{", ""):
         ahead += 1
@@ -335,9 +329,8 @@ def _options(tokens: EuTokens, controls: Controls) -> tuple[Controls, bool]:
             continue
         if word not in _OPTIONS:
             near = nearest(word, _OPTIONS) if word else None
-            raise tokens.fault(
-                f"{word or 'the end'} is no option", f"did you mean {near}?" if near else ", ".join(_OPTIONS)
-            )
+            hint = f"did you mean {near}?" if near else ", ".join(_OPTIONS)
+            raise tokens.fault(f"{word or 'the end'} is not an option", hint)
         if "dependency" in _OPTIONS[word]:
             controls = replace(controls, dependency=controls.dependency | _OPTIONS[word]["dependency"])
         elif controls.thread and "thread" in _OPTIONS[word]:
@@ -403,28 +396,28 @@ def _operands(
         if selector is None:
             near = nearest(token.text, _FUNCTIONS)
             hint = f"did you mean {near}?" if near else ", ".join(_FUNCTIONS)
-            raise tokens.fault(f"{token.text} is no function of math", hint, token)
+            raise tokens.fault(f"{token.text} is not a function of math", hint, token)
     return operands, labels, selector
 
 
 def _replicated(tokens: EuTokens, source: Source) -> Source:
-    """Return one of three sources; with rows that do not advance it is one element, which the swizzle chooses."""
+    """Return one of three sources; without a vertical stride it is the one element that the swizzle selects."""
     if not isinstance(source, SourceRegion) or source.vertical:
         return source
     first = source.swizzle[0] if source.swizzle is not None and len(set(source.swizzle)) == 1 else 0
     sub = source.sub + first * source.type.size
     if sub >= REGISTER_BYTES:
-        raise tokens.fault(f"element {sub // source.type.size} lies past the register", None)
+        raise tokens.fault(f"element {sub // source.type.size} is past the register", None)
     return replace(source, vertical=4, sub=sub, replicate=1)
 
 
 def _missing_second(tokens: EuTokens, declaration: EuDeclaration, operands: list[Operand]) -> bool:
-    """Return whether `math` continues with its function in place of a second source."""
+    """Return whether the function of `math` follows its first source."""
     return declaration.shape.form == "math" and len(operands) == 2 and tokens.peek() in _FUNCTIONS
 
 
 def _send(tokens: EuTokens, rules: OperandRules) -> tuple[EuDestination, SourceRegion, Operand, int]:
-    """Read a send: the first message register, the destination, a payload that says nothing, target and lengths.
+    """Read a send: the first message register, the destination, a null payload, target and lengths.
 
     Also the newer order: destination, message register, number of the target, descriptor.
     """
@@ -455,7 +448,7 @@ def _offset(tokens: EuTokens, rules: OperandRules) -> tuple[SourceRegion | Immed
         tokens.take()
         return ImmediateOperand(EuType.D, 0), [TargetLabel(token.text, 0, token)]
     if tokens.begins_number():
-        # From the jump itself, while the machine counts from the instruction after it.
+        # Counted from the jump itself; the machine counts from the next instruction.
         units = 2 * tokens.integer("a number of instructions") - 2
         return ImmediateOperand(EuType.D, units & 0xFFFFFFFF), []
     return read_source(tokens, rules), []
@@ -476,7 +469,7 @@ def _targets(tokens: EuTokens, count: int) -> tuple[Targets, list[TargetLabel]]:
 
 
 def _distance(tokens: EuTokens) -> int:
-    """Take one number with its sign: what follows it may be the second target, so it is not an expression."""
+    """Take one number with its sign, not an expression: the second target may follow."""
     minus = tokens.accept("-")
     token = tokens.here
     if token is None or token.kind != "number" or "." in token.text:
@@ -486,18 +479,18 @@ def _distance(tokens: EuTokens) -> int:
     return -number if minus else number
 
 
-# Assembly: a source of statements and labels as words, with the lines that they came from.
+# Assembly: a source of statements and labels as words, with their source lines.
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What a source means."""
+    """Assembled source."""
 
     instructions: tuple[EuInstruction, ...]
     labels: dict[str, int]
     """Word addresses."""
     data: tuple[DataBlock, ...]
-    """General registers before the first instruction, by byte."""
+    """Initial general registers, by byte."""
     lines: tuple[SourceLine, ...]
     line_of: tuple[int, ...]
 
@@ -510,7 +503,7 @@ class Assembly:
 def assemble_text(text: str, file: str) -> Assembly:
     """Assemble a source; raises InputError with every fault."""
     faults: list[Fault] = []
-    found: list[tuple[EuStatement, SourceToken]] = []
+    read: list[tuple[EuStatement, SourceToken]] = []
     labels: dict[str, tuple[int, SourceToken]] = {}
     data: list[DataBlock] = []
     symbols = Symbols()
@@ -518,16 +511,16 @@ def assemble_text(text: str, file: str) -> Assembly:
         first = tokens[0]
         try:
             if first.text == ".":
-                carry_out(EuTokens(tokens), symbols, data)
+                read_directive(EuTokens(tokens), symbols, data)
             elif len(tokens) == 2 and tokens[1].text == ":":
-                _label(first, len(found), labels)
+                _label(first, len(read), labels)
             else:
-                found.append((read_statement(EuTokens(tokens), symbols), first))
+                read.append((read_statement(EuTokens(tokens), symbols), first))
         except InputError as error:
             faults += error.faults
     known = {name: at for name, (at, _) in labels.items()}
     resolved: list[EuInstruction] = []
-    for number, (statement, _) in enumerate(found):
+    for number, (statement, _) in enumerate(read):
         try:
             resolved.append(_resolved(statement, number, known))
         except InputError as error:
@@ -537,12 +530,12 @@ def assemble_text(text: str, file: str) -> Assembly:
     if not resolved:
         raise InputError(Fault("the source is empty: there is nothing to assemble", Place(file)))
     addresses = {name: at * INSTRUCTION_WORDS for name, at in known.items()}
-    return Assembly(tuple(resolved), addresses, tuple(data), *origins(token for _, token in found))
+    return Assembly(tuple(resolved), addresses, tuple(data), *origins(token for _, token in read))
 
 
 def _label(token: SourceToken, at: int, labels: dict[str, tuple[int, SourceToken]]) -> None:
     if is_register(token.text):
-        raise InputError(Fault(f"{token.text} is a register, no label", token.place))
+        raise InputError(Fault(f"{token.text} is a register, not a label", token.place))
     if token.text in labels:
         first = labels[token.text][1]
         raise InputError(Fault(f"{token.text} is defined twice, first in line {first.line.line}", token.place))
@@ -560,7 +553,7 @@ def _resolved(statement: EuStatement, number: int, labels: dict[str, int]) -> Eu
             if isinstance(operand, Targets):
                 operands[position] = replace(operand, **{"uip" if label.position else "jip": units})
             elif isinstance(operand, ImmediateOperand) and instruction.declaration.mnemonic == "jmpi":
-                # A jump counts from the instruction after it.
+                # A jump counts from the next instruction.
                 operands[position] = ImmediateOperand(EuType.D, units - 2 & 0xFFFFFFFF)
     try:
         found = replace(instruction, operands=tuple(operands))
@@ -575,13 +568,3 @@ def _units(label: TargetLabel, number: int, labels: dict[str, int]) -> int:
         near = nearest(label.name, labels)
         raise InputError(Fault(f"no label {label.name}", label.token.place, f"did you mean {near}?" if near else None))
     return 2 * (labels[label.name] - number)
-
-
-# Disassembly: a program as the public disassembler writes it, an instruction a line.
-
-
-def source_of(program: AssembledProgram) -> str:
-    """Return the text of a program's instructions, which is not a source: it names options and messages in other
-    words.
-    """
-    return "".join(f"{instruction.text()}\n" for instruction in program.instructions)

@@ -39,14 +39,14 @@ _TOKEN = re.compile(
 _LONGEST = 80
 """Characters of a word or a number."""
 _BITS = 64
-"""Of what an expression amounts to."""
+"""Of an expression's value."""
 _DEEPEST = 50
-"""Parentheses within each other."""
+"""Nested parentheses."""
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|\#[^\n]*", re.DOTALL)
 
 
 class EuTokens(StatementTokens):
-    """A statement as it is read from left to right; letters' case says nothing but in names of labels and registers."""
+    """Statement that is read from left to right; case matters only in names of labels and declared registers."""
 
     folds = True
 
@@ -54,9 +54,9 @@ class EuTokens(StatementTokens):
         super().__init__(tokens)
         self._open = 0
         self.said_unsigned = False
-        """True if a message's descriptor was written as a number of type UD."""
+        """True if a message's descriptor is a number of type UD."""
         self.unread_bits = 0
-        """Bits of that number that no field has."""
+        """Bits of that number outside of all fields."""
 
     def take(self) -> SourceToken:
         """Take the next token; raises InputError at the end."""
@@ -68,12 +68,12 @@ class EuTokens(StatementTokens):
         return "{" in keys and name in keys[keys.index("{") :]
 
     def expect(self, text: str, what: str) -> None:
-        """Take a sign; raises InputError with what it belongs to where another token stands."""
+        """Take a sign; raises InputError, with ``what`` as its place, for another token."""
         if not self.accept(text):
             raise self.fault(f"expected {text} {what}", None)
 
     def begins_number(self, ahead: int = 0) -> bool:
-        """Return whether a number, or an expression in parentheses, comes."""
+        """Return whether a number, or an expression in parentheses, follows."""
         while self.peek(ahead) in ("-", "("):
             ahead += 1
         return self.peek(ahead)[:1].isdigit()
@@ -81,7 +81,7 @@ class EuTokens(StatementTokens):
     def integer(self, what: str) -> int:
         """Take a constant expression of whole numbers (``2 * (3 + 4) - 1``) and return its value; raises InputError.
 
-        As in C, a quotient is rounded toward zero. A sign continues with it only where a number follows.
+        Quotients are rounded toward zero, as in C. A sign belongs to it only if a number follows.
         """
         total = self._term(what)
         while self.peek() in ("+", "-") and self.begins_number(1):
@@ -128,9 +128,9 @@ class EuTokens(StatementTokens):
 
 
 def statements(text: str, file: str) -> Iterator[list[SourceToken]]:
-    """Yield the statements of a source: they end with ``;``, or with the line where it has none; labels with ``:``.
+    """Yield the statements of a source: they end with ``;``, in sources without any with the line; labels with ``:``.
 
-    Comments are ``//``, ``/* */`` and ``#`` to the end of the line. Raises InputError for what is not a token.
+    Comments are ``//``, ``/* */`` and ``#`` to the end of the line. Raises InputError for a character of no token.
     """
     semicolons = ";" in re.sub(r"<[^>\n]*>", "", blanked(text, _COMMENTS))
     statement: list[SourceToken] = []
@@ -161,7 +161,7 @@ def _depth(statement: Sequence[SourceToken]) -> int:
     return opened - sum(token.text in ">)]}" for token in statement)
 
 
-# Symbols: what directives have declared for the statements after them.
+# Symbols: defaults and names declared by directives.
 
 
 SIZES = (1, 2, 4, 8, 16, 32)
@@ -172,7 +172,7 @@ Region = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class WrittenRegister:
-    """A register as it is written; its sub-register counts elements of the type that follows."""
+    """Register in a source; its sub-register counts elements of the type that follows."""
 
     file: File
     number: int
@@ -182,7 +182,7 @@ class WrittenRegister:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRegister:
-    """A name for a register, with what operands of that name need not say."""
+    """Named register, with the defaults of its operands."""
 
     register: WrittenRegister
     type: EuType
@@ -192,26 +192,26 @@ class DeclaredRegister:
 
 @dataclass(slots=True)
 class Symbols:
-    """Sizes, types and names that hold from here on in a source."""
+    """Default size and type, and names, for later statements."""
 
     size: int = 8
-    """Channels of a statement that names none."""
+    """Channels of a statement without a size."""
     type: EuType = EuType.F
-    """Of a register without one."""
+    """Type of a register without one."""
     registers: dict[str, DeclaredRegister] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class OperandRules:
-    """How operands of one statement are read."""
+    """Rules by which operands of one statement are read."""
 
     symbols: Symbols
     size: int
     """Channels."""
     wide: bool = False
-    """True if it is in 16-byte mode."""
+    """True in 16-byte mode."""
     scalar: bool = False
-    """True if a region that is not written is that of one element for all channels."""
+    """True if a missing region means one element for all channels."""
 
 
 # Operands in the public assembler's syntax: registers, regions, swizzles, write masks, immediates.
@@ -230,17 +230,17 @@ TYPES = ("UD", "D", "UW", "W", "UB", "B", "F")
 _VECTORS = ("V", "VF")
 _WIDEST_ROW = 16
 _OWN_TYPE = (Architecture.STATE, Architecture.CONTROL, Architecture.NOTIFICATION, Architecture.INSTRUCTION_POINTER)
-"""Architecture registers that are double words, and scalar, where nothing else is written."""
+"""Architecture registers that are scalar double words by default."""
 
 
 def is_register(word: str) -> bool:
-    """Return whether a word is a register, which no label may be."""
+    """Return whether a word is a register, and so not a label."""
     key = word.lower()
     return key in _ALONE or key in ("g", "r", "m") or _REGISTER.match(key) is not None
 
 
 def read_register(tokens: EuTokens, symbols: Symbols) -> tuple[WrittenRegister, DeclaredRegister | None]:
-    """Read a register, or a name that was declared with the indices after it; raises InputError."""
+    """Read a register, or a declared name with its indices; raises InputError."""
     token = tokens.take()
     declared = symbols.registers.get(token.text)
     if declared is not None:
@@ -254,7 +254,7 @@ def read_register(tokens: EuTokens, symbols: Symbols) -> tuple[WrittenRegister, 
     if found is None:
         near = nearest(token.text, symbols.registers)
         raise tokens.fault(
-            f"{token.text} is no register", f"did you mean {near}?" if near else f"registers: {_REGISTERS}", token
+            f"{token.text} is not a register", f"did you mean {near}?" if near else f"registers: {_REGISTERS}", token
         )
     file, base, count = _FILES[found[1]]
     number = int(found[2])
@@ -262,7 +262,7 @@ def read_register(tokens: EuTokens, symbols: Symbols) -> tuple[WrittenRegister, 
         raise tokens.fault(f"there is no {token.text}", f"{found[1]}0 to {found[1]}{count - 1}", token)
     sub = 0
     if found[1] == "n":
-        number, sub = 0, number  # the public assembler takes n1 for n0.1
+        number, sub = 0, number  # the public assembler reads n1 as n0.1
     if tokens.peek() == "." and tokens.begins_number(1):
         tokens.take()
         sub = tokens.integer("the number of an element")
@@ -306,7 +306,7 @@ def _address(tokens: EuTokens) -> IndirectAddress:
 
 
 def read_type(tokens: EuTokens, default: EuType | None, further: tuple[str, ...] = ()) -> EuType:
-    """Read a type, with or without a colon before it; raises InputError where one is wanted and none stands."""
+    """Read a type, with or without a colon before it; raises InputError where one is missing."""
     colon = tokens.accept(":")
     key = tokens.peek().upper()
     if key in (*TYPES, *further):
@@ -346,7 +346,7 @@ def read_destination(tokens: EuTokens, rules: OperandRules) -> EuDestination:
     kind = kind or read_type(tokens, _default(register, declared, rules, (Architecture.INSTRUCTION_POINTER,)))
     mask = None
     if rules.wide and _architecture(register) is Architecture.NULL:
-        mask = 0  # as the public assembler has it
+        mask = 0  # as in the public assembler
     elif rules.wide:
         mask = sum(1 << SWIZZLE_LETTERS.index(letter) for letter in letters) if letters else 15
     elif letters:
@@ -363,7 +363,7 @@ def _architecture(register: WrittenRegister) -> Architecture | None:
 def _default(
     register: WrittenRegister, declared: DeclaredRegister | None, rules: OperandRules, own: tuple[Architecture, ...]
 ) -> EuType:
-    """Return the type of an operand that is written without one, ``own`` registers being double words."""
+    """Return the type of an operand without one; ``own`` registers are double words."""
     if declared is not None:
         return declared.type
     known = _architecture(register)
@@ -373,9 +373,8 @@ def _default(
 def _first_byte(tokens: EuTokens, register: WrittenRegister, kind: EuType, token: SourceToken | None) -> int:
     """Return where an operand begins in its register; raises InputError for an element past it."""
     if not 0 <= register.sub * kind.size < REGISTER_BYTES:
-        raise tokens.fault(
-            f"element {register.sub} lies past the register", f"{REGISTER_BYTES} bytes are a register", token
-        )
+        hint = f"a register has {REGISTER_BYTES} bytes"
+        raise tokens.fault(f"element {register.sub} is past the register", hint, token)
     return register.sub * kind.size
 
 
@@ -433,7 +432,7 @@ def _unwritten(register: WrittenRegister, kind: EuType, rules: OperandRules) -> 
 
 
 def read_region(tokens: EuTokens, *, indirect: bool) -> Region | None:
-    """Read strides and a width, or nothing where none are written; raises InputError."""
+    """Read strides and a width, if there are any; raises InputError."""
     if not tokens.accept("<"):
         return None
     token = tokens.here
@@ -473,7 +472,7 @@ def _immediate(tokens: EuTokens) -> ImmediateOperand:
     if kind is EuType.F:
         return ImmediateOperand(kind, float_bits(float(value)))
     if isinstance(value, float):
-        raise tokens.fault(f"{value:g} is no whole number", "a float is written with the type F", token)
+        raise tokens.fault(f"{value:g} is not a whole number", "a float is written with the type F", token)
     size = 32 if kind.packed else 8 * kind.size
     if not -(1 << size - 1) <= value < 1 << size:
         raise tokens.fault(f"{value} does not fit {size} bits", None, token)
@@ -498,9 +497,9 @@ def _number(tokens: EuTokens) -> int | float:
 
 _END = 0x20
 _NO_FIELD = 3 << 29
-"""Bits of a descriptor that are no field: they stay as they are written."""
+"""Bits of a descriptor outside of all fields; they are kept."""
 _ANY = 32
-"""Bits of a field that says nothing here, or only whether it is 0."""
+"""Width of a field that is ignored, or only compared with 0."""
 _CACHES = (4, 5, 9)
 _CACHE_NAMES = "4 the sampler's, 5 the render cache, 9 the constant cache"
 _FIELDS = {
@@ -521,7 +520,7 @@ def read_message(tokens: EuTokens) -> tuple[int, EuMessage]:
     if name not in _FIELDS:
         near = nearest(name, _FIELDS)
         targets = ", ".join(_FIELDS)
-        raise tokens.fault(f"{name} is no target of messages", f"did you mean {near}?" if near else targets, token)
+        raise tokens.fault(f"{name} is not a target of messages", f"did you mean {near}?" if near else targets, token)
     header = 1
     match name:
         case "sampler":
@@ -540,7 +539,7 @@ def read_message(tokens: EuTokens) -> tuple[int, EuMessage]:
         case "data_port":
             target, kind, control, entry, commit, given = _numbers(tokens, name, 4, 4, 5, 8, 1, _ANY)
             if target not in _CACHES:
-                raise tokens.fault(f"{target} is no cache of the data ports", _CACHE_NAMES, token)
+                raise tokens.fault(f"{target} is not a cache of the data ports", _CACHE_NAMES, token)
             header, function = int(bool(given)), entry | control << 8 | kind << 13 | commit << 17
         case "urb":
             offset = tokens.integer("an offset in registers")

@@ -1,4 +1,4 @@
-"""What commands can ask of the Gen6 EU besides runs: data for commands, light to import."""
+"""Options and projections of the Gen6 EU: data for commands, light to import."""
 
 from pixelflow.simd.commands import (
     ConfigurationOption,

@@ -1,4 +1,4 @@
-"""Comparison (watching): scenes of `tessellation` on Gen6, from their vertices on, and by the size of triangles."""
+"""Comparison (watching): scenes of `tessellation` on Gen6, with shaded vertices, and by the size of triangles."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ABOUT = (
 
 
 def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
-    """Yield a way for each width of threads; ``told`` is what the drawer is told besides."""
+    """Yield a way for each width of threads, with further arguments of the drawing function."""
     machine = machine_named("gen6")
     assert machine.draw is not None  # as its record says
     for width in WIDTHS:
@@ -57,20 +57,19 @@ def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
         yield Way(f"{machine.title} SIMD{width}", draw, ("covered_lanes", "enabled_lanes"), _ABOUT)
 
 
-# A scene from its vertices on: threads take each body to clip space and light it, as the camera of all sees it.
+# Vertices of a scene: threads take each body to clip space and light it, all with one camera.
 #
 # The camera's place, the normals of flat triangles and texture coordinates are the application's. Triangles that reach
-# past the near plane or the guard band are cut where the clipper stands, in front of the division; what it does, as
-# what the other fixed functions do, takes no cycles here. Generated draws have no vertices but those on the screen;
-# they stay as they are.
+# past the near plane or the guard band are cut before the division, as by the clipper; that takes no cycles here, like
+# the other fixed functions. Generated draws have only vertices on the screen, and stay as they are.
 
 
 @dataclass(frozen=True, slots=True)
 class ShadeOffset:
-    """How far what else vertices have is from the application's in 64 bits.
+    """Differences of shaded colours and coordinates from the application's in 64 bits.
 
-    ``steps`` is the largest difference of red, green or blue, of 256, ``moved`` of how many of ``components`` it is not
-    0; ``texels`` the largest difference of texture coordinates, in 1/65536 texel.
+    ``steps`` is the largest difference of red, green or blue, of 256; ``moved`` of ``components`` differ. ``texels`` is
+    the largest difference of texture coordinates, in 1/65536 texel.
     """
 
     steps: int = 0
@@ -79,7 +78,7 @@ class ShadeOffset:
     texels: int = 0
 
     def with_other(self, other: ShadeOffset) -> ShadeOffset:
-        """Return what holds for the vertices of both."""
+        """Return the differences over the vertices of both."""
         return ShadeOffset(
             max(self.steps, other.steps),
             self.moved + other.moved,
@@ -90,7 +89,7 @@ class ShadeOffset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FromUnits:
-    """A frame whose bodies' vertices threads have shaded, what these did for each body, and how far off they are."""
+    """Frame with vertices shaded by threads, those of each body, and their differences from 64 bits."""
 
     frame: Frame
     vertices: tuple[ShadedVertices, ...]
@@ -100,7 +99,7 @@ class FromUnits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Attributes:
-    """A body as the fixed functions before the shader read it; flat triangles share no vertices."""
+    """Attributes of a body's vertices; flat triangles share no vertices."""
 
     points: NDArray[np.float64]
     normals: NDArray[np.float64]
@@ -141,7 +140,7 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
         texels = None if given.coordinates is None else found.coordinates.astype(np.float64)
         places = on_the_screen(cut.clip.reshape(-1, 4), frame.width, frame.height).astype(np.float64)
         places = places.reshape(-1, 3, 3)
-        if standpoint.reached_past(points):  # rounding may leave a corner before the plane by its last bits
+        if standpoint.reached_past(points):  # rounding may leave a corner in front of the plane by its last bits
             np.maximum(places[..., 2], 0, out=places[..., 2])
         triangles = snap(
             places[..., :2],
@@ -228,13 +227,13 @@ def _shade_offset(
     return ShadeOffset(int(off.max()), int(np.count_nonzero(off)), off.size, moved_texels)
 
 
-# A picture by execution units: from vertices on the screen, or from those of bodies on (projection ``eus``).
+# A picture by execution units, with vertices projected by the host or, with ``eus``, by threads.
 
 
 def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
-    """Draw what was ordered; with the projection ``eus`` threads shade the vertices.
+    """Draw an ordered picture; with the projection ``eus`` threads shade the vertices.
 
-    Raises UsageError for a scene without vertices that was to be projected.
+    Raises UsageError for a scene without vertices to project.
     """
     if order.projection != "eus":
         return draw_scene(order)
@@ -253,7 +252,7 @@ def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
 
 
 def _different(host: Frame, units: Frame) -> tuple[int, int]:
-    """Return how many pixels have another colour than with vertices of 64 bits, and by how much at most, of 255."""
+    """Return the count of pixels that differ from those with vertices of 64 bits, and the largest difference of 255."""
     one, other = (draw_frame(frame).colours.astype(np.int64) for frame in (host, units))
     off = np.abs(one - other).max(axis=2)
     return int(np.count_nonzero(off)), int(off.max())

@@ -1,4 +1,4 @@
-"""Watching: a run on execution units that is looked into, step by step in both directions."""
+"""Watching: debugger of a run on execution units, step by step in both directions."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ from pixelflow.simd.errors import MachineFault, nearest
 from pixelflow.simd.isa.program import Code, find_code, place, source_text
 from pixelflow.simd.report import Column, Fact, Part, Table, counted, cut, number, verbatim
 
-# Places of a thread's state as people write them: registers, parts of them, ranges, in a form.
+# Places of a thread's state in users' notation: registers, elements, ranges, in a form.
 
 
 FORMS: dict[str, np.dtype[np.generic]] = {
     "UD": np.dtype("<u4"), "D": np.dtype("<i4"), "UW": np.dtype("<u2"), "W": np.dtype("<i2"), "UB": np.dtype("u1"),
     "B": np.dtype("i1"), "F": np.dtype("<f4"),
 }  # fmt: skip
-"""How bytes are shown, by type."""
+"""Display form of bytes, by type."""
 _ROWS = {"acc": (ACC_LOW, "D"), "accf": (ACC_FLOAT, "F"), "pc": (PC, "UD")}
-"""What channels hold besides registers, and its form."""
+"""State of channels outside of registers, with its form."""
 _REGISTER = re.compile(r"([grm])(\d{1,9})(?:\.(\d{1,9})|-[grm]?(\d{1,9}))?$")
 _WRITTEN = "g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc; with a form: g10:F"
 
@@ -82,7 +82,7 @@ class ThreadPlace:
     start: int
     size: int
     row: str = ""
-    """The word of each channel; empty for bytes of the register file."""
+    """Name of each channel's word; empty for bytes of the register file."""
 
     def bytes_of(self, unit: ExecutionUnit) -> NDArray[np.uint8]:
         """Return uint8[threads, bytes]."""
@@ -94,9 +94,9 @@ class ThreadPlace:
         return unit.memory.data[:, self.start : self.start + self.size].copy()
 
     def write(self, unit: ExecutionUnit, threads: list[int], value: float) -> None:
-        """Give every element of the place one value in some threads.
+        """Set every element of the place to a value in some threads.
 
-        Raises InputError for what no poke changes, and for a value that an element does not hold.
+        Raises InputError for a place that cannot be changed, and for a value that an element cannot hold.
         """
         if self.row:
             refuse(f"{self.text} cannot be changed, so that going back stays true", "what can: g10, g10.2:F, m1, a0")
@@ -117,10 +117,10 @@ class ThreadPlace:
         unit.memory.data[threads, self.start : self.start + self.size] = values
 
     def read(self, unit: ExecutionUnit) -> NDArray[np.uint32]:
-        """Return uint32[threads, double words], zeros filled in."""
-        found = self.bytes_of(unit)
-        short = -found.shape[1] % 4
-        return np.ascontiguousarray(np.pad(found, ((0, 0), (0, short)))).view(np.uint32)
+        """Return uint32[threads, double words], padded with zeros."""
+        content = self.bytes_of(unit)
+        short = -content.shape[1] % 4
+        return np.ascontiguousarray(np.pad(content, ((0, 0), (0, short)))).view(np.uint32)
 
     def values(self, unit: ExecutionUnit) -> NDArray[np.generic]:
         """Return [threads, elements] in the place's form."""
@@ -128,12 +128,12 @@ class ThreadPlace:
 
 
 def place_named(text: str) -> ThreadPlace:
-    """Return a place; raises InputError with the forms."""
+    """Return the place of a text; raises InputError."""
     name, colon, form = text.partition(":")
     form = form.upper()
     if colon and form not in FORMS:
         near = nearest(form, FORMS)
-        refuse(f"{form or 'nothing'} is no form", f"did you mean {near}?" if near else ", ".join(FORMS))
+        refuse(f"{form or 'nothing'} is not a form", f"did you mean {near}?" if near else ", ".join(FORMS))
     key = name.lower()
     if key in _ROWS:
         row, own = _ROWS[key]
@@ -144,7 +144,7 @@ def place_named(text: str) -> ThreadPlace:
         return ThreadPlace(text, form or "UW", A0, 16)
     found = _REGISTER.match(key)
     if found is None:
-        refuse(f"{text!r} is no place of a thread", _WRITTEN)
+        refuse(f"{text!r} is not a place of a thread", _WRITTEN)
     return _register(text, found, form or "UD")
 
 
@@ -163,11 +163,11 @@ def _register(text: str, found: re.Match[str], form: str) -> ThreadPlace:
     return ThreadPlace(text, form, start, size)
 
 
-# Session: threads that execute a program step by step, forwards and back, and what stops them.
+# Session: threads that execute a program step by step, forwards and back, and its stops.
 #
-# A step is one instruction by all threads that are at it, those that are furthest back first. Position n means: n steps
-# have been executed. What threads do depends on nothing but their registers and what answers their messages, so a
-# position has one state, however it was reached.
+# A step is one instruction by all threads that are at it, those furthest back first. At position n, n steps have been
+# executed. Steps depend on registers and on answers to messages alone, so a position has one state, however it is
+# reached.
 
 
 _WORDS = (PC, IP, ACC_LOW, ACC_HIGH, ACC_FLOAT)
@@ -178,17 +178,17 @@ _APART = 1000
 
 @dataclass(frozen=True, slots=True)
 class AtStep:
-    """A position."""
+    """Position."""
 
     number: int
 
 
 class EuStop(RunStop[Code | AtStep | ThreadPlace]):
-    """What stops the run: an instruction that is the next one, a position that is reached, a place that has changed."""
+    """Stop of the run: before an instruction, at a position, or after a change of a place."""
 
     @property
     def about(self) -> str:
-        """What it is about, in words."""
+        """Its subject in words."""
         match self.subject:
             case AtStep(at):
                 return f"step {at:,}"
@@ -199,10 +199,10 @@ class EuStop(RunStop[Code | AtStep | ThreadPlace]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceChanged(StopMet[EuStop]):
-    """What is watched has changed in the last step."""
+    """Change of a watched place in the last step."""
 
     by: int
-    """The instruction that was executed."""
+    """Instruction of the step."""
     threads: NDArray[np.int64]
     before: NDArray[np.uint32]
     """uint32[threads that differ, double words]."""
@@ -211,7 +211,7 @@ class PlaceChanged(StopMet[EuStop]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State:
-    """All that a position has."""
+    """Full state of a position."""
 
     position: int
     arrays: tuple[NDArray[np.generic], ...]
@@ -219,10 +219,10 @@ class _State:
 
 
 class EuReplay:
-    """A run that can be taken to any of its positions."""
+    """Run that can go to any of its positions."""
 
     end = None
-    """The last position, which is not known before it is reached."""
+    """Last position, unknown before it is reached."""
 
     def __init__(self, program: EuProgram, config: EuConfig) -> None:
         self.program, self.config = program, config
@@ -231,20 +231,20 @@ class EuReplay:
         self.traces = ThreadTraces(self.unit)
         self.position = 0
         self.stopped: MachineFault | None = None
-        """What keeps the run from going on."""
+        """Fault that ended the run."""
         self.pokes: list[tuple[int, ThreadPlace, list[int], float]] = []
-        """What users have changed, as (position, place, threads, value)."""
+        """Changes by users: position, place, threads, value."""
         self._states = [self._state()]
 
     @property
     def ended(self) -> bool:
-        """True if no step can follow."""
+        """True if there is no further step."""
         return self.stopped is not None or self.unit.standing() is None
 
     def poke(self, place: ThreadPlace, threads: list[int], value: float) -> None:
-        """Give a place a value in some threads at this position, from now on whenever the run comes here.
+        """Set a place to a value in some threads at this position, in this and all later passes through it.
 
-        Raises InputError for what cannot be changed, and for a value that does not fit.
+        Raises InputError for a place that cannot be changed, and for a value that does not fit.
         """
         place.write(self.unit, threads, value)
         self.pokes.append((self.position, place, threads, value))
@@ -253,11 +253,11 @@ class EuReplay:
         self._states = earlier or [self._state()]
 
     def kept_until(self, position: int) -> int:
-        """Return the last position up to this one and another whose state is kept."""
+        """Return the last position with a kept state, not past this one or ``position``."""
         return self._kept(min(position, self.position)).position
 
     def goto(self, position: int) -> int:
-        """Go to a position, or to the last one where that comes first; return where it is."""
+        """Go to a position, or to the end if that is before it; return the position reached."""
         if position < self.position:
             self._restore(self._kept(position))
         while self.position < position and not self.ended:
@@ -265,7 +265,7 @@ class EuReplay:
         return self.position
 
     def advance(self) -> None:
-        """Execute a step, or find out what keeps the run from it."""
+        """Execute a step; a fault ends the run in ``stopped``."""
         if self.position >= self._states[-1].position + _APART:
             self._states.append(self._state())
         kept = self._state()
@@ -306,23 +306,23 @@ class EuReplay:
 
 
 class EuSession(RunSession[EuReplay, EuStop]):
-    """A run at a position, and its stops."""
+    """Run at a position, with its stops."""
 
     @property
     def unit(self) -> ExecutionUnit:
-        """The unit, as it is at this position."""
+        """Unit in the state of this position."""
         return self.replay.unit
 
     @property
     def program(self) -> EuProgram:
-        """The program that runs."""
+        """Program of the run."""
         return self.replay.program
 
     def cycles(self) -> list[list[tuple[int, int]]]:
-        """Return for each thread the cycles of issue of its steps so far, as (instruction, cycle), and its waits.
+        """Return instruction and cycle of each issue so far, by thread.
 
-        They are those of the whole run where one thread is alone or all have ended: else threads that stand further
-        back may yet have their turn before.
+        They are those of the whole run for a single thread, or once all have ended; else threads that are further back
+        may still issue in between.
         """
         issues: list[list[tuple[int, int]]] = [[] for _ in range(self.unit.threads)]
 
@@ -333,11 +333,11 @@ class EuSession(RunSession[EuReplay, EuStop]):
         return issues
 
     def add(self, subject: Code | AtStep | ThreadPlace, count: int = 1) -> EuStop:
-        """Stop there from now on; return the stop with its number."""
+        """Add a stop and return it with its number."""
         return self.stops.enter(lambda number: EuStop(number, subject, count))
 
     def step(self, count: int, thread: int | None = None) -> SessionOutcome:
-        """Continue by steps, or by those that one thread takes part in; stops do not count."""
+        """Execute steps, or those in which one thread takes part, ignoring stops."""
         return self.repeat(count, lambda: self._step(thread))
 
     def _step(self, thread: int | None) -> int:
@@ -353,7 +353,7 @@ class EuSession(RunSession[EuReplay, EuStop]):
         return self.goto(max(0, self.replay.position - count))
 
     def forward(self, end: int) -> SessionOutcome:
-        """Go forwards to the next position at which a stop is due, at most to ``end``."""
+        """Go forwards to the next position with a due stop, at most to ``end``."""
         watched = [(stop, stop.subject) for stop in self.stops.values() if isinstance(stop.subject, ThreadPlace)]
         while self.replay.position < end and not self.replay.ended:
             if self.interrupted:
@@ -386,7 +386,7 @@ class EuSession(RunSession[EuReplay, EuStop]):
         return False
 
 
-# What is shown of a run that is looked into: where threads stand, code, registers, channels, stops.
+# Views of a run: threads, code, registers, channels, stops.
 
 
 _AROUND = 5
@@ -397,7 +397,7 @@ _NOWHERE = 0xFFFFFFFF
 
 
 def run(width: int, session: EuSession) -> Iterator[Part]:
-    """Yield the program, its threads, and how far the run has come."""
+    """Yield the program, its threads, and the progress of the run."""
     program = session.program
     yield f"{cut(program.name, 1000) or 'program'} ({program.sha256[:6]}) · {counted(session.unit.threads, 'thread')}"
     issued = int(session.unit.issued.sum())
@@ -409,7 +409,7 @@ def run(width: int, session: EuSession) -> Iterator[Part]:
 
 
 def position(width: int, session: EuSession) -> Iterator[Part]:
-    """Yield the position, and the instruction that comes with the threads that execute it."""
+    """Yield the position, the next instruction, and the threads that execute it."""
     standing = session.unit.standing()
     yield f"step {session.replay.position:,}" + (", the end" if standing is None else "")
     if standing is None:
@@ -431,7 +431,7 @@ def _channels(mask: int) -> str:
 
 
 def code(width: int, session: EuSession, at: int | None = None) -> Iterator[Part]:
-    """Yield instructions around the one that comes, or ``at``; ``=>`` marks where threads stand, with how many."""
+    """Yield instructions around the next one, or ``at``; ``=>`` marks threads, with their count."""
     program, unit = session.program, session.unit
     standing = unit.standing()
     centre = at if at is not None else standing[0] if standing is not None else len(program.code) - 1
@@ -445,7 +445,7 @@ def code(width: int, session: EuSession, at: int | None = None) -> Iterator[Part
 
 
 def threads(width: int, session: EuSession) -> Iterator[Part]:
-    """Yield for each thread where it stands, its channels, and how far it has come."""
+    """Yield the next instruction, the channels and the progress of each thread."""
     unit, rows = session.unit, []
     alone = unit.threads == 1 or unit.standing() is None
     cycles = session.cycles() if alone else [[] for _ in range(unit.threads)]
@@ -458,7 +458,7 @@ def threads(width: int, session: EuSession) -> Iterator[Part]:
     yield Table(
         (
             Column("thread", number),
-            Column("stands at", fixed=True),
+            Column("is at", fixed=True),
             Column("channels", verbatim),
             Column("instructions", number),
             Column("last issue in cycle", verbatim),
@@ -468,7 +468,7 @@ def threads(width: int, session: EuSession) -> Iterator[Part]:
 
 
 def masks(width: int, session: EuSession, thread: int) -> Iterator[Part]:
-    """Yield for each channel of a thread whether it exists and runs, its flags, and where it waits."""
+    """Yield the state of each channel of a thread: running or waiting, its instruction, its flags."""
     unit = session.unit
 
     def of(name: str) -> list[bool]:
@@ -491,9 +491,9 @@ def masks(width: int, session: EuSession, thread: int) -> Iterator[Part]:
 
 
 def values(width: int, session: EuSession, where: ThreadPlace, chosen: list[int]) -> Iterator[Part]:
-    """Yield the elements of a place of each chosen thread, in rows of a register or of what fits."""
-    found = where.values(session.unit)
-    cells = [[_shown(each, where.form) for each in found[thread].tolist()] for thread in chosen]
+    """Yield the elements of a place in each chosen thread, in rows of a register, or shorter ones that fit."""
+    elements = where.values(session.unit)
+    cells = [[_shown(each, where.form) for each in elements[thread].tolist()] for thread in chosen]
     across = REGISTER_BYTES // FORMS[where.form].itemsize
     while across > 1 and (len(cells[0][0]) + 1) * across + _HEAD > width:
         across //= 2
@@ -512,7 +512,7 @@ def _shown(value: float, form: str) -> str:
 
 
 def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator[Part]:
-    """Yield the operands of an instruction of a thread: which bytes each channel's element takes, and the kind."""
+    """Yield the operands of an instruction in a thread: the kind of region, and the bytes of each element."""
     instruction = session.program.code[index]
     controls = instruction.controls
     yield line(f"  {instruction.text()}", width)
@@ -530,7 +530,7 @@ def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator
 
 
 def outcome(width: int, session: EuSession, hits: Iterable[StopMet[EuStop]]) -> Iterator[Part]:
-    """Yield which stops were met, and what kept the run from going on."""
+    """Yield the stops that were met, and the fault that ended the run."""
     for hit in hits:
         yield line(f"stop {hit.stop.number}: {hit.stop.text}", width)
         if isinstance(hit, PlaceChanged):
@@ -544,11 +544,11 @@ def outcome(width: int, session: EuSession, hits: Iterable[StopMet[EuStop]]) -> 
         yield line(str(session.replay.stopped), 4 * width)
 
 
-# Commands of the debugger for execution units: one table of names, short forms and meanings, as for other machines.
+# Commands of the debugger: a table of names, short forms and meanings, as for other machines.
 
 
 class EuDialogue(Dialogue[EuSession]):
-    """A session and its viewer."""
+    """Dialogue about a session."""
 
     views = RunViews(run, position, outcome)
     counts = "a step"
@@ -571,7 +571,7 @@ class EuDialogue(Dialogue[EuSession]):
                 return self.session.add(AtStep(number_of(at)), count)
             case [where]:
                 return self.session.add(find_code(self.session.program, where), count)
-        refuse(f"{' '.join(words)!r} is no place", "see: help")
+        refuse(f"{' '.join(words)!r} is not a place", "see: help")
 
     def watch(self, words: list[str]) -> None:
         self.announce(self.session.add(place_named(one_word(words, "a register: g10, g10.2, f0, a0, acc, m1"))))
@@ -588,7 +588,7 @@ class EuDialogue(Dialogue[EuSession]):
         try:
             value = float(text)
         except ValueError:
-            refuse(f"{' '.join(words)!r} gives nothing a number", "as in: poke g10.2:F = 1.5 thread 0")
+            refuse(f"{' '.join(words)!r} assigns no number", "as in: poke g10.2:F = 1.5 thread 0")
         changed = place_named(target.strip())
         threads = list(range(self.session.unit.threads)) if thread is None else [thread]
         self.session.replay.poke(changed, threads, value)
@@ -612,7 +612,7 @@ class EuDialogue(Dialogue[EuSession]):
             case ["regions", *rest]:
                 standing = self.session.unit.standing()
                 if not rest and standing is None:
-                    refuse("no instruction comes", "print regions PLACE")
+                    refuse("there is no next instruction", "print regions PLACE")
                 known = find_code(self.session.program, one_word(rest, "a place")).indices if rest else None
                 at = min(known) if known is not None else standing[0] if standing is not None else 0
                 self.say(regions, at, thread or 0)
@@ -664,13 +664,13 @@ COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
     DebugCommand("goto", "g", "STEP", "to a step, forwards or backwards", EuDialogue.goto),
     DebugCommand("end", "e", "", "to the end of the run", EuDialogue.end),
     DebugCommand("break", "b", "PLACE [every N]", "stop at a line, a label, *ADDRESS, step N", EuDialogue.break_at),
-    DebugCommand("watch", "w", "REGISTER", "stop when it has changed in a thread", EuDialogue.watch),
-    DebugCommand("delete", "d", "NUMBER|all", "forget a stop", EuDialogue.delete),
+    DebugCommand("watch", "w", "REGISTER", "stop when it changes in a thread", EuDialogue.watch),
+    DebugCommand("delete", "d", "NUMBER|all", "remove a stop", EuDialogue.delete),
     DebugCommand("list", "l", "[PLACE]", "instructions with their source", EuDialogue.code),
     DebugCommand("print", "p", "WHAT [thread T]", "registers, masks, or regions of operands", EuDialogue.show),
-    DebugCommand("bt", "bt", "", "where each thread stands", EuDialogue.where),
+    DebugCommand("bt", "bt", "", "where each thread is", EuDialogue.where),
     DebugCommand("info", "i", "[run|threads|stops]", "where the run is; threads; stops", EuDialogue.info),
-    DebugCommand("poke", "k", "REGISTER = N [thread T]", "change registers, from here on", EuDialogue.poke),
+    DebugCommand("poke", "k", "REGISTER = N [thread T]", "change registers at this position", EuDialogue.poke),
     DebugCommand("help", "h", "[COMMAND]", "this list", EuDialogue.help),
     DebugCommand("quit", "q", "", "leave", EuDialogue.quit),
 )
@@ -686,5 +686,5 @@ WHAT      registers; masks (channels, flags, pointers); regions [PLACE]
 
 
 def open_dialogue(program: EuProgram, config: EuConfig, viewer: Viewer) -> EuDialogue:
-    """Return a dialogue with a run of a program, before its first step."""
+    """Return a dialogue about a run of a program, before its first step."""
     return EuDialogue(EuSession(EuReplay(program, config)), viewer, COMMANDS, _FORMS)

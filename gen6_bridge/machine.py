@@ -9,7 +9,7 @@ from gen6_bridge.commands import COMMANDS
 from gen6_bridge.program import TARGET, EuProgram
 from gen6_bridge.thread_events import EuEvents
 from gen6_bridge.time import EU_MHZ, EuConfig
-from gen6_bridge.time.run import EuRun, carry_out
+from gen6_bridge.time.run import EuRun, execute
 from pixelflow.simd.attendance import Attendance, Telling
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
@@ -27,13 +27,13 @@ def run_program(
     bus: Bus | None = None,
     attendance: Attendance | None = None,
 ) -> EuRun:
-    """Run a program by the threads that the configuration counts, g0.0 holding each one's number.
+    """Run a program on as many threads as the configuration says, each with its number in g0.0.
 
-    Subscribers of ``bus`` are told of each thread. Raises MachineFault for what the machine does not define, and
-    CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST` instructions a thread without one.
+    Subscribers of ``bus`` get the events of each thread. Raises MachineFault for undefined behaviour, and
+    CycleLimitError past the limit of ``attendance``, by default `LONGEST` instructions a thread.
     """
     config, attendance = config or EuConfig(), attendance or Attendance()
-    run = carry_out(program, config, attendance=attendance)
+    run = execute(program, config, attendance=attendance)
     if bus is None or not bus.watched:
         return run.timed(config, attendance=attendance)
     return EuEvents(bus, run).schedule(config, attendance)
@@ -47,7 +47,7 @@ def _draw(
     progress: Telling | None = None,
     vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
-    # Only who draws waits for these imports.
+    # Imported for drawing alone.
     from gen6_bridge.drawing import draw_on_gen6
 
     return draw_on_gen6(frame, parts=parts, config=config, progress=progress, vertices=vertices)

@@ -1,11 +1,11 @@
-"""Programs for the execution unit: their class, and what the assembler is told of the machine."""
+"""Programs for the execution unit: their class, and the machine as the assembler's target."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import ClassVar
 
-from gen6_bridge.assembler import assemble_text, source_of
+from gen6_bridge.assembler import assemble_text
 from gen6_bridge.isa.declarations import INSTRUCTIONS, EuInstruction
 from gen6_bridge.isa.legality import RULES, broken_rules
 from gen6_bridge.isa.operands import GRF_BYTES, REGISTER_BYTES
@@ -29,9 +29,8 @@ class EuProgram(AssembledProgram):
 
     @property
     def broken(self) -> dict[int, tuple[str, ...]]:
-        """For each instruction that breaks rules of legality, which."""
-        found = {number: broken_rules(each) for number, each in enumerate(self.code)}
-        return {number: rules for number, rules in found.items() if rules}
+        """Rules of legality that instructions break, by instruction."""
+        return {number: rules for number, each in enumerate(self.code) if (rules := broken_rules(each))}
 
 
 class _Language:
@@ -45,8 +44,8 @@ class _Language:
         )
 
     def text(self, program: AssembledProgram) -> str:
-        """Return the public disassembler's text."""
-        return source_of(program)
+        """Return the public disassembler's text, which the assembler cannot read: options and messages differ."""
+        return "".join(f"{instruction.text()}\n" for instruction in program.instructions)
 
     def warnings(self, program: AssembledProgram) -> Iterable[str]:
         """Return the rules of legality that instructions break."""

@@ -1,4 +1,4 @@
-"""Events of a run on execution units: what each thread issues and what it waits for, cycle by cycle."""
+"""Events of a run on execution units: issues and waits of each thread, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, W
 
 
 class EuEvents:
-    """Tells a bus of a run whose threads are scheduled."""
+    """Emitter of a run's events while its threads are scheduled."""
 
     def __init__(self, bus: Bus, run: EuRun) -> None:
         self._bus, self._run = bus, run
         self._streams = ("main",) if run.unit.threads == 1 else tuple(f"main{at}" for at in range(run.unit.threads))
         self.cycle = 0
-        """The cycle that the schedule has come to."""
+        """Current cycle of the schedule."""
         self.reason = "fault"
 
     @property
     def total_cycles(self) -> int:
-        """As `cycle`: what subscribers ask of the account of any run."""
+        """As `cycle`; every run has it for subscribers."""
         return self.cycle
 
     def schedule(self, config: EuConfig, attendance: Attendance | None = None) -> EuRun:
-        """Schedule the threads and tell of every issue.
+        """Schedule the threads and emit every issue.
 
-        A thread may continue, and wait, while a pipe is still held by what it has issued: an instruction takes the
-        cycles until the thread continues, so that a thread does one thing at a time.
+        A thread may continue, and wait, while its last instruction still holds a pipe. So that a thread does one thing
+        at a time, an instruction's event ends where the thread continues.
         """
         last: dict[int, tuple[int, int, int]] = {}
 
         def end(thread: int, since: int | None) -> None:
-            """Tell of the last issue of a thread, which continues in ``since``; None where it has ended."""
+            """Emit the last issue of a thread, which continues in ``since``; None where it has ended."""
             if thread in last:
                 cycle, instruction, held = last.pop(thread)
                 taken = held if since is None else min(held, since - cycle)

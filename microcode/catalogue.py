@@ -1,6 +1,6 @@
-"""Every routine of the microcode library: what it does, how it is called, where it is. Plain data, no assembling.
+"""Catalogue of the microcode library: operation, parameters, scratch and file of every routine, as plain data.
 
-Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` instead of writing routine names down again.
+Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` instead of repeating names of routines.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ MANTISSA_BYTES = range(3, 7)
 """Sizes of float mantissas, in bytes with the leading bit; 3 is IEEE binary32."""
 INTEGER_BYTES = range(1, 9)
 SCRATCH_AT = 152
-"""Where scratch begins if nothing else is said: thesis table 9."""
+"""Default address of scratch: thesis table 9."""
 
 
 class Library(Enum):
-    """A set of routines that is included by one line."""
+    """Set of routines that one line includes."""
 
     PLAIN = "plain"
     TUNED = "tuned"
@@ -30,16 +30,16 @@ FLOAT_LIBRARIES = (Library.PLAIN, Library.TUNED, Library.GENERIC)
 
 
 class Kind(Enum):
-    """What operands an entry takes."""
+    """Operands that an entry accepts."""
 
     COMPLETE = "complete"
-    """All of them: infinities and NaNs too."""
+    """All, with infinities and NaNs."""
     FINITE = "finite"
-    """No infinities and NaNs; results that overflow and quotients by zero are infinite all the same."""
+    """No infinities and NaNs; overflow and division by zero still give infinities."""
 
 
 class Operation(Enum):
-    """What a routine computes; the value is the stem of its name."""
+    """Function of a routine; the value is the stem of its name."""
 
     FROM_INTEGER = "i2f"
     ADD = "fadd"
@@ -70,9 +70,9 @@ class Operation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One routine. ``size`` is bytes of mantissa for floats, bytes of operand for integers; ``count`` bits of a shift.
+    """Routine; ``size`` is bytes of a float's mantissa or of an integer operand, ``count`` the bits of a shift.
 
-    Scratch and result are sizes in bytes. Where a routine has two results, of equal size, the first is meant.
+    Scratch and result are sizes in bytes. Of two results, which have equal sizes, the first is meant.
     """
 
     library: Library
@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def operands(self) -> int:
-        """How many operands the routine reads."""
+        """Count of operands that the routine reads."""
         return self.parameters.count("a") + self.parameters.count("b")
 
     @property
@@ -114,7 +114,7 @@ class Entry:
         }[self.library]
 
     def include_at(self, scratch: int) -> str:
-        """Return the line that includes the routine, with its scratch at an address."""
+        """Return the line that includes the routine with scratch at an address."""
         if self.count is not None:
             return f'include "{self.file}" with BYTES = {self.size}, COUNT = {self.count}'
         return f'include "{self.file}" with BYTES = {self.size}, SCRATCH = {scratch}'
@@ -125,7 +125,7 @@ class Entry:
 
 
 def _floats() -> Iterator[Entry]:
-    """Scratch sizes are those of the ``uses`` in the sources (a test compares)."""
+    """Scratch sizes equal those of ``uses`` in the sources, as a test checks."""
     for size in MANTISSA_BYTES:
         for library in FLOAT_LIBRARIES:
             for kind in (Kind.COMPLETE,) if library is Library.PLAIN else tuple(Kind):
@@ -133,7 +133,7 @@ def _floats() -> Iterator[Entry]:
 
 
 def _scratch(library: Library, kind: Kind, n: int) -> tuple[int, int, int, int, int]:
-    """Return the bytes of scratch of i2f, of sums, of products, of quotients and of roots."""
+    """Return the bytes of scratch of i2f, sums, products, quotients and roots."""
     if library is Library.PLAIN:
         return n + 2, 2 * n + 7, 2 * n + 4, 3 * n + 3, 3 * n + 3
     if library is Library.GENERIC:
@@ -209,7 +209,7 @@ INTEGERS: tuple[Entry, ...] = tuple(entry for size in INTEGER_BYTES for entry in
 
 
 def find(library: Library, operation: Operation, size: int = 3, kind: Kind = Kind.COMPLETE) -> Entry:
-    """Return an entry; raises KeyError where the library has none such."""
+    """Return an entry; raises KeyError for one that the library does not have."""
     for entry in FLOATS + ORDERS + INTEGERS:
         if (entry.library, entry.operation, entry.size, entry.kind) == (library, operation, size, kind):
             return entry
@@ -217,6 +217,6 @@ def find(library: Library, operation: Operation, size: int = 3, kind: Kind = Kin
 
 
 def routine_named(name: str) -> Entry | None:
-    """Return the routine of a name, of float libraries the tuned one; None where the library has none."""
+    """Return a routine by name, from the float libraries the tuned one; None for an unknown name."""
     known = {entry.name: entry for entry in FLOATS + ORDERS + INTEGERS if entry.library is not Library.GENERIC}
     return known.get(name)

@@ -1,4 +1,4 @@
-"""Footprint of an instruction: the memory bytes and registers that it touches, read off its one meaning."""
+"""Static checks of programs: mistakes that assemble. First footprints: bytes and registers that instructions touch."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Footprint:
 
 
 _APART = 1 << 20
-"""Distance between what the parameters are taken as: further than any offset reaches."""
+"""Distance between the assumed values of parameters, beyond the reach of any offset."""
 _PARAMETERS = range(_APART, 32 * _APART, _APART)
 
 
 @lru_cache(maxsize=8192)
 def footprint(instruction: Instruction) -> Footprint:
-    """Return what an instruction touches; nothing where its meaning is not over lanes."""
+    """Return the footprint of an instruction; an empty one if its meaning is not over lanes."""
     if not instruction.declaration.on_lanes:
         return Footprint()
     found = effects(instruction.resolve(_PARAMETERS).apply)
@@ -49,16 +49,16 @@ def _based(row: int) -> tuple[int | None, int]:
 
 # Aliasing: calls whose arguments overlap although the declaration of the routine forbids it.
 #
-# How far a routine reaches from each of its parameters is read off its code and that of the routines it calls; what it
-# allows is in its declaration (``whole``, ``apart``).
+# The reach of a routine from each parameter follows from its code and that of the routines it calls; allowed overlaps
+# are in its declaration (``whole``, ``apart``).
 
 
 Reach = dict[int, tuple[int, int]]
-"""For each parameter that is a place the first byte that the routine touches, and the one past the last."""
+"""For each parameter that is an address, the first byte that the routine touches, and the one past the last."""
 
 
 class _Reaches:
-    """How far the routines of a program reach."""
+    """Reaches of a program's routines."""
 
     def __init__(self, program: AssembledProgram) -> None:
         self._program = program
@@ -66,10 +66,9 @@ class _Reaches:
         self._found: dict[int, Reach] = {}
 
     def of(self, routine: Routine) -> Reach:
-        """Return how far a routine reaches from each parameter; a recursion adds nothing."""
-        found = self._found.get(routine.entry)
-        if found is not None:
-            return found
+        """Return the reach of a routine from each parameter; recursion adds nothing."""
+        if routine.entry in self._found:
+            return self._found[routine.entry]
         found = self._found[routine.entry] = {}
         for at, instruction in zip(self._program.addresses, self._program.instructions, strict=True):
             if not routine.entry <= at < routine.end:
@@ -94,7 +93,7 @@ def _widen(reach: Reach, base: int, low: int, high: int) -> None:
 
 
 def _calls(program: AssembledProgram) -> Iterator[tuple[int, Instruction, Routine]]:
-    """Yield the calls of routines: position, instruction and what is called."""
+    """Yield the calls of routines: position, instruction and routine."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, instruction in enumerate(program.instructions):
         if instruction.declaration.flow is Flow.CALL and (called := entries.get(instruction.operands[0])) is not None:
@@ -102,7 +101,7 @@ def _calls(program: AssembledProgram) -> Iterator[tuple[int, Instruction, Routin
 
 
 def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
-    """Yield, for each argument that overlaps another one against the declaration, the call, what and why."""
+    """Yield call, message and hint for each argument that overlaps another against the routine's declaration."""
     reaches = _Reaches(program)
     for index, instruction, called in _calls(program):
         if not (called.entire or called.apart):
@@ -128,7 +127,7 @@ def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
                 said.add(pair)
                 by_part = "" if mine.offset == theirs.offset else " by a part"
                 bytes_of = f"bytes {low}..{high - 1} and {first}..{end - 1}"
-                allowed = "lies apart from all others" if strict else "is that of another one as a whole, or apart"
+                allowed = "is apart from all others" if strict else "is that of another one as a whole, or apart"
                 whose = name if not strict or name in called.apart else other
                 yield (
                     index,
@@ -137,18 +136,16 @@ def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
                 )
 
 
-# Static checks: what assembles but is probably a mistake.
-#
-# Each check is a function from a program to findings; `check` runs them all. Nothing here stops a program from running.
+# Checks: functions from a program to findings. Findings are suspicions, and stop no program from running.
 
 
 LONGEST_CHAIN = 100
-"""Calls inside calls that are followed; a machine has far fewer frames."""
+"""Nested calls that are followed; a machine has far fewer frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One suspicion: what, where (None for the program as a whole), and what to do about it."""
+    """Suspicion: message, place (None for the program as a whole), and advice."""
 
     message: str
     place: Place | None = None
@@ -183,7 +180,7 @@ def _each(program: AssembledProgram) -> Iterator[tuple[int, int, Instruction, Ro
 
 
 def _targets(program: AssembledProgram) -> Iterator[Finding]:
-    """Jumps between routines, calls of what is not a routine, targets that are no instruction."""
+    """Jumps between routines, calls of labels, targets inside of instructions."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
         target = instruction.operands[0] if instruction.declaration.flow in (Flow.JUMP, Flow.CALL) else None
@@ -220,19 +217,19 @@ def _stray_writes(program: AssembledProgram) -> Iterator[Finding]:
 
 
 def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
-    """Calls whose arguments lie in the scratch of the routine that is called."""
+    """Calls with arguments in the scratch of the called routine."""
     for index, instruction, called in _calls(program):
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
             clash = _range_at(program, argument) if argument.base is None else None
             for start, size in called.scratch:
                 if clash is not None and clash.start < start + size and start < clash.start + clash.size:
-                    message = f"{clash.name}, passed as {name}, lies in the scratch of {called.name}"
+                    message = f"{clash.name}, passed as {name}, is in the scratch of {called.name}"
                     hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
                     yield Finding(message, _place(program, index), hint)
 
 
 def _overlapping_operands(program: AssembledProgram) -> Iterator[Finding]:
-    """Calls whose arguments overlap where the routine's declaration forbids it."""
+    """Calls whose arguments overlap against the routine's declaration."""
     for index, message, hint in overlaps(program):
         yield Finding(message, _place(program, index), hint)
 
@@ -245,7 +242,7 @@ def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:
 
 
 def _enable_stack(program: AssembledProgram) -> Iterator[Finding]:
-    """Instructions that save and restore enables, and do not pair up along the text of a routine or stream."""
+    """Saves and restores of enables that do not pair up in the text of a routine or stream."""
     deepest = program.saved_enables
     if deepest is None:
         return
@@ -307,9 +304,9 @@ def _call_depth(program: AssembledProgram) -> Iterator[Finding]:
 
 
 def _unreachable(program: AssembledProgram) -> Iterator[Finding]:
-    """Instructions that no way leads to from where the streams begin, and routines of the program's own file likewise.
+    """Instructions that no path from the start of a stream reaches, and routines of the program's file likewise.
 
-    What a program includes may hold routines that it does not call.
+    Included files may have routines that are never called.
     """
     reached = _reached(program)
     lines = [program.line_at(index) for index in range(len(program.instructions))]
@@ -333,7 +330,7 @@ def _unreachable(program: AssembledProgram) -> Iterator[Finding]:
 
 
 def _reached(program: AssembledProgram) -> set[int]:
-    """Return the instructions that some way leads to; control never depends on data."""
+    """Return the reachable instructions; control never depends on data."""
     index_of, reached = program.index_of, set()
     ahead = [index_of[at] for at in program.entries.values() if at in index_of]
     while ahead:

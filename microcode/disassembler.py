@@ -14,9 +14,9 @@ _INDENT = "    "
 
 
 def disassemble(program: AssembledProgram, target: ProgramTarget[AssembledProgram] | None = None) -> str:
-    """Return the text of a program. Names come from the program where it has them; targets without one get one.
+    """Return the text of a program, with its names; unnamed targets get labels.
 
-    ``target`` is the machine's, where its sources may be in a separate language.
+    ``target`` is needed for machines with a separate source language.
     """
     if target is not None and target.language is not None:
         return target.language.text(program)
@@ -33,7 +33,7 @@ class _Disassembly:
         self.labels = self._labels()
 
     def _labels(self) -> dict[int, list[str]]:
-        """Return the labels of each word address, as they are written there."""
+        """Return the labels of each word address."""
         found: dict[int, list[str]] = {}
         for name, at in self.program.labels.items():
             found.setdefault(at, []).append(name.rpartition(".")[2])
@@ -77,7 +77,7 @@ class _Disassembly:
         yield from (f"{label}:" for label in self.labels.get(end, ()))
 
     def _memory(self) -> Iterator[str]:
-        """Give what the program needs, and the declarations of ranges and data."""
+        """Yield needs, ranges and data."""
         yield from (f"needs {need.text}" for need in self.program.needs)
         reached = 0
         for item in self.program.ranges:

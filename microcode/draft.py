@@ -1,4 +1,4 @@
-"""A program under construction: the one way in which code comes into being, from Python and from `.mc` text alike."""
+"""Draft of a program: code under construction, from Python and from `.mc` text alike."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
 
 # Rounds: instructions that are repeated with other numbers in each round, drafted once for all rounds.
 #
-# They become the same words, in the same order, as if every round had been emitted by itself; what takes long for tens
-# of thousands of instructions one by one (looking at operands, encoding) is done for each kind, and in columns.
+# They become the same words, in the same order, as rounds emitted one by one; operands are checked and encoded once
+# for each kind of instruction, in columns, which is faster for tens of thousands of instructions.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PerRound:
-    """An operand that is another number in each round: int64[round]; ``of`` makes the operand of a number."""
+    """Operand with a number for each round, int64[round]; ``of`` makes the operand of a number."""
 
     numbers: NDArray[np.int64]
     of: Callable[[int], Written] = int
@@ -65,13 +65,13 @@ class PerRound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundLine:
-    """One line of the rounds: the rounds that it is in, and its instruction in each."""
+    """Line of the rounds: the rounds that have it, and its instruction in each."""
 
     rounds: NDArray[np.intp]
     variants: tuple[Instruction, ...]
     """Instructions that differ in more than coefficients."""
     variant_of: NDArray[np.intp]
-    """For each of its rounds."""
+    """Index of the variant in each of its rounds."""
     coefficients: tuple[tuple[int, NDArray[np.int64]], ...]
     """Operands that are coefficients: position, and number in each of its rounds."""
     line: int
@@ -97,7 +97,7 @@ class RoundLine:
 
 
 class Rounds:
-    """So many rounds of instructions: an element of a section, in the place of all of them."""
+    """Repeated instructions, as one element of a section."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -109,11 +109,11 @@ class Rounds:
         return sum(len(each.rounds) * each.words for each in self.lines)
 
     def in_order(self) -> list[RoundLine]:
-        """Return the lines as they first come in the program."""
+        """Return the lines in the order of their first instructions."""
         return sorted(self.lines, key=lambda each: int(each.rounds[0]))
 
     def exchanged(self, change: Callable[[Instruction], Instruction]) -> Rounds:
-        """Return the same rounds with other instructions of the same lengths; ``change`` gets them as they come."""
+        """Return the same rounds with instructions of the same lengths that ``change`` returns, called in order."""
         found = copy(self)
         changed = {id(each): tuple([change(variant) for variant in each.variants]) for each in self.in_order()}
         found.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
@@ -144,7 +144,7 @@ class Rounds:
 
 
 class RoundsDraft:
-    """Rounds under construction, apart from them: who drafts a program holds its rounds."""
+    """Emitter of instructions to rounds."""
 
     def __init__(
         self,
@@ -153,16 +153,16 @@ class RoundsDraft:
         instruction: Callable[[str, tuple[Written, ...], bool], Instruction],
         caller_line: Callable[[int], int],
     ) -> None:
-        """``instruction`` makes one, ``caller_line`` returns the source line so many calls up."""
+        """``instruction`` makes an instruction, ``caller_line`` returns the source line of a caller by depth."""
         self._rounds, self._instructions = rounds, instructions
         self._instruction, self._caller_line = instruction, caller_line
 
     def emit(
         self, mnemonic: str, *operands: Written | PerRound, gated: bool = False, where: NDArray[np.bool_] | None = None
     ) -> None:
-        """Add an instruction to every round, or to those ``where`` it is wanted: bool[round].
+        """Add an instruction to every round, or to some: ``where`` is bool[round].
 
-        Raises InputError where an operand is wrong, or for control other than MARK.
+        Raises InputError for a wrong operand, or for control other than MARK.
         """
         import numpy as np
 
@@ -179,7 +179,7 @@ class RoundsDraft:
         kinds, variant_of = np.zeros(1, np.intp), np.zeros(len(rounds), np.intp)
         if others:
             key = others[0]
-            if len(others) > 1:  # rare, and slow
+            if len(others) > 1:  # slow, but rare
                 _, key = np.unique(np.array(others), axis=1, return_inverse=True)
             _, kinds, variant_of = np.unique(key, return_index=True, return_inverse=True)
         variants = []
@@ -201,7 +201,7 @@ def _in_round(operand: Written | PerRound, number: int) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class CodeLabel:
-    """A position in a section: before instruction number ``index``."""
+    """Position in a section, before instruction number ``index``."""
 
     section: Section
     index: int
@@ -210,11 +210,11 @@ class CodeLabel:
 
 @dataclass(slots=True, eq=False)
 class LabelScope:
-    """Where a label can be seen: the whole program (no parent), a routine, or one expansion of a macro."""
+    """Scope of labels: the whole program (no parent), a routine, or one expansion of a macro."""
 
     parent: LabelScope | None = None
     prefix: str | None = ""
-    """Put before a label in the program's list of labels; None keeps labels of this scope out of it."""
+    """Prefix of labels in the program's list; None keeps labels of this scope out of it."""
     labels: dict[str, CodeLabel] = field(default_factory=dict)
 
     def outwards(self) -> Iterator[LabelScope]:
@@ -225,24 +225,17 @@ class LabelScope:
             scope = scope.parent
 
     def find(self, name: str) -> CodeLabel | None:
-        """Return a label by name, from here outwards; None where there is none."""
+        """Return a label by name, from here outwards, or None."""
         return next((scope.labels[name] for scope in self.outwards() if name in scope.labels), None)
 
-    def __getitem__(self, name: str) -> CodeLabel:
-        """Return a label by name, from here outwards; raises KeyError where there is none."""
-        found = self.find(name)
-        if found is None:
-            raise KeyError(name)
-        return found
-
     def visible(self) -> list[str]:
-        """Return every label name that can be seen from here."""
+        """Return the names of all labels visible from here."""
         return [name for scope in self.outwards() for name in scope.labels]
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An instruction whose target is still a name."""
+    """Instruction whose target is still a name."""
 
     index: int
     operand: int
@@ -253,7 +246,7 @@ class Pending:
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """Instructions in a row: the main code of a stream, or a routine."""
+    """Instructions of a stream's main code, or of a routine."""
 
     name: str
     parameters: tuple[str, ...] = ()
@@ -262,17 +255,17 @@ class Section:
     place: Place | None = None
     instructions: list[Instruction | Rounds] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    """For each instruction, the number of its source line in the builder's list, or -1; -1 for rounds, which know."""
+    """Number of each instruction's source line in the draft's list, or -1; rounds have -1 and their own numbers."""
     entire: tuple[str, ...] = ()
-    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    """Parameters that may be the same place as another one, but not overlap it by a part."""
     apart: tuple[str, ...] = ()
     """Parameters that overlap no other one."""
     pending: list[Pending] = field(default_factory=list)
     last_label: int = -1
-    """Instruction number that the last label is before; -1 without labels."""
+    """Number of the instruction after the last label; -1 without labels."""
 
     def drafted(self) -> Iterator[tuple[Instruction, int]]:
-        """Yield every instruction and the number of its line, those of rounds once."""
+        """Yield every instruction with the number of its line, those of rounds once."""
         for instruction, number in zip(self.instructions, self.lines, strict=True):
             if isinstance(instruction, Rounds):
                 yield from ((each, line.line) for line in instruction.in_order() for each in line.variants)
@@ -306,7 +299,7 @@ def _where(place: Place | None) -> str:
 
 
 class MemoryLayout:
-    """The ranges, scratch areas and initial contents of a program under construction."""
+    """Ranges, scratch areas and initial contents of a draft."""
 
     def __init__(self, target: ProgramTarget[AssembledProgram]) -> None:
         self._target = target
@@ -329,7 +322,7 @@ class MemoryLayout:
     ) -> Range:
         """Declare a range; without ``at`` it gets the first free bytes of main memory.
 
-        Raises InputError where it overlaps another range, leaves the PE, finds no room, or has no room for its form.
+        Raises InputError if it overlaps another range, leaves the PE, finds no room, or is too small for its form.
         """
         self._new_name(name)
         self._declare(name, size, form)
@@ -353,7 +346,7 @@ class MemoryLayout:
     def scratch(self, routine: str, start: int, size: int, *, place: Place | None = None) -> None:
         """Note that a routine uses bytes as scratch: automatic placement avoids them.
 
-        Raises InputError where they leave the PE or a range that the assembler placed earlier is there.
+        Raises InputError if they leave the PE, or overlap a range that the assembler placed earlier.
         """
         self._inside(f"scratch of {routine}", start, size, kind="")
         for taken in self._taken:
@@ -364,9 +357,9 @@ class MemoryLayout:
         self._use(start, size)
 
     def data(self, start: int, room: int, kind: DataKind, values: tuple[Value, ...], place: Place | None) -> None:
-        """Set initial memory starting at ``start``; ``room`` bytes may be written.
+        """Set initial memory starting at ``start``; at most ``room`` bytes may be written.
 
-        Raises InputError where the values do not fit, or another data section writes the same bytes.
+        Raises InputError if the values do not fit, or another data section writes the same bytes.
         """
         if kind is DataKind.LANE:
             size = values[0] if values else room
@@ -388,7 +381,7 @@ class MemoryLayout:
         self._data.append((block, _where(place)))
 
     def room(self, start: int) -> int:
-        """Return how many bytes there are from an address to the end of the range it is in, or of the PE."""
+        """Return the count of bytes from an address to the end of its range, or of the PE."""
         ends = [item.end for item in self._ranges.values() if item.start <= start < item.end]
         return max(ends, default=self._target.memory_bytes) - start
 
@@ -448,11 +441,11 @@ class MemoryLayout:
         self._used[start : start + size] = b"\1" * size
 
 
-# From the values that a user writes to the operands of a declaration, with messages that say what is allowed.
+# Conversion of a user's values to operands, with messages that say what is allowed.
 
 
 class OperandError(InputError):
-    """An operand is wrong; ``operand`` is its position from 0, or None where their number or the suffix is."""
+    """Fault of an operand; ``operand`` is its position from 0, or None for a wrong count or suffix."""
 
     def __init__(self, message: str, operand: int | None, hint: str | None = None) -> None:
         super().__init__(Fault(message, hint=hint))
@@ -467,7 +460,7 @@ def converted(
 ) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
-    A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must be in the
+    A missing optional source is filled in, and arguments of a call are gathered. Absolute addresses must be in the
     memory of the target.
     """
     shape = _shape(declaration)
@@ -501,12 +494,12 @@ def converted(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
-    """What an instruction takes, computed once for all of its uses."""
+    """Counts of an instruction's operands, computed once for all uses."""
 
     fewest: int
     most: int
     size: int | None
-    """Position of the operand that says how many bytes from its memory operands on it touches; one byte without."""
+    """Position of the operand that is the size of memory operands in bytes; None if they are one byte."""
 
 
 @cache
@@ -534,7 +527,7 @@ def _taken(
     name_index: Callable[[str], int],
     target: ProgramTarget[AssembledProgram],
 ) -> Operand | LabelReference:
-    """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
+    """Return the operand of a value, or a reference to a label; raises ValueError(message, hint)."""
     kind = spec.kind
     try:
         match value:
@@ -563,11 +556,11 @@ def _check_memory(place: Mem, count: int, target: ProgramTarget[AssembledProgram
 
 
 _KEPT = 1 << 15
-"""Instructions that are remembered by how they were written, and lines of Python code."""
+"""Entries in caches of instructions by their text, and of lines of Python code."""
 
 
 class Draft:
-    """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
+    """Program under construction; emitted instructions go to a stream, or to the open routine."""
 
     def __init__(self, name: str, target: ProgramTarget[AssembledProgram]) -> None:
         self.name = name
@@ -581,20 +574,21 @@ class Draft:
         self.needs: dict[str, Need] = {}
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple[object, ...], Scope] = {}
-        """Names of the files that were included already, by path and parameters."""
+        """Scopes of included files, by path and parameters."""
         self._section = self.streams[target.streams[0]]
-        self._scope = self.globals
+        self.scope = self.globals
+        """Current scope of labels."""
         self._line: Line | None = None
         self._line_number = -1
         self._numbers: dict[int, tuple[Line, int]] = {}
-        """For each object that is a line: it, which keeps it, and its number in ``lines``."""
+        """Lines by their id, kept alive here, with their numbers in ``lines``."""
         self._named: dict[tuple[object, ...], Instruction] = {}
-        """Instructions whose operands are numbered in this program, by how they were written."""
+        """Instructions with operands that this program numbers, by their text."""
 
     # --- instructions --------------------------------------------------------------------------------------------
 
     def emit(self, mnemonic: str, *operands: Written, gated: bool = False) -> None:
-        """Add an instruction; raises InputError where the mnemonic or an operand is wrong."""
+        """Add an instruction; raises InputError for a wrong mnemonic or operand."""
         self._emit(mnemonic, operands, gated, 2)
 
     def _emit(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, depth: int) -> None:
@@ -604,7 +598,7 @@ class Draft:
         section.lines.append(line)
 
     def _instruction(self, section: Section, mnemonic: str, operands: tuple[Written, ...], gated: bool) -> Instruction:
-        # With their types: 1 is equal to True, and only one of them is allowed.
+        # With types: 1 equals True, but only one of them is allowed.
         key = (mnemonic, gated, operands, *map(type, operands))
         known = self.target.made if mnemonic in self.target.in_every_program else self._named
         instruction = known.get(key)
@@ -617,9 +611,9 @@ class Draft:
         return instruction
 
     def rounds(self, count: int) -> RoundsDraft:
-        """Add ``count`` rounds of instructions here, and return their draft: what each round does is emitted to it.
+        """Add ``count`` rounds here, and return their draft, to which instructions are emitted once for all rounds.
 
-        It is as if every round had been emitted here by itself, in less time.
+        The program is the same as if every round were emitted here one by one.
         """
         section = self._section
         found = Rounds(count)
@@ -637,7 +631,7 @@ class Draft:
         values = converted(declaration, operands, self._name_index, self.target)
         for position, value in enumerate(values):
             if isinstance(value, LabelReference):
-                scope = value.scope if isinstance(value.scope, LabelScope) else self._scope
+                scope = value.scope if isinstance(value.scope, LabelScope) else self.scope
                 place = value.place or self.place
                 section.pending.append(Pending(len(section.instructions), position, value, scope, place))
                 values[position] = 0
@@ -647,9 +641,9 @@ class Draft:
         return self.names.setdefault(name, len(self.names))
 
     def need(self, key: str, value: int | str, why: str = "") -> None:
-        """Say which value a run's configuration must have; InputError for a second one, and where no run looks at it.
+        """Require a value of a run's configuration, with a key as in its file: ``array.emcs_per_module``.
 
-        ``key`` is as in a configuration file: ``array.emcs_per_module``.
+        Raises InputError for a second value, and for targets whose runs do not check it.
         """
         if not self.target.looks_at_needs:
             raise InputError("programs of this machine need nothing: its runs do not look at what a configuration has")
@@ -664,10 +658,10 @@ class Draft:
     # --- control -------------------------------------------------------------------------------------------------
 
     def label(self, name: str, *, place: Place | None = None) -> None:
-        """Put a label before the next instruction; it is seen in the routine or macro expansion that it is in."""
+        """Put a label before the next instruction, visible in its routine or macro expansion."""
         section = self._section
         section.last_label = len(section.instructions)
-        self._define(self._scope, name, CodeLabel(section, section.last_label, place or self.place))
+        self._define(self.scope, name, CodeLabel(section, section.last_label, place or self.place))
 
     def _define(self, scope: LabelScope, name: str, label: CodeLabel) -> None:
         _spelled(name)
@@ -682,12 +676,12 @@ class Draft:
         self._emit(self.target.mnemonic(Flow.CALL), (routine, *arguments), False, 2)
 
     def mark(self, stage: str) -> None:
-        """Add a MARK: cycles from here on belong to a named stage."""
+        """Add a MARK: the cycles that follow belong to a named stage."""
         self._emit(self.target.mnemonic(Flow.STAGE), (stage,), False, 2)
 
     @contextmanager
     def loop(self, count: int) -> Iterator[None]:
-        """Repeat what is emitted inside ``count`` times, in the sequencer and at no cost."""
+        """Repeat the instructions emitted inside ``count`` times, in the sequencer and at no cost."""
         self._emit(self.target.mnemonic(Flow.LOOP), (count,), False, 3)
         yield
         self._emit(self.target.mnemonic(Flow.END_LOOP), (), False, 3)
@@ -703,13 +697,14 @@ class Draft:
         entire: Sequence[str] = (),
         apart: Sequence[str] = (),
     ) -> Iterator[tuple[Mem, ...]]:
-        """Collect what is emitted inside as a routine: START first, RET last. Gives the parameters as memory bytes.
+        """Collect the instructions emitted inside as a routine: START first, RET last. Yields the parameters as bytes.
 
-        ``uses`` is the scratch memory: ranges, or pairs (start, size). The arguments for parameters of ``entire`` may
-        be those of others as a whole, those of ``apart`` overlap none. Raises InputError for a routine in a routine.
+        ``uses`` is scratch memory: ranges, or pairs (start, size). Arguments for ``entire`` parameters may be the same
+        as others, but not overlap them by a part; those for ``apart`` overlap none. Raises InputError for nested
+        routines.
         """
         if self._section.name not in self.streams or self._section in self.routines:
-            raise InputError(f"routine {name} stands inside routine {self._section.name}")
+            raise InputError(f"routine {name} is inside routine {self._section.name}")
         if len(parameters) > self.target.parameters:
             raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
         scratch = tuple((use.start, use.size) if isinstance(use, Range) else (use[0], use[1]) for use in uses)
@@ -718,9 +713,9 @@ class Draft:
         self._define(self.globals, name, CodeLabel(section, 0, self.place))
         for start, size in scratch:
             self.layout.scratch(name, start, size, place=self.place)
-        outer_section, outer_scope = self._section, self._scope
-        self._section, self._scope = section, LabelScope(outer_scope, f"{name}.")
-        self.scopes.append(self._scope)
+        outer_section, outer_scope = self._section, self.scope
+        self._section, self.scope = section, LabelScope(outer_scope, f"{name}.")
+        self.scopes.append(self.scope)
         self.routines.append(section)
         try:
             if started:
@@ -728,7 +723,7 @@ class Draft:
             yield tuple(Mem(0, base) for base in range(len(parameters)))
             self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
         finally:
-            self._section, self._scope = outer_section, outer_scope
+            self._section, self.scope = outer_section, outer_scope
 
     def proc(
         self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()
@@ -737,7 +732,7 @@ class Draft:
         return self.routine(name, parameters, uses, started=False)
 
     def stream(self, name: str) -> None:
-        """Put the main code that follows into a stream of the target."""
+        """Add the main code that follows to a stream of the target."""
         if name not in self.streams:
             raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(self.streams)))
         if self._section not in self.streams.values():
@@ -746,43 +741,38 @@ class Draft:
 
     @contextmanager
     def label_scope(self) -> Iterator[LabelScope]:
-        """Labels defined inside are seen only inside."""
-        outer = self._scope
-        self._scope = LabelScope(outer, None)
+        """Make labels that are defined inside visible only there."""
+        outer = self.scope
+        self.scope = LabelScope(outer, None)
         try:
-            yield self._scope
+            yield self.scope
         finally:
-            self._scope = outer
-
-    @property
-    def scope(self) -> LabelScope:
-        """Where a label defined now would be seen."""
-        return self._scope
+            self.scope = outer
 
     @contextmanager
     def inside(self, scope: LabelScope) -> Iterator[None]:
         """Define and look up labels in another scope."""
-        outer, self._scope = self._scope, scope
+        outer, self.scope = self.scope, scope
         try:
             yield
         finally:
-            self._scope = outer
+            self.scope = outer
 
     # --- memory --------------------------------------------------------------------------------------------------
 
     def range(self, name: str, size: int, at: int | None = None, *, form: RangeForm | str | None = None) -> Range:
         """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory.
 
-        ``form`` says how it is read by name: ``bytes``, ``word`` or ``float``.
+        ``form`` is its type when it is read by name: ``bytes``, ``word`` or ``float``.
         """
         return self.layout.range(_spelled(name), size, at, form=form, place=self.place)
 
     def overlay(self, name: str, size: int, at: int, *, form: RangeForm | str | None = None) -> Range:
-        """Declare a range that may overlap others on purpose."""
+        """Declare a range that may overlap others."""
         return self.layout.overlay(_spelled(name), size, at, form=form, place=self.place)
 
     def data(self, where: Range | Mem, *values: Value, kind: DataKind = DataKind.BYTE) -> None:
-        """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
+        """Set initial contents of memory: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
         if isinstance(where, Range):
             start, room = where.start, where.size
         else:
@@ -793,7 +783,7 @@ class Draft:
 
     @contextmanager
     def at(self, line: Line | None) -> Iterator[None]:
-        """Instructions added inside come from this source line."""
+        """Give instructions added inside this source line."""
         before = self._line, self._line_number
         self.set_line(line)
         try:
@@ -802,50 +792,47 @@ class Draft:
             self._line, self._line_number = before
 
     def set_line(self, line: Line | None) -> None:
-        """Instructions added from here on come from this source line (None: from the calling Python code)."""
+        """Give instructions added later this source line (None: that of the calling Python code)."""
         self._line = line
-        self._line_number = -1
-        if line is not None:
-            found = self._numbers.get(id(line))
-            if found is None:
-                found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
-            self._line_number = found[1]
+        self._line_number = -1 if line is None else self._number(line)
+
+    def _number(self, line: Line) -> int:
+        """Return the number of a source line in ``lines``, which is added if it is new."""
+        known = self._numbers.get(id(line))
+        if known is None:
+            known = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+        return known[1]
 
     @property
     def place(self) -> Place | None:
-        """The source line being worked on, if it is known."""
+        """Place of the current source line, if it is known."""
         return self._line.place() if self._line is not None else None
 
     def _caller_line(self, depth: int) -> int:
-        """Return the line number entry of the Python code that called the builder."""
-        frame = sys._getframe(depth + 1)
-        line = _python_line(frame)
-        found = self._numbers.get(id(line))
-        if found is None:
-            found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
-        return found[1]
+        """Return the number of the line of Python code that called the builder."""
+        return self._number(_python_line(sys._getframe(depth + 1)))
 
 
 _lines: dict[tuple[int, int], tuple[CodeType, Line]] = {}
-"""Lines of Python code that has drafted programs, by the code, which is kept, and the place in it."""
+"""Lines of Python code that drafted programs, by its code object, kept alive here, and the offset in it."""
 
 
 def _python_line(frame: FrameType) -> Line:
-    """Return the line that a frame of Python code is at."""
+    """Return the current line of a frame of Python code."""
     code = frame.f_code
     known = _lines.get((id(code), frame.f_lasti))
     if known is None:
         text = linecache.getline(code.co_filename, frame.f_lineno).rstrip("\n")
         if len(_lines) >= _KEPT:
             _lines.clear()
-        # The bare file name: where the file is on this computer is private.
+        # The bare file name: folders of this computer are private.
         line = Line(os.path.basename(code.co_filename), frame.f_lineno, text)
         known = _lines[id(code), frame.f_lasti] = code, line
     return known[1]
 
 
 def _spelled(name: str) -> str:
-    """Return a name that the language can spell; raises InputError for any other."""
+    """Return a name if the language allows it; raises InputError for any other."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise InputError(f"{name!r} is not a name: letters, digits and _, not beginning with a digit")
     return name

@@ -1,6 +1,6 @@
-"""From a tree of items to code in a draft: runs the statements in order and keeps the faults.
+"""Expander: from a tree of items to code in a draft, statement by statement.
 
-Every fault of a line is recorded and the next line is taken up, so that one run finds many.
+A fault is recorded and expansion continues with the next line, so that one run finds many.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ INCLUDE_DEPTH = 16
 STEPS = STATEMENTS
 """Most lines that a text may expand to; a runaway repeat ends here."""
 FAULTS = 50
-"""Faults after which the rest is not worth reporting."""
+"""Faults after which expansion stops."""
 
 
 class ExpansionStop(Exception):
-    """Expansion cannot continue: a limit was reached. The fault is recorded."""
+    """End of an expansion at a limit; the fault is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A macro being expanded, and the line that called it."""
+    """Macro being expanded, and the line that called it."""
 
     macro: str
     line: Line
@@ -70,11 +70,11 @@ class _Call:
 
 
 Handler = Callable[["Expander", Any, StatementItem, Scope], None]
-"""What one kind of statement does: the second argument is a statement of that kind."""
+"""Handler of one kind of statement, which is its second argument."""
 
 
 class Expander:
-    """Expands the text of one assembly into a draft, and keeps the faults."""
+    """Expansion of one assembly's text into a draft, with its faults."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -83,7 +83,7 @@ class Expander:
         self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
         self.attempted: set[str] = set()
-        """Routines whose definition was met, whether or not it was right: calling them is not a further fault."""
+        """Routines whose definition was seen, right or wrong: calls of them are not further faults."""
         self._seen: set[tuple[str, str]] = set()
         self._calls: list[_Call] = []
         self._including: list[Source] = []
@@ -145,7 +145,7 @@ class Expander:
             _HANDLERS[type(item.statement)](self, item.statement, item, scope)
 
     def count_step(self, line: Line) -> None:
-        """Count a line towards the limit of the expansion; raises Stop beyond it."""
+        """Count a line towards the limit of the expansion; raises ExpansionStop beyond it."""
         self._steps += 1
         if self._steps > STEPS:
             message = f"the program expands to more than {STEPS} lines"
@@ -153,7 +153,7 @@ class Expander:
             raise ExpansionStop
 
     def guarded(self, step: Callable[[StatementItem, Scope], None], item: StatementItem, scope: Scope) -> None:
-        """Take a step; what is wrong with it is recorded."""
+        """Take a step and record its faults."""
         try:
             step(item, scope)
         except Silent:
@@ -168,7 +168,7 @@ class Expander:
 
     @contextmanager
     def expanding(self, macro: str, line: Line, column: int) -> Iterator[None]:
-        """Messages inside say that they are in a macro; raises Stop where macros call each other too deep."""
+        """Add the macro to messages from inside; raises ExpansionStop for macros nested too deeply."""
         if len(self._calls) >= MACRO_DEPTH:
             cycle = " calls ".join(dict.fromkeys(call.macro for call in self._calls[-4:]))
             message = f"macros call each other more than {MACRO_DEPTH} deep"
@@ -183,7 +183,7 @@ class Expander:
     # --- faults --------------------------------------------------------------------------------------------------
 
     def complain(self, complaint: Complaint, line: Line) -> None:
-        """Record a complaint about a line, with the macros that led there."""
+        """Record a complaint about a line, with the macros around it."""
         fault = complaint.fault(line)
         notes = [fault.hint] if fault.hint else []
         calls = self._calls if len(self._calls) <= 4 else self._calls[-4:]
@@ -205,7 +205,7 @@ def _define(macro: Macro, item: StatementItem, scope: Scope) -> None:
     scope.define_macro(macro, item)
 
 
-# What the statements do that make code or steer the expansion: instructions, macros, repeat, if, routine, loop.
+# Statements that make code or steer the expansion: instructions, macros, repeat, if, routine, loop.
 
 
 def _operation(expander: Expander, statement: OperationStatement, item: StatementItem, scope: Scope) -> None:
@@ -250,7 +250,7 @@ def _unknown(word: str, statement: OperationStatement, scope: Scope) -> Complain
 def _operand(node: ExpressionNode, scope: Scope) -> Value:
     value = node.evaluate(scope)
     if value.__class__ is Mem and node.__class__ in (Binary, Unary):
-        raise node.complain("an address that is computed stands in [ ]", "write [x + 2] or x[2]")
+        raise node.complain("a computed address needs [ ]", "write [x + 2] or x[2]")
     return value
 
 
@@ -290,7 +290,7 @@ def _expand(
 
 
 def _argument(node: ExpressionNode, item: StatementItem, scope: Scope, expander: Expander) -> Value:
-    """Return the value of a macro argument; a name that means nothing here may yet be a label."""
+    """Return the value of a macro argument; an unknown name may be a label."""
     if isinstance(node, NameExpression):
         value = scope.find(node.name)
         if isinstance(value, Symbol):
@@ -337,7 +337,7 @@ def _routine(expander: Expander, statement: language.RoutineDef, item: Statement
     for node in (*statement.entire, *statement.apart):
         if node.name not in parameters:
             near = nearest(node.name, parameters)
-            raise node.complain(f"{node.name} is no parameter of {name}", f"did you mean {near}?" if near else None)
+            raise node.complain(f"{node.name} is not a parameter of {name}", f"did you mean {near}?" if near else None)
     uses = _uses(statement.uses, scope)
     contract = {
         "entire": tuple(node.name for node in statement.entire),
@@ -413,11 +413,11 @@ def _message(expander: Expander, statement: language.Message, item: StatementIte
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
 
-# What the statements do that define names and memory: include, const, param, range, overlay, data, macro.
+# Statements that define names and memory: include, const, param, range, overlay, data, macro.
 
 
 def bind(scope: Scope, node: NameExpression | Template, make: Callable[[str], Value]) -> None:
-    """Define a name; where its value is wrong the name exists all the same, so that its uses stay silent."""
+    """Define a name; with a wrong value it exists too, so that its uses are not further faults."""
     name = scope.checked(name_text(node, scope), node)
     if name in scope.names:
         if not isinstance(scope.names[name], Broken):
@@ -449,7 +449,7 @@ def _const(expander: Expander, statement: language.Const, item: StatementItem, s
 
 def _param(expander: Expander, statement: RoutineParameter, item: StatementItem, scope: Scope) -> None:
     if scope.parent is not None:
-        raise Complaint("a param stands at the top level of a file", *item.line.first_word)
+        raise Complaint("a param belongs to the top level of a file", *item.line.first_word)
     scope.parameters.append(statement.name.name)
     overrides = expander.overrides
     bind(
@@ -494,7 +494,7 @@ def _data(expander: Expander, statement: language.Data, item: StatementItem, sco
 
 
 def _macro(expander: Expander, statement: Macro, item: StatementItem, scope: Scope) -> None:
-    # Plain macros at the top level were defined before anything else.
+    # Plain macros at the top level are defined first.
     if scope.parent is not None or isinstance(statement.name, Template):
         scope.define_macro(statement, item)
 
@@ -516,10 +516,10 @@ _HANDLERS: dict[type[Statement], Handler] = {
     language.Message: _message,
     OperationStatement: _operation,
 }
-"""What each kind of statement does."""
+"""Handler of each kind of statement."""
 
 
-# Whole sources expanded into a draft, with all of their faults in one error.
+# Expansion of whole sources, with all faults in one error.
 
 
 def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
@@ -528,13 +528,13 @@ def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope:
 
 
 def expand_file(draft: Draft, path: str, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Expand a file found by the include rules, unless it was; return its names. Raises InputError."""
+    """Expand a file found by the include rules, once; return its names. Raises InputError."""
     scope = _expanded(draft, parameters, lambda expander: expander.include(path, parameters))
     return scope.imported | scope.names
 
 
 def expand_text(draft: Draft, text: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Expand a text into a draft and return the names it defines; ``values`` are names that it sees."""
+    """Expand a text into a draft and return its names; ``values`` are names that it may use."""
     scope = Scope(draft.target, names=dict(values)).inside({})
     return expand(draft, source_of(text), {}, scope).names
 
@@ -554,18 +554,18 @@ def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Exp
             message, hint = scope.unknown_parameter(name)
             expander.faults.append(Fault(message, hint=hint))
         if expander.faults:
-            # The program will not be put together: report now what linking would have found.
+            # There will be no linking, so report its faults now.
             expander.faults += _without_echoes(link_faults(draft, expander.attempted), expander.faults)
     if expander.faults:
         raise InputError(_in_order(expander.faults))
     return scope
 
 
-def _without_echoes(found: list[Fault], faults: list[Fault]) -> list[Fault]:
-    """Return faults of linking without the ENDLs whose LOOP is a fault already and was left out."""
+def _without_echoes(link: list[Fault], faults: list[Fault]) -> list[Fault]:
+    """Return faults of linking without ENDLs whose LOOP was left out as a fault."""
     lost = sum("LOOP" in (fault.place.text or "").split(";")[0].split() for fault in faults if fault.place is not None)
     kept = []
-    for fault in found:
+    for fault in link:
         if lost and fault.message == "ENDL without LOOP":
             lost -= 1
         else:
@@ -574,7 +574,7 @@ def _without_echoes(found: list[Fault], faults: list[Fault]) -> list[Fault]:
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:
-    """Return faults in the order of the text, file by file as they were met."""
+    """Return faults in the order of the text, and files in the order in which they were read."""
     order: dict[str, int] = {}
     for fault in faults:
         order.setdefault(fault.place.file if fault.place else "", len(order))

@@ -19,7 +19,7 @@ from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.report import counted
 
-# Source text: files read as lines, and the places in them that messages point at.
+# Source text: files as lines, and places in them for messages.
 
 
 SHOWN = 160
@@ -35,9 +35,9 @@ class Line:
     text: str
 
     def place(self, column: int = 1, length: int = 1) -> Place:
-        """Return the place of ``length`` characters from ``column`` (from 1) on."""
+        """Return the place of ``length`` characters that start at ``column`` (from 1)."""
         kept = self.text if len(self.text) <= SHOWN else self.text[: max(SHOWN, column + 20)]
-        # Control characters of a damaged file must not reach the reader's terminal.
+        # Control characters of a damaged file must not reach the terminal.
         text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in kept)
         return Place(self.file, self.number, column, text, max(1, min(length, len(text) - column + 1)))
 
@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source text: the name that messages show, the text, and where it is on disk, if it does."""
+    """Source text: its name in messages, the text, and the file, if there is one."""
 
     file: str
     text: str
@@ -60,7 +60,7 @@ class Source:
 
     @property
     def lines(self) -> Iterator[Line]:
-        """The lines, made as they are asked for: who stops early has not paid for the rest."""
+        """Lines, made one by one, so that an early stop saves the rest."""
         start, number, text = 0, 0, self.text
         while start < len(text):
             number += 1
@@ -78,9 +78,9 @@ def first_word(text: str, offset: int = 0) -> tuple[int, int]:
 
 
 class Complaint(Exception):
-    """Something wrong with part of a line: raised where the line is not known, caught where it is.
+    """Fault of part of a line, raised where the line is not known and caught where it is.
 
-    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it for a fault elsewhere.
+    ``column`` and ``length`` are in the current line; ``place`` overrides them for a fault elsewhere.
     """
 
     def __init__(
@@ -94,21 +94,21 @@ class Complaint(Exception):
 
 
 def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Source:
-    """Return the source of a text; lines end in LF or CRLF, the last one need not end."""
+    """Return the source of a text; lines end in LF or CRLF, except perhaps the last."""
     return Source(file, text.removeprefix("\ufeff"), path)
 
 
 def read_source(path: Path, shown: str) -> Source:
-    """Read a file; raises InputError where it is missing, not text, or absurdly large. ``shown`` names it."""
+    """Read a file, named ``shown`` in messages; raises InputError if it is missing, not text, or absurdly large."""
     return source_of(read_text(path, SOURCE, shown), shown, path)
 
 
-# What a name or an expression of the .mc language can stand for.
+# Values of names and expressions of the .mc language.
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A named range of PE memory: ``size`` bytes from address ``start``. Indexing gives a checked byte of it."""
+    """Named range of PE memory: ``size`` bytes at address ``start``. Indexing gives a checked byte of it."""
 
     name: str
     start: int
@@ -137,9 +137,9 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class LabelReference:
-    """A label or routine by name, as seen from a place in the program; resolved when the program is put together.
+    """Label or routine by name, resolved by the linker.
 
-    ``scope`` is where the search begins (None: where the instruction stands).
+    ``scope`` is where the search begins (None: the scope of the instruction).
     """
 
     name: str
@@ -150,37 +150,37 @@ class LabelReference:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name that means nothing as a value, handed to a macro: a label, or a mistake that its use will show."""
+    """Name without a value, passed to a macro: a label, or a mistake that its use will show."""
 
     name: str
     scope: object | None
     place: Place
     hint: str | None
     silent: bool = False
-    """True if a line that could not be read may be why the name means nothing."""
+    """True if a line that could not be read may define the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The value of a name whose definition was already reported; using it is silent."""
+    """Value of a name whose definition was reported as a fault; its uses are not further faults."""
 
 
 @dataclass(frozen=True, slots=True)
 class Modified:
-    """A value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
+    """Value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
 
     value: object
     words: tuple[str, ...]
 
 
 Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified | RegisterOperand
-"""Registers are the members of an enumeration, or operands of their own that an instruction set has."""
+"""Registers are members of an enumeration, or operands of another class of the instruction set."""
 Written = Value | LabelReference
-"""What may be given for an operand."""
+"""Value of an operand as a user writes it."""
 
 
 def shown(value: object) -> str:
-    """Return what a value is, in words, for messages."""
+    """Return a value in words, for messages."""
     match value:
         case bool() | int() | float():
             return f"the number {value}"
@@ -207,14 +207,14 @@ def shown(value: object) -> str:
     return "nothing"
 
 
-# Arithmetic and functions of .mc expressions. Everything raises ValueError with a message for the user.
+# Arithmetic and functions of .mc expressions. They raise ValueError with a message for the user.
 
 
 NUMBERS: dict[str, Value] = {"inf": float("inf"), "nan": float("nan")}
 """Numbers with a name."""
 
 NUMBER_BITS = 128
-"""Integers beyond this are a mistake; the limit keeps ``1 << 1000000000`` from filling the memory."""
+"""Largest size of integers, which keeps ``1 << 1000000000`` from filling the memory."""
 
 
 def _limited(value: int) -> int:
@@ -356,10 +356,10 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Value]]] = {
     "size": (1, 1, _size),
     "addr": (1, 1, _address),
 }
-"""Each function: fewest and most arguments, and what it gives."""
+"""Functions: fewest and most arguments, and the function itself."""
 
 
-# Initial PE memory: how the values of a data section become bytes.
+# Initial PE memory: bytes of the values of a data section.
 
 
 LANE_BYTES = 8
@@ -367,7 +367,7 @@ LANE_BYTES = 8
 
 
 class DataKind(Enum):
-    """What the values of a data section are."""
+    """Type of the values of a data section."""
 
     BYTE = "byte"
     WORD = "word"
@@ -375,7 +375,7 @@ class DataKind(Enum):
     FLOAT = "float"
     """IEEE binary32, low byte first."""
     LANE = "lane"
-    """Each PE's own lane number, low byte first; the one value is its size in bytes, by default that of the range."""
+    """Each PE's lane number, low byte first; the one value is its size in bytes, by default that of the range."""
 
 
 def _integer(value: Value, bits: int) -> int:
@@ -386,26 +386,26 @@ def _integer(value: Value, bits: int) -> int:
 
 
 def data_bytes(kind: DataKind, values: Iterable[Value]) -> tuple[int, ...]:
-    """Return the bytes of data values, low byte first; raises ValueError where one does not fit."""
-    found = bytearray()
+    """Return the bytes of data values, low byte first; raises ValueError for one that does not fit."""
+    content = bytearray()
     for value in values:
         match kind:
             case DataKind.BYTE:
-                found.append(_integer(value, 8))
+                content.append(_integer(value, 8))
             case DataKind.WORD:
-                found += _integer(value, 32).to_bytes(4, "little")
+                content += _integer(value, 32).to_bytes(4, "little")
             case DataKind.FLOAT:
-                found += binary32(value).to_bytes(4, "little")
+                content += binary32(value).to_bytes(4, "little")
             case DataKind.LANE:
                 raise ValueError("lane data takes no values")
-    return tuple(found)
+    return tuple(content)
 
 
 # Expressions of the .mc language: nodes that evaluate themselves in a scope.
 
 
 class Names(Protocol):
-    """What an expression needs to know: the values of names, and which names there are."""
+    """Names that an expression can see, and their values."""
 
     @property
     def braces(self) -> frozenset[str]: ...
@@ -419,12 +419,12 @@ class Names(Protocol):
 
 
 class Silent(Complaint):
-    """A complaint that was already reported in another shape."""
+    """Complaint that was already reported in another form."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpressionNode(ABC):
-    """A piece of a line: its first column (from 1) and the column after its last character."""
+    """Part of a line: its first column (from 1) and the column after its last character."""
 
     column: int
     stop: int
@@ -434,7 +434,7 @@ class ExpressionNode(ABC):
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Turn what is refused inside into complaints about this node."""
+        """Turn errors raised inside into complaints about this node."""
         try:
             yield
         except InputError as error:
@@ -443,7 +443,7 @@ class ExpressionNode(ABC):
 
     @abstractmethod
     def evaluate(self, names: Names) -> Value:
-        """Return the value where ``names`` are known; raises Complaint where it has none."""
+        """Return the value, given ``names``; raises Complaint if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +458,7 @@ class Literal(ExpressionNode):
 
 @dataclass(frozen=True, slots=True)
 class NameExpression(ExpressionNode):
-    """A name, looked up where it stands."""
+    """Name, looked up in its scope."""
 
     name: str
 
@@ -482,7 +482,7 @@ class NameExpression(ExpressionNode):
 
 @dataclass(frozen=True, slots=True)
 class Template(ExpressionNode):
-    """A name with parts to be computed: ``fadd{n}``."""
+    """Name with computed parts: ``fadd{n}``."""
 
     parts: tuple[str | ExpressionNode, ...]
 
@@ -581,7 +581,7 @@ class Unary(ExpressionNode):
 
 @dataclass(frozen=True, slots=True)
 class Binary(ExpressionNode):
-    """An operator between two expressions."""
+    """Operator between two expressions."""
 
     operator: str
     left: ExpressionNode
@@ -685,16 +685,16 @@ def _name_part(node: ExpressionNode, names: Names) -> str:
 
 
 def name_text(node: NameExpression | Template, names: Names) -> str:
-    """Return the name that a node spells, without looking it up."""
+    """Return the name of a node without looking it up."""
     return node.name if isinstance(node, NameExpression) else node.text(names)
 
 
-# What a line of the .mc language says. Expressions inside are nodes of `microcode.language`.
+# Statements of the .mc language, with the expressions inside as nodes.
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of the language."""
+    """Statement of the language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -786,7 +786,7 @@ class RoutineDef(Statement):
     uses: tuple[ExpressionNode, ...]
     started: bool
     entire: tuple[NameExpression, ...] = ()
-    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    """Parameters that may be the same place as another one, but not overlap it by a part."""
     apart: tuple[NameExpression, ...] = ()
     """Parameters that overlap no other one."""
 
@@ -815,7 +815,7 @@ class Assertion(Statement):
 
 @dataclass(frozen=True, slots=True)
 class NeedsStatement(Statement):
-    """``needs "key" = value, why``: a value that the configuration of the machine must have"""
+    """``needs "key" = value, why``: a required value of the machine's configuration"""
 
     key: Literal
     value: ExpressionNode
@@ -831,7 +831,7 @@ class Message(Statement):
 
 @dataclass(frozen=True, slots=True)
 class OperationStatement(Statement):
-    """An instruction or a macro call, and which of the two is seen only in its scope; ``suffix`` follows the dot."""
+    """Instruction or macro call; only its scope distinguishes them. ``suffix`` follows the dot."""
 
     name: NameExpression | Template
     suffix: NameExpression | None
@@ -840,7 +840,7 @@ class OperationStatement(Statement):
 
 @dataclass(slots=True)
 class Branch:
-    """One arm of an ``if``: the line that opens it, its test (None for ``else``), and what it holds."""
+    """Branch of an ``if``: the line that opens it, its test (None for ``else``), and its body."""
 
     line: Line
     test: ExpressionNode | None
@@ -849,7 +849,7 @@ class Branch:
 
 @dataclass(slots=True)
 class StatementItem:
-    """A line in its place: label, statement, and what is in its block up to ``end``."""
+    """Line of a tree: label, statement, and the body of its block up to ``end``."""
 
     line: Line
     label: NameExpression | Template | None
@@ -859,12 +859,12 @@ class StatementItem:
     end: Line | None = None
 
 
-# The names that a line can see.
+# Names that a line can see.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MacroValue:
-    """A macro: its lines, and the scope it was defined in, where its body looks names up."""
+    """Macro: its lines, and the scope of its definition, in which its body looks names up."""
 
     name: str
     definition: Macro
@@ -880,24 +880,24 @@ class Scope:
     """
 
     target: ProgramTarget[AssembledProgram]
-    """What the text is for."""
+    """Machine that the text is for."""
     parent: Scope | None = None
     names: dict[str, Value] = field(default_factory=dict)
     imported: dict[str, Value] = field(default_factory=dict)
     macros: dict[str, MacroValue] = field(default_factory=dict)
     imported_macros: dict[str, MacroValue] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
-    """The ``param`` names of a file."""
+    """Names of a file's ``param`` statements."""
     damaged: bool = False
-    """A line of this file could not be read, so that a name may be missing through no fault of its user."""
+    """True if a line of this file could not be read, which may have defined a missing name."""
     fixed: Mapping[str, Value] = field(init=False, default_factory=dict)
-    """Names that cannot be defined: those of the target, and numbers."""
+    """Names that cannot be redefined: those of the target, and numbers."""
 
     def __post_init__(self) -> None:
         self.fixed = {**self.target.names, **NUMBERS} if self.parent is None else self.parent.fixed
 
     def inside(self, names: Mapping[str, Value]) -> Scope:
-        """Return a scope inside this one, with names of its own."""
+        """Return a new scope inside this one, with the given names."""
         return Scope(self.target, self, dict(names))
 
     def _outwards(self) -> Iterator[Scope]:
@@ -936,15 +936,15 @@ class Scope:
         return next((macro for macro in found if macro is not None), None)
 
     def visible(self) -> list[str]:
-        """Return every name that can be seen from here."""
+        """Return all names visible from here."""
         return [*self.fixed, *(name for scope in self._outwards() for name in (*scope.names, *scope.imported))]
 
     def visible_macros(self) -> list[str]:
-        """Return every macro that can be seen from here."""
+        """Return all macros visible from here."""
         return [name for scope in self._outwards() for name in (*scope.macros, *scope.imported_macros)]
 
     def take(self, other: Scope) -> None:
-        """See the names of an included file; a later include hides an earlier one."""
+        """Import the names of an included file; a later include hides an earlier one."""
         self.imported |= other.imported | other.names
         self.imported_macros |= other.imported_macros | other.macros
         self.damaged = self.damaged or other.damaged
@@ -952,18 +952,18 @@ class Scope:
     # --- definitions -----------------------------------------------------------------------------------------------
 
     def checked(self, name: str, node: ExpressionNode) -> str:
-        """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
+        """Return a name that may be defined; raises Complaint for a name of the machine."""
         if name in self.fixed or name in self.target.instructions:
             raise node.complain(f"{name} is a name of the machine and cannot be defined")
         return name
 
     def check_parameters(self, parameters: tuple[NameExpression, ...]) -> None:
-        """Raise Complaint for a parameter that cannot have its name, or has another's."""
+        """Raise Complaint for a parameter whose name is not allowed or not unique."""
         seen: set[str] = set()
         for parameter in parameters:
             self.checked(parameter.name, parameter)
             if parameter.name in seen:
-                raise parameter.complain(f"parameter {parameter.name} stands here twice")
+                raise parameter.complain(f"parameter {parameter.name} is here twice")
             seen.add(parameter.name)
 
     def define_macro(self, statement: Macro, item: StatementItem) -> None:

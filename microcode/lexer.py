@@ -1,7 +1,7 @@
-"""Colours for `.mc` text: a pygments lexer, found by its entry point under the name ``mc``.
+"""Colours for `.mc` text: a pygments lexer with the name ``mc`` and an entry point.
 
-Which words are key words where is decided by the reader, which instructions there are by their declarations; nothing
-of either is repeated here. A line that cannot be read keeps its colours up to the fault, the rest is an error.
+The reader decides which words are key words, and declarations which are instructions; neither is repeated here. A line
+that cannot be read keeps its colours up to the fault; the rest is an error.
 
 >>> from pygments.lexers import get_lexer_by_name
 >>> get_lexer_by_name("mc").name                                # doctest: +SKIP
@@ -38,11 +38,11 @@ _DEFINED = {
     **dict.fromkeys(("range", "overlay", "repeat"), Name.Variable),
     **dict.fromkeys(("macro", "routine", "proc"), Name.Function),
 }
-"""What a name is that follows a key word."""
+"""Kind of a name after each key word."""
 
 
 class MicrocodeLexer(Lexer):
-    """Splits `.mc` text into tokens whose texts, put together, are the text."""
+    """Lexer whose tokens, joined, are the text."""
 
     name = "PixelFlow microcode"
     aliases: ClassVar = ["mc", "pixelflow"]
@@ -62,7 +62,7 @@ class MicrocodeLexer(Lexer):
 
 
 def _line(line: str) -> Iterator[tuple[int, _TokenType, str]]:
-    """Yield the tokens of one line; what the reader skips is put in between."""
+    """Yield the tokens of one line, and the gaps that the reader skips."""
     bare = line.removesuffix("\r")
     end = 0
     for at, kind, part in _kinds(tokens_of(bare)):
@@ -75,7 +75,7 @@ def _line(line: str) -> Iterator[tuple[int, _TokenType, str]]:
 
 
 def _gap(line: str, start: int, stop: int) -> Iterator[tuple[int, _TokenType, str]]:
-    """Yield blanks and a comment; anything else is where the line could not be read."""
+    """Yield blanks and a comment; other text is a fault."""
     text = line[start:stop]
     inner = text.strip(" \t")
     if not inner:

@@ -1,4 +1,4 @@
-"""From sections to a program: labels become word addresses, instructions become words."""
+"""Linker: from sections to a program, with word addresses for labels and words for instructions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Code = TypeVar("Code", bound=AssembledProgram)
 
 
 def link(draft: Draft, made: type[Code]) -> Code:
-    """Return the program that is ``made`` of a draft, which stays as it is; raises InputError with every fault."""
+    """Return the program of class ``made`` for a draft, which stays unchanged; raises InputError with every fault."""
     first, *others = draft.streams.values()
     mains = [first, *(section for section in others if section.instructions)]
     sections = [*mains, *draft.routines]
@@ -31,7 +31,8 @@ def link(draft: Draft, made: type[Code]) -> Code:
     for section in sections:
         instructions = code[id(section)]
         for pending in section.pending:
-            label = pending.scope[pending.reference.name]
+            label = pending.scope.find(pending.reference.name)
+            assert label is not None  # else a fault
             target = addresses[id(label.section)][label.index]
             instructions[pending.index] = _retargeted(_single(instructions, pending.index), pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
@@ -62,9 +63,9 @@ def link(draft: Draft, made: type[Code]) -> Code:
 
 
 def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
-    """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed.
+    """Return faults: missing labels other than ``attempted`` ones, open loops, wrong counts of arguments.
 
-    Also for each line that gives a stream an instruction of the other one.
+    Also lines that give a stream an instruction of another one.
     """
     faults = _strangers(draft)
     for section in (*draft.streams.values(), *draft.routines):
@@ -80,7 +81,7 @@ def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
 
 
 def _strangers(draft: Draft) -> list[Fault]:
-    """Return a fault for each line by which a stream, or a routine that it calls, gets the other's instruction."""
+    """Return a fault for each line that gives a stream, or a routine it calls, an instruction of another stream."""
     lines = list(draft.lines)
     found: dict[tuple[str, int, str], Fault] = {}
     for stream, main in draft.streams.items():
@@ -102,7 +103,7 @@ def _strangers(draft: Draft) -> list[Fault]:
 
 
 def _called_from(main: Section, draft: Draft) -> list[Section]:
-    """Return the main code of a stream and the routines that calls in it lead to."""
+    """Return the main code of a stream and the routines called from it."""
     found = {id(main): main}
     ahead = [main]
     while ahead:
@@ -116,7 +117,7 @@ def _called_from(main: Section, draft: Draft) -> list[Section]:
 
 
 def _word_place(line: Line, word: str) -> Place:
-    """Return the place of a mnemonic in its line; of the first word where a macro or a routine made it."""
+    """Return the place of a mnemonic in its line, or of the first word if a macro or a routine made it."""
     match = re.search(rf"\b{re.escape(word)}(?![\w.])", line.text.partition(";")[0])
     at = match.start() if match else len(line.text) - len(line.text.lstrip())
     length = len(word) if match else 1
@@ -136,7 +137,7 @@ def _code(section: Section, draft: Draft) -> list[Instruction | Rounds]:
 
 
 def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], int]:
-    """Return the word address of each instruction, the address after the last one among them, and that address."""
+    """Return the word addresses of the instructions and of the end, and the end again."""
     found = [at]
     for instruction in code:
         at += instruction.words
@@ -145,7 +146,7 @@ def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], in
 
 
 def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) -> tuple[str, ...]:
-    """Number the names of stages as they come in the program, which is how its text names them; return them."""
+    """Number the names of stages in the order of the program, as its disassembly does; return them."""
     numbers: dict[int, int] = {}
     places: dict[Declaration, int | None] = {}
 
@@ -167,7 +168,7 @@ def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) 
 
 
 def _single(instructions: Sequence[Instruction | Rounds], index: int) -> Instruction:
-    """Return an instruction that stands by itself, as all do that name a label."""
+    """Return an instruction that is not part of rounds, as none with a label is."""
     found = instructions[index]
     assert isinstance(found, Instruction)
     return found
@@ -180,14 +181,14 @@ def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruct
 
 
 def _place(index: int, section: Section, draft: Draft) -> Place | None:
-    """Return the source line of an instruction, for messages."""
+    """Return the place of an instruction's source line."""
     number = section.lines[index]
     return list(draft.lines)[number].place() if number >= 0 else None
 
 
 def _library_hint(name: str) -> str | None:
-    """Return the line that includes a routine of the library, by its name."""
-    # Imported for a fault alone: the table of routines takes longer than most programs.
+    """Return the line that includes a routine of the library."""
+    # Imported for a fault alone: the catalogue takes longer to make than most programs.
     from microcode.catalogue import routine_named
 
     found = routine_named(name)
@@ -205,7 +206,7 @@ def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
 
 
 def _miscounted(pending: Pending, caller: Section, routine: Section, draft: Draft) -> list[Fault]:
-    """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
+    """Return a fault if a call has more or fewer arguments than the routine has parameters."""
     instruction = _single(caller.instructions, pending.index)
     if instruction.declaration.flow is not Flow.CALL:
         return []

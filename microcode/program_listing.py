@@ -14,14 +14,14 @@ from pixelflow.simd.report import counted
 
 # Cycles of a routine from the program alone: loops multiplied, calls included.
 #
-# The machine has no data-dependent control flow, so these totals equal what a run executes; nothing here looks at a
-# run. Straight code and loops are added up directly. Code with jumps is followed step by step, up to a limit.
+# Control flow never depends on data, so these totals equal those of a run. Straight code and loops are added up
+# directly; code with jumps is followed step by step, up to a limit.
 
 
 STEPS = 200_000
-"""Instructions followed through a routine with jumps before its total is given up as unknown."""
+"""Instructions of a routine with jumps that are followed before its total counts as unknown."""
 CALLS = 100
-"""Calls inside calls that are followed."""
+"""Nested calls that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Total:
 
 
 class Totals:
-    """The totals of the routines and streams of a program, computed on demand."""
+    """Totals of a program's routines and streams, computed on demand."""
 
     def __init__(self, program: AssembledProgram) -> None:
         self.program = program
@@ -43,10 +43,10 @@ class Totals:
         """Entries from which the stream halts instead of returning."""
 
     def at(self, entry: int) -> Total | None:
-        """Return the cycles from a word address to RET or HALT; None where they are not known.
+        """Return the cycles from a word address to RET or HALT; None if they are unknown.
 
-        Unknown are endless programs, recursion, calls nested deeper than `CALLS`, and code that jumps about for more
-        than `STEPS` instructions.
+        Unknown are endless programs, recursion, calls nested deeper than `CALLS`, and code with jumps of more than
+        `STEPS` instructions.
         """
         if entry not in self._known:
             if self._depth == CALLS:
@@ -58,7 +58,7 @@ class Totals:
         return self._known[entry]
 
     def _follow(self, entry: int) -> Total | None:
-        """Add up from an entry on; loops without jumps inside are multiplied, everything else is walked."""
+        """Add up the code of an entry: loops without jumps are multiplied, others walked."""
         program = self.program
         index: int | None = program.index_of.get(entry)
         own = total = steps = 0
@@ -118,7 +118,7 @@ class Totals:
         return None
 
 
-# The symbol file: what the names of a program stand for, as JSON for other programs to read.
+# The symbol file: names of a program with their values, as JSON.
 
 
 SCHEMA = "pixelflow.symbols/1"
@@ -162,11 +162,10 @@ _WORDS_A_ROW = 2
 
 
 def listing(program: AssembledProgram, width: int | None = None) -> str:
-    """Return the listing of a program; with a ``width`` what does not fit a line of that many columns is below it.
+    """Return the listing of a program; parts that do not fit a line of ``width`` columns follow below it.
 
-    ``cycles`` is one execution of the instruction; ``total`` runs through the routine with loops multiplied (at
-    ENDL) and calls included, so that its last value is what one call of the routine executes. ``?`` stands where
-    jumps leave the total open.
+    ``cycles`` is one execution of the instruction. ``total`` accumulates through the routine, with loops multiplied at
+    their ENDL and calls included, up to the cycles of one call of the routine; ``?`` if jumps leave it open.
     """
     return "\n".join(_Listing(program, width).lines()) + "\n"
 
@@ -226,14 +225,14 @@ class _Listing:
         first = " ".join(words[:_WORDS_A_ROW])
         text = instruction.text(self._name)
         numbers = f"{at:>6}  {first:<17}  {instruction.cycles:>6}  {total:>8}"
-        beside, *below = self._fitted(numbers, text, self._comment(index, text))
-        yield beside
+        head, *below = self._fitted(numbers, text, self._comment(index, text))
+        yield head
         for start in range(_WORDS_A_ROW, len(words), _WORDS_A_ROW):
             yield f"{'':>6}  {' '.join(words[start : start + _WORDS_A_ROW])}"
         yield from below
 
     def _comment(self, index: int, text: str) -> str:
-        """Return where an instruction is in the source, and the source where it reads otherwise."""
+        """Return the place of an instruction in the source, and the source text if it differs."""
         line = self.program.line_at(index)
         if line is None:
             return ""
@@ -241,16 +240,15 @@ class _Listing:
         return f"; {line.file}:{line.line}" + (f"  {source}" if source != text else "")
 
     def _fitted(self, numbers: str, text: str, comment: str) -> Iterator[str]:
-        """Yield a line, or several that are no wider than they may be."""
+        """Yield one line, or several within the width."""
         whole = f"{numbers}  {text:<28}  {comment}".rstrip()
         if self.width is None or len(whole) <= self.width:
             yield whole
             return
-        beside = f"{numbers}  {text}"
-        below = [comment]
-        if len(beside) > self.width:
-            beside, below = numbers, [text, comment]
-        yield beside
+        first, below = f"{numbers}  {text}", [comment]
+        if len(first) > self.width:
+            first, below = numbers, [text, comment]
+        yield first
         for part in below:
             yield from textwrap.wrap(part, self.width, initial_indent=" " * 8, subsequent_indent=" " * 10)
 

@@ -1,15 +1,13 @@
-"""Reader of the `.mc` language: tokens, lines, blocks, and where included files are found."""
+"""Reader of the `.mc` language: search for files, tokens, lines, blocks."""
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import isinf
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple, NoReturn, TypeVar
 
 from microcode import language
@@ -31,43 +29,40 @@ from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
-# Where included files are found: beside the including file, in extra folders, then in the library.
+# Search for included files: next to the including file, in extra folders, then in the library.
 
 
 LIBRARY = shipped("microcode", "library")
 EXAMPLES = shipped("microcode", "examples")
 LANGUAGE = shipped("microcode", "LANGUAGE.md")
 
-FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
-"""Names that files of the library had before, found in this release still, with a note."""
-
 
 def example(name: str) -> Source | None:
-    """Return the source of an example that is shipped, by its bare name, with or without ``.mc``; None for others."""
+    """Return the source of a shipped example by its bare name, with or without ``.mc``; None for others."""
     known = {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
     path = known.get(name.removesuffix(".mc"))
     return None if path is None else read_source(path, f"examples/{path.name}")
 
 
 def shipped_beside(name: str) -> Path:
-    """Return a file, or one of that bare name beside the examples where there is none here."""
+    """Return a file, or for a bare name without a file here the one among the examples."""
     path = EXAMPLES / name
     return path if Path(name).name == name and not _is_file(Path(name)) and _is_file(path) else Path(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The search path of includes; ``folders`` come between the including file's own folder and the library."""
+    """Search path of includes: the including file's folder, ``folders``, then the library."""
 
     folders: Sequence[Path] = ()
 
     def find(self, path: str, including: Source | None, first: Source | None = None) -> Source:
         """Return the source that ``include "path"`` means; raises Complaint or InputError.
 
-        ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
-        What a source includes is in the folder of the program, in one of ``folders``, in the library, or below
-        them, wherever links lead: messages show lines of what is included, and another person's program shall not show
-        lines of any file that its user may read.
+        ``first`` is the program's own source (None: ``path`` comes from the caller, not from a source). A source may
+        include only files in or below the folder of the program, one of ``folders``, or the library, after following
+        links: messages show lines of included files, and another person's program must not show lines of any file that
+        its user may read.
         """
         if not path or "\0" in path:
             raise Complaint("a file name is needed here")
@@ -83,19 +78,16 @@ class Files:
         if outside:
             raise Complaint(
                 f"file {path} is outside of the program's folder",
-                hint="a program includes what lies there, or below it",
+                hint="a program includes files in that folder, or below it",
             )
-        if path in FORMER_NAMES:
-            _note_former(path)
-            return self.find(FORMER_NAMES[path], including, first)
         near = nearest(path, self._library_files())
         raise Complaint(
             f"file {path} is not found",
-            hint=f"did you mean {near}?" if near else "it is searched beside this file, then in the library",
+            hint=f"did you mean {near}?" if near else "it is searched next to this file, then in the library",
         )
 
     def _roots(self, first: Source) -> list[Path]:
-        """Return the folders in and below which includes lie; a text has the working folder."""
+        """Return the folders in and below which files may be included; a text has the working folder."""
         own = Path() if first.path is None else first.path.parent
         return [each.resolve() for each in (own, *self.folders, LIBRARY)]
 
@@ -113,14 +105,6 @@ class Files:
         return [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
 
 
-@cache
-def _note_former(path: str) -> None:
-    """Say once that a file of the library has another name now."""
-    logging.getLogger(__name__.partition(".")[0]).warning(
-        "note: file %s is called %s now; the former name goes with the next release", path, FORMER_NAMES[path]
-    )
-
-
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
@@ -128,7 +112,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-# Tokens of a line, taken one by one; what was asked for in vain where a line goes wrong is what was expected there.
+# Tokens of a line, taken one by one. Kinds that were tried in vain before a fault are those that were expected there.
 
 
 END = "the end of the line"
@@ -156,16 +140,16 @@ _TOKEN = re.compile(
 _BLANK = re.compile(_SKIPPED)
 
 AFTER_EXPRESSION = frozenset((END, "BRACED", ":", ",", ")", "]", ".."))
-"""Tokens that follow an expression in some statement."""
+"""Tokens that may follow an expression."""
 
 
 class Token(NamedTuple):
-    """A piece of a line. ``kind`` is a group of the pattern; of a mark or a key word it is the text itself."""
+    """Token of a line. ``kind`` is a group of the pattern, or the text itself of a mark or a key word."""
 
     kind: str
     text: str
     column: int
-    """In the line, from 1."""
+    """Column in the line, from 1."""
 
     @property
     def stop(self) -> int:
@@ -174,15 +158,15 @@ class Token(NamedTuple):
 
 
 class Tokens:
-    """The tokens of a text that begins ``offset`` characters into its line, and the place that reading has come to."""
+    """Tokens of a text that begins ``offset`` characters into its line, and the position of reading."""
 
     def __init__(self, line: str, offset: int = 0) -> None:
         self.line, self.offset = line, offset
         self.taken: list[Token] = []
         self.kind = self.text = ""
-        """The next token; its kind is empty where there is none that a line could hold."""
+        """Next token; its kind is empty for characters of no token."""
         self.expected: set[str] = set()
-        """Kinds of tokens that were asked for in vain since the last one was taken."""
+        """Kinds of tokens that were tried in vain since the last one was taken."""
         self._start = 0
         self._noted: Complaint | None = None
         self._noted_at = 0
@@ -215,14 +199,14 @@ class Tokens:
         return self._take(self.kind)
 
     def _shorten(self, kinds: tuple[str, ...]) -> None:
-        """See a shorter token where a longer one means nothing: a name before braces or a dot, ``!`` before ``=``."""
+        """Shorten the next token to one that is allowed: a name before braces or a dot, ``!`` before ``=``."""
         if "NAME" in kinds and self.kind in ("TEMPLATE", "GATED"):
             self.kind, self.text = "NAME", self.text.partition("{")[0].partition(".")[0]
         elif "NOT" in kinds and self.text == "!=":
             self.kind, self.text = "NOT", "!"
 
     def take_word(self, words: re.Pattern[str], kind: str) -> Token | None:
-        """Return the next token where it is, or begins with, one of the words; None where it is something else."""
+        """Take the next token if it is, or begins with, one of the words; else return None."""
         match = words.match(self.line, self._start)
         if match is None:
             return None
@@ -230,7 +214,7 @@ class Tokens:
         return self._take(kind)
 
     def has(self, text: str) -> bool:
-        """Take the next token where it is this mark or key word; return whether it was."""
+        """Take the next token if it is this mark or key word; return whether it was."""
         if self.text != text:
             self.expected.add(text)
             return False
@@ -255,14 +239,14 @@ class Tokens:
             raise self._noted
 
     def close(self, followers: Container[str]) -> None:
-        """Forget what could continue in a part of the line where the next token may follow such a part somewhere."""
+        """Clear ``expected`` after a part of the line if the next token is one that may follow such a part."""
         if self.kind in followers:
             self.expected.clear()
 
     # --- complaints ------------------------------------------------------------------------------------------------
 
     def note(self, complaint: Complaint) -> None:
-        """Keep a complaint about what was read: it is raised at the end, where the text cannot be read before."""
+        """Keep a complaint about what was read; it is raised at the end, unless reading fails before."""
         if self._noted is None:
             self._noted, self._noted_at = complaint, self._start
 
@@ -301,7 +285,7 @@ _FACTOR = {"NAME", "NUMBER", "(", "SIGN"}
 
 
 def _in_words(kinds: set[str]) -> str:
-    """Return what was expected, as a message says it."""
+    """Return the expected kinds in words."""
     words = sorted({_WORDS.get(kind, kind) for kind in kinds})
     if kinds >= {"#", "["} | _FACTOR:
         return "an operand"
@@ -312,7 +296,7 @@ def _in_words(kinds: set[str]) -> str:
     return "an operator, a comma or the end of the line"
 
 
-# Lines of the `.mc` language: from the text of one to its label and statement. `LANGUAGE.md` has the grammar.
+# Lines of the `.mc` language: label and statement of each. `LANGUAGE.md` has the grammar.
 
 
 LONGEST = 4000
@@ -320,7 +304,7 @@ LONGEST = 4000
 DIGITS = 40
 NAME_LENGTH = 80
 DEPTH = 100
-"""Expressions within expressions."""
+"""Nested expressions."""
 
 _LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"))
 _PRECEDENCE = {operator: level for level, group in enumerate((*_LEVELS, ("*", "/", "%"))) for operator in group}
@@ -338,7 +322,7 @@ _Read = TypeVar("_Read")
 
 
 class _Reader(Tokens):
-    """One line, or an expression inside a name; a method for each rule of the grammar."""
+    """Reader of a line, or of an expression inside a name, with a method for each rule of the grammar."""
 
     depth = 0
 
@@ -431,7 +415,7 @@ class _Reader(Tokens):
             return 0
 
     def spelled(self, token: Token) -> NameExpression | Template:
-        """Return the node of a name, which may have parts to be computed."""
+        """Return the node of a name, which may have computed parts."""
         if token.kind != "TEMPLATE" or len(token.text) > NAME_LENGTH:
             return self.plain(token)
         column = token.column
@@ -445,7 +429,7 @@ class _Reader(Tokens):
         return Template(token.column, token.stop, tuple(parts))
 
     def plain(self, token: Token) -> NameExpression:
-        """Return the node of a name as it stands."""
+        """Return the node of a plain name."""
         if len(token.text) > NAME_LENGTH:
             self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", token.column, len(token.text)))
         return NameExpression(token.column, token.stop, token.text)
@@ -628,8 +612,8 @@ _STATEMENTS: dict[str, Callable[[_Reader], Statement]] = {
     "needs": _Reader.needs,
     "error": lambda line: language.Message(line.expressions()),
 }
-"""Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
-can continue with them."""
+"""First words of statements. Elsewhere they are names, as are all words of the language where no statement can continue
+with them."""
 
 
 def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
@@ -648,7 +632,7 @@ def read_expression(text: str) -> ExpressionNode:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a line up to the one that cannot stand where it does."""
+    """Return the tokens of a line up to the first wrong one."""
     reader = _Reader(text)
     try:
         reader.label_and_statement()
@@ -672,16 +656,15 @@ def _read_stripped(text: str) -> tuple[NameExpression | Template | None, Stateme
     return _read(text, _Reader.label_and_statement) if text else (None, None)
 
 
-# From source text to a tree of items: lines are parsed one by one, blocks are put together here.
-#
-# A line that cannot be read is reported and left out, so that one run finds many faults.
+# From source text to a tree of items: lines are parsed one by one and put together to blocks. A line that cannot be
+# read is reported and left out, so that one run finds many faults.
 
 
 NESTING = 40
 """Deepest nesting of blocks."""
 STATEMENTS = 200_000
-"""Most lines of a file with a label or a statement: no text may expand to more (`expander.STEPS`), and a file that has
-more is refused before it is held in memory as a tree."""
+"""Most lines of a file with a label or a statement: no text may expand to more (`expander.STEPS`), and a longer file is
+refused before it becomes a tree in memory."""
 
 _OPENERS = {
     language.Macro: "macro",
@@ -696,12 +679,12 @@ _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A source as a tree, and the faults of the lines that are missing from it."""
+    """Source as a tree, and the faults of lines missing from it."""
 
     items: tuple[StatementItem, ...]
     faults: tuple[Fault, ...]
     damaged: bool
-    """True if a missing line may have defined a name: unknown names are then no fault of their users."""
+    """True if a missing line may have defined a name: unknown names are then not further faults."""
 
 
 class _Blocks:
@@ -724,7 +707,7 @@ class _Blocks:
 
     @property
     def too_many(self) -> bool:
-        """True if there is a line more than any program has."""
+        """True if there are more lines than allowed."""
         return self.count > STATEMENTS
 
     def add(self, line: Line, label: NameExpression | Template | None, statement: Statement | None) -> None:
@@ -765,7 +748,7 @@ class _Blocks:
 
 
 def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
-    """Return how the instruction of a line is written, where the line begins with one."""
+    """Return the usage of a line's instruction, if it begins with one."""
     words = line.text.split(":")[-1].split()
     mnemonic = words[0].partition(".")[0] if words else ""
     if mnemonic not in target.instructions:
@@ -774,7 +757,7 @@ def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
 
 
 def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
-    """Return the tree of a source. Nothing is raised; every fault is in the result."""
+    """Return the tree of a source, with every fault in it; nothing is raised."""
     blocks = _Blocks()
     for line in source.lines:
         try:

@@ -32,7 +32,7 @@ def fetched(package: str, cache: pytest.Cache) -> Path:
 
 
 def _install(wanted: str, place: Path) -> None:
-    """Install a package beside its place, then move it there, so that tests side by side see all of it or nothing."""
+    """Install a package next to its place, then move it there, so that parallel tests see all of it or nothing."""
     with tempfile.TemporaryDirectory(dir=place.parent) as beside:
         options = ("--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
         command = ["npm", "install", "--prefix", beside, *options, wanted]

@@ -1,1 +1,1 @@
-"""Watching: what Kanter's article of 2011 says of the front end and the registers, and what is measured beside it."""
+"""Watching: what Kanter's article of 2011 says of the front end and the registers, and their measures."""

@@ -1,4 +1,4 @@
-"""Bench of the claims: threads that run small programs, and steps that are scheduled."""
+"""Bench of the claims: small programs that are executed or scheduled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gen6_bridge.unit import ExecutionUnit, SharedFunctions
 from pixelflow.evidence import Bench, Measured, Number
 
 Printed = Mapping[str, Number]
-"""The printed figures of a claim; what is executed depends on none."""
+"""Printed figures of a claim; nothing executed depends on them."""
 Measure = Callable[[Bench, Printed], Measured]
 NO_CACHES = EuConfig(caches=False)
 
@@ -25,7 +25,7 @@ def by_name(*measures: Measure) -> dict[str, Measure]:
 
 
 def constant(text: str, **figures: Number) -> Measure:
-    """Return the measure of what the model was given, which is read back."""
+    """Return the measure of constants, which are read back from the model."""
     return lambda bench, printed: Measured(text, figures)
 
 
@@ -47,7 +47,7 @@ def executed(
 def timed(
     source: str, threads: int = 1, count: int = 0, config: EuConfig = NO_CACHES, priorities: Sequence[int] | None = None
 ) -> Account:
-    """Return what threads take that execute a source from top to bottom, ``count`` instructions of it."""
+    """Return the account of threads that execute ``count`` instructions of a source, by default all, in order."""
     code = assemble_eu(source).code
     steps = [CarriedStep(at % len(code)) for at in range(count or len(code))]
     return schedule(code, [steps] * threads, config, priorities=priorities)
@@ -57,19 +57,19 @@ def issue_order(
     source: str, threads: int, count: int, priorities: Sequence[int] | None = None
 ) -> list[tuple[int, int]]:
     """Return thread and cycle of each issue."""
-    found: list[tuple[int, int]] = []
+    order: list[tuple[int, int]] = []
     code = assemble_eu(source).code
     steps = [CarriedStep(at % len(code)) for at in range(count)]
 
     def issued(thread: int, instruction: int, since: int, cycle: int, held: int, waits: Stretches) -> None:
-        found.append((thread, cycle))
+        order.append((thread, cycle))
 
     schedule(code, [steps] * threads, NO_CACHES, priorities=priorities, watcher=issued)
-    return found
+    return order
 
 
 def held(source: str) -> int:
-    """Return the cycles for which the vector pipe is held by a source."""
+    """Return the cycles for which a source holds the vector pipe."""
     return timed(source).held["fpu"]
 
 

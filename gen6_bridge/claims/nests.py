@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,71 +22,46 @@ _COMPARES = {
     "ne": np.not_equal,
 }
 VARIABLES = 4
-"""Registers of the data: variable v is the pair of registers from 10 + 2 v on."""
+"""Registers of the data: variable v is the pair of registers that starts at 10 + 2 v."""
 _DEEPEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    variable: int
-    compare: str
-    constant: int
+Condition = tuple[int, str, int]
+"""Variable, compare, constant."""
+Statements: TypeAlias = "list[Statement]"
+Statement: TypeAlias = (
+    "tuple[Literal['change'], str, int, int] | tuple[Literal['choice'], Condition, Statements, Statements | None]"
+    "| tuple[Literal['loop'], int, int, Statements] | tuple[Literal['leave'], Condition, bool]"
+)
+"""``change``, operation, variable, constant; ``choice``, condition, statements, others or None; ``loop``, depth, turns,
+body; ``leave``, condition, and whether it is CONT instead of BREAK."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    operation: str
-    variable: int
-    constant: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    condition: _Condition
-    first: tuple[object, ...]
-    second: tuple[object, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    depth: int
-    turns: int
-    body: tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Leave:
-    """BREAK, or CONT."""
-
-    condition: _Condition
-    again: bool
-
-
-def _nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> tuple[object, ...]:
+def _nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> Statements:
     """Return statements, a few levels deep."""
-    found: list[object] = []
+    nest: Statements = []
     for _ in range(source.randint(1, length)):
         kind = source.random()
         if depth < _DEEPEST and kind < 0.35:
             second = _nest(source, depth + 1, loops) if source.random() < 0.6 else None
-            found.append(_Choice(_condition(source), _nest(source, depth + 1, loops), second))
+            nest.append(("choice", _condition(source), _nest(source, depth + 1, loops), second))
         elif depth < _DEEPEST and loops < 2 and kind < 0.55:
-            found.append(_Loop(loops, source.randint(1, 4), _nest(source, depth + 1, loops + 1)))
+            nest.append(("loop", loops, source.randint(1, 4), _nest(source, depth + 1, loops + 1)))
         elif loops and kind < 0.75:
-            found.append(_Leave(_condition(source), source.random() < 0.5))
+            nest.append(("leave", _condition(source), source.random() < 0.5))
         else:
             operation = source.choice(("add", "xor", "and"))
-            found.append(_Change(operation, source.randrange(VARIABLES), source.randint(-20, 20)))
-    return tuple(found)
+            nest.append(("change", operation, source.randrange(VARIABLES), source.randint(-20, 20)))
+    return nest
 
 
-def _condition(source: random.Random) -> _Condition:
-    return _Condition(source.randrange(VARIABLES), source.choice(tuple(_COMPARES)), source.randint(-15, 15))
+def _condition(source: random.Random) -> Condition:
+    return source.randrange(VARIABLES), source.choice(tuple(_COMPARES)), source.randint(-15, 15)
 
 
 @dataclass
 class _Program:
-    """The text of statements: what each block's end is called is known before it is written."""
+    """Text of statements; the label of a block's end is known before its body is written."""
 
     lines: list[str] = field(default_factory=list)
     labels: int = 0
@@ -94,14 +70,16 @@ class _Program:
         self.labels += 1
         return f"L{self.labels}"
 
-    def write(self, statements: Sequence[object], end: str, loop: tuple[str, str, _Loop] | None) -> None:
-        """Write statements of a block that ends at ``end``, in a loop with its last and its next label."""
+    def write(
+        self, statements: Sequence[Statement], end: str, loop: tuple[str, str, tuple[int, int]] | None = None
+    ) -> None:
+        """Write a block that ends at ``end``, in a loop with its last and its next label, depth and turns."""
         for each in statements:
             match each:
-                case _Change(operation, variable, constant):
+                case ("change", operation, variable, constant):
                     register = 10 + 2 * variable
                     self.lines.append(f"{operation} (16) g{register}<1>D g{register}<8,8,1>D {constant}D")
-                case _Choice(test, first, second):
+                case ("choice", test, first, second):
                     otherwise, over = self.label(), self.label()
                     self.compare(test, "f0.0")
                     self.lines.append(f"(+f0.0) if (16) {otherwise}")
@@ -112,28 +90,29 @@ class _Program:
                     else:
                         self.lines.append(f"{otherwise}:")
                     self.lines += [f"{over}:", f"endif (16) {end}"]
-                case _Loop(depth, _, body):
+                case ("loop", depth, turns, body):
                     top, last, past = self.label(), self.label(), self.label()
                     counter = 30 + 2 * depth
                     self.lines += [f"mov (16) g{counter}<1>D 0D", f"{top}:"]
                     self.lines.append(f"add (16) g{counter}<1>D g{counter}<8,8,1>D 1D")
-                    self.write(body, last, (last, past, each))
-                    self.turns(each)
+                    self.write(body, last, (last, past, (depth, turns)))
+                    self.turns(depth, turns)
                     self.lines += [f"{last}:", f"(+f0.1) while (16) {top}", f"{past}:"]
-                case _Leave(test, again):
+                case ("leave", test, again):
                     assert loop is not None
                     if again:
-                        self.turns(loop[2])  # the WHILE sees the flag as it is left here
+                        self.turns(*loop[2])  # the flag that the WHILE will see
                     self.compare(test, "f0.0")
                     self.lines.append(
                         f"(+f0.0) {'cont' if again else 'break'} (16) {end} {loop[0] if again else loop[1]}"
                     )
 
-    def compare(self, test: _Condition, flag: str) -> None:
-        self.lines.append(f"cmp.{test.compare}.{flag} (16) null<1>D g{10 + 2 * test.variable}<8,8,1>D {test.constant}D")
+    def compare(self, test: Condition, flag: str) -> None:
+        variable, compare, constant = test
+        self.lines.append(f"cmp.{compare}.{flag} (16) null<1>D g{10 + 2 * variable}<8,8,1>D {constant}D")
 
-    def turns(self, loop: _Loop) -> None:
-        self.lines.append(f"cmp.l.f0.1 (16) null<1>D g{30 + 2 * loop.depth}<8,8,1>D {loop.turns}D")
+    def turns(self, depth: int, turns: int) -> None:
+        self.lines.append(f"cmp.l.f0.1 (16) null<1>D g{30 + 2 * depth}<8,8,1>D {turns}D")
 
 
 class _Left(Exception):
@@ -141,56 +120,60 @@ class _Left(Exception):
         self.again = again
 
 
-def _through(statements: Sequence[object], values: list[int]) -> None:
-    """Carry statements out for one channel."""
+def _holds(test: Condition, values: list[int]) -> bool:
+    variable, compare, constant = test
+    return bool(_COMPARES[compare](values[variable], constant))
+
+
+def _through(statements: Sequence[Statement], values: list[int]) -> None:
+    """Execute statements for one channel."""
     for each in statements:
         match each:
-            case _Change(operation, variable, constant):
+            case ("change", operation, variable, constant):
                 value = values[variable]
-                values[variable] = {"add": value + constant, "xor": value ^ constant, "and": value & constant}[
-                    operation
-                ]
-            case _Choice(test, first, second):
-                if _COMPARES[test.compare](values[test.variable], test.constant):
+                results = {"add": value + constant, "xor": value ^ constant, "and": value & constant}
+                values[variable] = results[operation]
+            case ("choice", test, first, second):
+                if _holds(test, values):
                     _through(first, values)
                 elif second is not None:
                     _through(second, values)
-            case _Loop(_, turns, body):
+            case ("loop", _, turns, body):
                 for _ in range(turns):
                     try:
                         _through(body, values)
                     except _Left as left:
                         if not left.again:
                             break
-            case _Leave(test, again):
-                if _COMPARES[test.compare](values[test.variable], test.constant):
+            case ("leave", test, again):
+                if _holds(test, values):
                     raise _Left(again)
 
 
 def _expected(
-    statements: Sequence[object], values: NDArray[np.int32], dispatched: NDArray[np.bool_]
+    statements: Sequence[Statement], values: NDArray[np.int32], dispatched: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
-    """Return int32[threads, variable, channel] after statements, channels that do not exist as they were."""
-    found = values.copy()
+    """Return int32[threads, variable, channel] after statements; channels that do not exist keep their values."""
+    after = values.copy()
     for thread, channel in zip(*np.nonzero(dispatched), strict=True):
         row = values[thread, :, channel].tolist()
         _through(statements, row)
-        found[thread, :, channel] = row
-    return found
+        after[thread, :, channel] = row
+    return after
 
 
-def random_nest(seed: int, length: int = 5) -> tuple[str, tuple[object, ...]]:
+def random_nest(seed: int, length: int = 5) -> tuple[str, list[Statement]]:
     """Return the source of a random nest and its statements; ``length`` bounds those of the outermost block."""
     statements = _nest(random.Random(seed), length=length)
     program = _Program()
-    program.write(statements, "END", None)
+    program.write(statements, "END")
     return "\n".join([*program.lines, "END:", "nop"]), statements
 
 
 def wrong_channels(seed: int, threads: int) -> int:
-    """Return how many channels of a random nest are left with other data than each has by itself.
+    """Return the count of channels that a random nest leaves with other data than each channel has alone.
 
-    ``threads`` have sixteen channels each; in every other thread some are not dispatched.
+    ``threads`` have sixteen channels each; every other thread dispatches only some of them.
     """
     text, statements = random_nest(seed)
     numbers = np.random.default_rng(seed)

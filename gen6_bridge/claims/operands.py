@@ -41,7 +41,7 @@ def native_control(bench: Bench, printed: Printed) -> Measured:
 
 
 def pointer_per_channel(bench: Bench, printed: Printed) -> Measured:
-    """Let channel c leave a loop after c + 1 turns; carry random nests out, each channel also by itself."""
+    """Let channel c leave a loop after c + 1 turns; execute random nests together and each channel alone."""
     source = """
     TOP:
     add (16) g20<1>D g20<8,8,1>D 1D
@@ -87,7 +87,7 @@ ONE:
 END:
     nop
 """
-"""12!, each call inside the one before; what CALL wrote is saved from g40 on, by an address register."""
+"""12! by nested calls; an address register saves what CALL writes, starting at g40."""
 
 
 def nesting(bench: Bench, printed: Printed) -> Measured:
@@ -107,7 +107,7 @@ def nesting(bench: Bench, printed: Printed) -> Measured:
 
 
 def vector_length(bench: Bench, printed: Printed) -> Measured:
-    """Find the destination stride at which sixteen floats leave two registers."""
+    """Find the largest destination stride at which sixteen floats fit two registers."""
     strides = [stride for stride in (1, 2, 4) if "D5" not in rules_of(f"mov (16) g20<{stride}>F g10<8,8,1>F")]
     size = 16 * max(strides) * EuType.F.size
     return Measured(f"{size} bytes at most", {"bytes": size, "registers": size // REGISTER_BYTES})

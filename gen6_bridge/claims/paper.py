@@ -1,4 +1,4 @@
-"""The article on the Gen6 EU: its claims, and the measures beside them."""
+"""Article on the Gen6 EU: its claims and their measures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from gen6_bridge.claims import operands, scheduling
 from pixelflow.evidence import Bench, Claim, ClaimClass, Note, Paper, Reason, derived
 
-# Claims of Kanter's article: the page on the shader front end and the register files, in our words and by our numbers.
+# Claims of Kanter's article: the page on the shader front end and the register files, paraphrased and numbered here.
 #
-# The page prints few figures; where it prints none, what follows from the sentence is compared.
+# The page prints few figures; where it prints none, a consequence of the sentence is compared.
 
 
 M, N, P, R = ((each,) for each in (ClaimClass.MECHANICAL, ClaimClass.NOT, ClaimClass.PROXY, ClaimClass.REPRODUCIBLE))
@@ -22,7 +22,7 @@ CONTRADICTED = {
         "The encoding has an address for the second source too, and the unit here takes it; real programs use it for "
         "the first alone."),
 }  # fmt: skip
-"""Where the instruction set says otherwise than the article."""
+"""Contradictions between the article and the instruction set."""
 
 # fmt: off
 CLAIMS = (
@@ -33,18 +33,18 @@ CLAIMS = (
         expected={"eight": 2, "sixteen": 4},
         constants=frozenset(("eight", "sixteen"))),
     Claim("stalled-thread", "3", "A thread that stalls is switched out for another one.", R, "no figure",
-        "when the second of two threads issues; cycles of one to five threads with one to four chains each, of what "
-        "waits for nothing, of roots beside sums, against closed forms",
+        "when the second of two threads issues; cycles of one to five threads with one to four chains each, of "
+        "independent instructions, and of roots next to sums, against closed forms",
         expected={"first_idle_cycle_used": 1, "off_closed_form": 0}),
     Claim("forced-switch", "4", "An instruction may force a switch when it is done.", R, "no figure", _OURS,
         expected={"turns_out_of_order": 0}),
     Claim("atomic", "5", "Instructions marked atomic go first: no other thread issues between.", R, "no figure", _OURS,
         expected={"others_between": 0}),
     Claim("native-control", "6", "While, call, return, indexed jumps and case are native.", R, "no figure",
-        "a loop, a subroutine called twice and a table of jumps; results worked out by hand",
+        "a loop, a subroutine called twice and a table of jumps; results computed by hand",
         expected={"loop": 10, "subroutine": 2, "case": 30}),
-    Claim("pointer-per-channel", "7", "Each channel has an instruction pointer of its own.", R, "16 channels",
-        "a loop that each channel leaves at a turn of its own, and random nests of IF, ELSE, WHILE, BREAK and CONT, "
+    Claim("pointer-per-channel", "7", "Each channel has a separate instruction pointer.", R, "16 channels",
+        "a loop that each channel leaves at another turn, and random nests of IF, ELSE, WHILE, BREAK and CONT, "
         "against each channel alone", expected={"wrong": 0, "wrong_in_nests": 0}),
     Claim("nesting", "8", "Nesting has no bound, nor has recursion.", R, "no figure",
         "a nest of 64 conditions, which no state but the pointers remembers; a routine calls itself 12 deep, and saves "
@@ -69,7 +69,7 @@ CLAIMS = (
     Claim("vector-length", "15", "Vectors are as long as width times channels, bounded by the registers.", M,
         "no figure", "bytes of sixteen floats, and the rule that ends at two registers",
         expected={"bytes": 64, "registers": 2}),
-    Claim("compressed", "16", "A compressed instruction is carried out as two native ones.", R, "two",
+    Claim("compressed", "16", "A compressed instruction is executed as two native ones.", R, "two",
         "issue of sixteen floats over eight, and the same bits", values={"ratio": 2}, expected={"wrong": 0}),
     Claim("masks", "17", "Predication, destination masks and execution masks enable channels.", R, "three gates",
         "a move behind each of the three, channels that it writes of sixteen",
@@ -145,7 +145,7 @@ CLAIMS = (
     Claim("accumulators", "42", "Two accumulators serve higher precision.", R, "2",
         "products of 32 by 32 bits as 64, eight at random", values={"registers": 2}, expected={"wrong": 0},
         constants=frozenset(("registers",))),
-    Claim("last-level", "43", "What is spilled lies in memory that the processor's last-level cache holds.", N,
+    Claim("last-level", "43", "Spilled registers are in memory that the processor's last-level cache holds.", N,
         "no figure", reason="there is no processor here, and no cache of data"),
 )
 # fmt: on
@@ -166,4 +166,4 @@ PAPER = Paper(
     closing="The page prints no peak rates, no rate of the math unit and no sizes of the generation before, so nothing "
     "here claims any. Latencies are Mesa's, of the next generation or marked there as guesses.",
 )
-"""Kanter 2011; no model reads what it prints."""
+"""Kanter 2011; no model reads its figures."""

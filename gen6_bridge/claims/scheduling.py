@@ -20,27 +20,27 @@ from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture,
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.report import counted
 
-# Closed forms of the schedule: cases whose cycles or misses can be computed by hand, and how many are off.
+# Closed forms of the schedule: cases whose cycles or misses can be computed by hand.
 #
-# t is how long the pipe is held, L the wait for a result, K the threads, N their instructions; there are no caches but
-# where lines are counted.
+# t: cycles for which the pipe is held; L: latency of a result; K: threads; N: instructions of each. Caches are off
+# except where lines are counted.
 
 
 _CHAINS = {2: "add (8) g{0}<1>F g{0}<8,8,1>F g1<8,8,1>F", 4: "add (16) g{0}<1>F g{0}<8,8,1>F g2<8,8,1>F"}
 """An instruction that waits for itself, by the cycles for which it holds the pipe."""
 _LATENCIES, _THREADS = (12, 14, 16), range(1, 6)
 LOOPS = {10: 0, 64: 0, 65: 5, 70: 30, 80: 80, 90: 90}
-"""Lines of a loop, and those that each turn but the first misses: 16 sets of 4, and a set of five misses all five."""
+"""Lines of a loop, and the misses of each turn after the first: of 16 sets of 4, a set with five lines misses all."""
 _TURNS = 3
 
 Case = tuple[str, int, int]
-"""What it is, what was found, and what the closed form says."""
+"""Name, measured value, value of the closed form."""
 
 
 def chains(count: int = 40) -> Iterator[Case]:
-    """Yield cycles of K threads, each with m chains that wait for themselves and take turns.
+    """Yield cycles of K threads, each with m interleaved chains of dependent instructions.
 
-    With m K t up to L they take (N - 1) L + m K t, where N counts the turns; past that the pipe is full: m K N t.
+    N turns take (N - 1) L + m K t for m K t up to L; above that the pipe is always held: m K N t.
     """
     for ways, latency, held, threads in product((1, 2, 3, 4), _LATENCIES, _CHAINS, _THREADS):
         source = "\n".join(_CHAINS[held].format(10 + 4 * way) for way in range(ways))
@@ -52,39 +52,39 @@ def chains(count: int = 40) -> Iterator[Case]:
 
 
 def independent(count: int = 60) -> Iterator[Case]:
-    """Yield cycles of K threads whose instructions wait for nothing: K N t."""
+    """Yield cycles of K threads of independent instructions: K N t."""
     for held, threads in product(_CHAINS, _THREADS):
         lines = [_CHAINS[held].format(1).replace("g1<1>", f"g{20 + 2 * at}<1>") for at in range(20)]
         yield (
-            f"{counted(threads, 'thread')} of instructions that wait for nothing",
+            f"{counted(threads, 'thread')} of independent instructions",
             timed("\n".join(lines), threads, count).cycles,
             (threads * count * held),
         )
 
 
 def parts() -> Iterator[Case]:
-    """Yield cycles of a thread of roots beside one of sums: the longer of the two, or one cycle more."""
+    """Yield cycles of a thread of roots next to one of sums: the longer of the two, or one cycle more."""
     code = assemble_eu(_CHAINS[2].format(10) + "\nmath (8) g12<1>F g12<8,8,1>F inv").code
     config = EuConfig(caches=False)
     alone = [schedule(code, [[CarriedStep(at)] * 50], config).cycles for at in (0, 1)]
     both = schedule(code, [[CarriedStep(at)] * 50 for at in (0, 1)], config).cycles
-    yield "roots beside sums", both, max(alone) + (both == max(alone) + 1)
+    yield "roots next to sums", both, max(alone) + (both == max(alone) + 1)
 
 
 def loop_misses(lines: int, turns: int = _TURNS) -> int:
-    """Return the lines that a loop of this many misses in all of its turns."""
+    """Return the misses of a loop of this many lines in all of its turns."""
     code = assemble_eu("nop\n" * (4 * lines)).code
     return schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * turns], EuConfig()).l1_misses
 
 
 def loops() -> Iterator[Case]:
-    """Yield misses of loops, which a cache of 64 lines holds or does not."""
+    """Yield misses of loops that fit a cache of 64 lines, and of some that do not."""
     for lines, each_turn in LOOPS.items():
         yield f"a loop of {lines} lines", loop_misses(lines), lines + (_TURNS - 1) * each_turn
 
 
 def off(*families: Iterator[Case]) -> tuple[int, list[str]]:
-    """Return how many cases there are, and those that are off."""
+    """Return the count of cases, and those that differ from their closed form."""
     cases = [case for family in families for case in family]
     wrong = [f"{name}: {found}, by the closed form {wanted}" for name, found, wanted in cases if found != wanted]
     return len(cases), wrong
@@ -96,7 +96,7 @@ _EIGHT, _SIXTEEN = "add (8) g10<1>F g1<8,8,1>F g3<8,8,1>F", "add (16) g10<1>F g1
 
 
 def priority(bench: Bench, printed: Printed) -> Measured:
-    """Let the last of three threads have the highest priority."""
+    """Give the last of three threads the highest priority."""
     order = issue_order(_CHAIN, 3, 5, priorities=[0, 1, 2])
     first = [thread for thread, _ in order[:3]]
     return Measured(f"first issues by threads {first}", {"first_is_highest": int(first == [2, 1, 0])})
@@ -109,8 +109,8 @@ def several_cycles(bench: Bench, printed: Printed) -> Measured:
 
 
 def stalled_thread(bench: Bench, printed: Printed) -> Measured:
-    """Two threads that wait for themselves: when the second issues beside the first. Then all that can be computed:
-    one to five threads of one to four chains, of what waits for nothing, and roots beside sums.
+    """Find when the second of two threads of dependent instructions issues, and compare schedules with closed forms:
+    one to five threads of one to four chains, of independent instructions, and roots next to sums.
     """
     order = issue_order(_CHAIN, 2, 10)
     cycle = next(cycle for thread, cycle in order if thread == 1)
@@ -121,7 +121,7 @@ def stalled_thread(bench: Bench, printed: Printed) -> Measured:
 
 
 def forced_switch(bench: Bench, printed: Printed) -> Measured:
-    """Two threads whose instructions ask for a switch."""
+    """Run two threads whose instructions request a switch."""
     source = "\n".join(f"mov (8) g{at}<1>D 1D {{align1 switch}}" for at in range(1, 9))
     threads = [thread for thread, _ in issue_order(source, 2, 8)]
     wrong = sum(thread != at % 2 for at, thread in enumerate(threads))
@@ -129,7 +129,7 @@ def forced_switch(bench: Bench, printed: Printed) -> Measured:
 
 
 def atomic(bench: Bench, printed: Printed) -> Measured:
-    """Two threads of atomic instructions that wait for each other's results."""
+    """Run two threads of dependent atomic instructions."""
     threads = [thread for thread, _ in issue_order(f"{_CHAIN} {{align1 atomic}}", 2, 8)]
     between = sum(thread != 0 for thread in threads[:8])
     return Measured(f"order of threads {threads}", {"others_between": between})
@@ -165,7 +165,7 @@ def fetch_buffer(bench: Bench, printed: Printed) -> Measured:
 
 
 def compressed(bench: Bench, printed: Printed) -> Measured:
-    """Carry sixteen floats out at once and as two eights."""
+    """Execute sixteen floats at once and as two eights."""
     values = np.linspace(-4, 9, 32, dtype=np.float32)
     both = executed("mul (16) g20<1>F g10<8,8,1>F g12<8,8,1>F", {10: values})
     halves = executed(
@@ -184,7 +184,7 @@ def sixteen_floats(bench: Bench, printed: Printed) -> Measured:
 
 
 def fixed_threads(bench: Bench, printed: Printed) -> Measured:
-    """Dispatch seven threads: how many begin before the first has ended."""
+    """Dispatch seven threads and count those that begin before the first has ended."""
     account = timed(_CHAIN, 7, 20)
     first = min(each.end for each in account.threads)
     together = sum(each.begin < first - held(_CHAIN) for each in account.threads)
@@ -193,7 +193,7 @@ def fixed_threads(bench: Bench, printed: Printed) -> Measured:
 
 
 def spilling(bench: Bench, printed: Printed) -> Measured:
-    """Read a block of memory and use it, beside a register."""
+    """Compare the use of a block of memory with that of a register."""
     block = "send (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1\nadd (8) g21<1>D g20<8,8,1>D 1D"
     register = "mov (8) g20<1>D g19<8,8,1>D\nadd (8) g21<1>D g20<8,8,1>D 1D"
     slow, fast = timed(block).cycles, timed(register).cycles
@@ -201,7 +201,7 @@ def spilling(bench: Bench, printed: Printed) -> Measured:
 
 
 def banks(bench: Bench, printed: Printed) -> Measured:
-    """Let two sources lie in one bank, and in two."""
+    """Take two sources from one bank, and from two."""
     config = EuConfig(caches=False, banks=True)
     one, two = (timed(f"add (8) g9<1>F g1<8,8,1>F g{at}<8,8,1>F", config=config).cycles for at in (3, 2))
     base = timed(_EIGHT).cycles
@@ -254,7 +254,7 @@ def accumulators(bench: Bench, printed: Printed) -> Measured:
     return Measured(f"{wrong} of 8 products differ", {"registers": registers, "wrong": wrong})
 
 
-# Measure of the claim about dispatch: threads whose registers a rasterizer has filled draw what integers draw.
+# Measure of the claim about dispatch: threads draw with nothing but the registers that the rasterizer filled.
 
 
 _WIDTH, _HEIGHT, _TRIANGLES = 40, 24, 6
@@ -267,7 +267,7 @@ def _triangles(source: np.random.Generator) -> ScreenTriangles:
 
 
 def dispatch(bench: Bench, printed: Printed) -> Measured:
-    """Draw random triangles, plain ones and ones with a texture, by threads that know nothing but their payload."""
+    """Draw random triangles, plain and textured, by threads that depend on their payload alone."""
     source = np.random.default_rng(38)
     plain, textured = _triangles(source), _triangles(source)
     texture = Texture(source.integers(0, 256, (16, 8, 4)).astype(np.uint8))
@@ -312,4 +312,4 @@ MEASURES = {
         "the instruction set has one a0 of eight words", registers=[*Architecture].count(Architecture.ADDRESS)
     ),
 }  # fmt: skip
-"""What measures each claim: programs that are executed, or what the model was given."""
+"""Measure of each claim: executed programs, or constants of the model."""

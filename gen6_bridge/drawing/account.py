@@ -1,4 +1,4 @@
-"""Account of a frame: what its threads did and took, draw by draw."""
+"""Account of a frame: instructions and cycles of its threads, draw by draw."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pixels_of_draw(name: str) -> str:
 
 @dataclass(slots=True)
 class FrameAccount:
-    """What the threads of a frame did; each batch of threads begins when the one before has ended."""
+    """Sums over a frame's threads; each batch of threads begins when the previous one has ended."""
 
     config: EuConfig
     cycles: int = 0
@@ -37,23 +37,23 @@ class FrameAccount:
     stages: Counter[str] = field(default_factory=Counter)
     mix: Counter[str] = field(default_factory=Counter)
     threads: int = 0
-    """Of pixels."""
+    """Threads of pixels."""
     there: int = 0
-    """Channels of theirs that were dispatched."""
+    """Channels that they dispatched."""
     visible: int = 0
     """Channels whose pixels were written."""
     traffic: Counter[str] = field(default_factory=Counter)
     spans: list[TimeSpan] = field(default_factory=list)
-    """When each batch of threads began and ended."""
+    """Begin and end of each batch of threads."""
     vertices: int = 0
     turns: int = 0
-    """In which sorted draws were blended."""
+    """Turns in which sorted draws were blended."""
 
     def __post_init__(self) -> None:
         self.ended = [0] * self.config.units
 
     def took(self, stage: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
-        """Schedule threads that have been executed, and add up what they took."""
+        """Schedule executed threads and add their account."""
         timed = schedule(program.code, steps, self.config)
         self.spans.append(TimeSpan(stage, self.cycles, self.cycles + timed.cycles))
         self.ended = [self.cycles + end if end else before for end, before in zip(timed.ended, self.ended, strict=True)]
@@ -67,26 +67,22 @@ class FrameAccount:
             self.mix[families[number]] += count
 
     def works(self, frame: Frame) -> dict[str, Work]:
-        """Return the work of each stage; pixels with a texture are shaded and filtered in one."""
-        found = {pixels_of_draw(each.name): Work.COLOURS for each in frame.draws if each.state.texture is None}
-        return found | {stage: Work.VERTICES for stage in self.stages if stage.endswith(": vertices")}
-
-    def took_pixels(self, name: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
-        """Add up what shading pixels of a draw took: one batch of threads."""
-        self.took(pixels_of_draw(name), program, steps)
+        """Return the work of each stage; textured pixels, which are shaded and filtered, are left out."""
+        pixels = {pixels_of_draw(each.name): Work.COLOURS for each in frame.draws if each.state.texture is None}
+        return pixels | {stage: Work.VERTICES for stage in self.stages if stage.endswith(": vertices")}
 
     def took_vertices(self, name: str, vertices: ShadedVertices) -> None:
-        """Add up what shading the vertices of a draw took."""
+        """Add the threads that shaded a draw's vertices."""
         self.took(f"{name}: vertices", vertices.program, vertices.steps)
         self.vertices += len(vertices.clip)
         self.traffic["URB"] += vertices.written
 
 
-# Grounds of a frame on Gen6: values of the model that figures rest on, and which work is counted.
+# Grounds of a frame on Gen6: values of the model on which figures rest, and the work that is counted.
 
 
 PIPE_LANES = 4
-"""Channels of the vector pipe that a cycle serves: it is held for two cycles for each eight."""
+"""Channels that the vector pipe serves in a cycle: it is held for two cycles for each eight."""
 
 _CLOCK = Constant("clock", EU_MHZ, Standing.DERIVED, "Intel's product lists: the fastest turbo of desktop parts",
     unit="MHz")  # fmt: skip
@@ -94,7 +90,7 @@ _LANES = Constant("pipe lanes", PIPE_LANES, Standing.DERIVED,
     "Mesa's performance model: two cycles for each eight channels", "that a cycle serves", "lanes")  # fmt: skip
 _BITS = Constant("lane bits", 32, Standing.DERIVED, "Kanter 2011", unit="bits")
 _ASKED = ("units", "count", "channels")
-"""What is asked for; they are not rates."""
+"""Values that a user chooses; they are not rates."""
 
 
 def _rates(config: EuConfig) -> tuple[Constant, ...]:
@@ -105,7 +101,7 @@ def _rates(config: EuConfig) -> tuple[Constant, ...]:
 
 
 def grounds_of_units(config: EuConfig) -> Mapping[str, Ground]:
-    """Return what figures of a frame rest on."""
+    """Return the ground of each figure of a frame."""
     rates = Ground.executed(*_rates(config))
     pipes = Ground.executed(*constants_of(config, named(["issue_cycles", "power_issue", "division_issue"])))
     return {
@@ -124,26 +120,19 @@ def grounds_of_units(config: EuConfig) -> Mapping[str, Ground]:
 
 
 def counted_by_units(config: EuConfig, *, shaded: bool) -> Mapping[Work, HowCounted]:
-    """Return how the cycles of units have the work of a picture; ``shaded`` where threads took its vertices."""
-    return {
+    """Return how each work of a picture is counted in cycles; ``shaded`` where threads shaded its vertices."""
+    return dict.fromkeys(Work, HowCounted.FREE) | {
         Work.VERTICES: HowCounted.PROGRAM if shaded else HowCounted.FREE,
-        Work.SETUP: HowCounted.FREE,
         Work.BINNING: HowCounted.NONE,
-        Work.COVERAGE: HowCounted.FREE,
-        Work.TESTS: HowCounted.FREE,
         Work.COLOURS: HowCounted.PROGRAM,
-        # A thread waits for the sampler; what the filter does, and texels that are not in its cache, take no cycles.
+        # A thread waits for the sampler; the filter, and texels missing from its cache, take no cycles.
         Work.TEXELS: HowCounted.PART,
-        Work.BLENDING: HowCounted.FREE,
-        Work.MEMORY: HowCounted.FREE,
         Work.FEED: HowCounted.UNITS if config.caches else HowCounted.FREE,
-        Work.OUTPUT: HowCounted.FREE,
-        Work.COMMANDS: HowCounted.FREE,
     }
 
 
 def left_out(account: FrameAccount) -> Iterator[FreeWork]:
-    """Yield what a frame has for nothing."""
+    """Yield the work of a frame that takes no cycles."""
     fixed, config = "a fixed function of the machine that is not modelled", account.config
     if not account.vertices:
         why = "the application's; render --projection eus executes them"

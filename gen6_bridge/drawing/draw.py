@@ -1,8 +1,7 @@
 """A frame on execution units: tests and blending by fixed functions, pixels by threads, draw after draw.
 
-Where no texel can kill a pixel, stencil and depth are tested before it is shaded, else when it is written. Draws whose
-fragments are to be sorted are shaded at the end of the frame, turn by turn: in each turn the farthest fragment that is
-left at each sample.
+Stencil and depth are tested before a pixel is shaded, or where a texel can kill it, afterwards. Draws with sorted
+fragments are shaded at the end of the frame, turn by turn: in each turn the farthest remaining fragment of each sample.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ from pixelflow.simd.drawing import (
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 
-# Fixed functions past the shader: the sampler and the render target, as those who answer messages.
+# Fixed functions past the shader: the sampler and the render target, which answer messages.
 
 
 _COMPONENTS = 4
@@ -61,9 +60,9 @@ _SAMPLE_BYTES = 16
 
 
 class PixelFunctions:
-    """Sampler and render target of threads that are executed side by side, of this many channels each.
+    """Sampler and render target of threads side by side.
 
-    What is written is kept as it came; tests and blending, which go by the order of drawing, are done afterwards.
+    Writes are kept as they are; tests and blending, which depend on the order of drawing, follow later.
     """
 
     def __init__(self, threads: int, channels: int, texture: Texture | None) -> None:
@@ -73,10 +72,10 @@ class PixelFunctions:
         self.kept = np.zeros((threads, channels), np.bool_)
         """Channels that took part in the write."""
         self.sampled = 0
-        """Bytes of texels that were asked for, four a texel and four texels a sample, twice between two mipmaps."""
+        """Bytes of requested texels: four a texel, four texels a sample, twice that between two mipmaps."""
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Filter the texture at each channel's place, or take what it writes."""
+        """Filter the texture at each channel's place, or keep a write."""
         if request.target == SAMPLER and self._texture is not None:
             self.sampled += _SAMPLE_BYTES * looked_at(self._texture, request)
             return texels(self._texture, request)
@@ -87,13 +86,13 @@ class PixelFunctions:
 
     @property
     def bytes(self) -> NDArray[np.int64]:
-        """What was written as the nearest of 256 steps, 0 for no number: int64[thread, channel, component]."""
-        with np.errstate(invalid="ignore"):  # where no colours were written, registers hold anything
+        """Written values rounded to bytes, a NaN as 0: int64[thread, channel, component]."""
+        with np.errstate(invalid="ignore"):  # channels that wrote no colours may hold any bits
             within = np.clip(np.nan_to_num(self.written.astype(np.float64)), 0, 1)
         return np.rint(within * 255).astype(np.int64)
 
 
-# Shading of a draw's pixels: threads with their payload, executed side by side, and what they have written.
+# Shading of a draw's pixels: threads with their payload, executed side by side, and their writes.
 
 
 _AT_ONCE = 1024
@@ -101,11 +100,11 @@ _AT_ONCE = 1024
 _TRANSLUCENT = (Blend.OVER, Blend.ADD, Blend.SORTED)
 
 Shaded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]
-"""Of each pixel the colour int64[pixel, rgb], the opacity int64[pixel], and whether it was not killed."""
+"""Colour int64[pixel, rgb], opacity int64[pixel], and whether each pixel was kept: bool[pixel]."""
 
 
 def kind_of(draw: Draw, samples: int, channels: int, *, cut: bool, colours: bool) -> ShaderKind:
-    """Return what the shader of a draw must do, where it kills (``cut``) and where it writes ``colours``."""
+    """Return the kind of shader for a draw, which may kill pixels (``cut``) and write ``colours``."""
     state = draw.state
     textured, correct = state.texture is not None and (colours or cut), not bool(draw.triangles.level.all())
     return ShaderKind(
@@ -122,7 +121,7 @@ def kind_of(draw: Draw, samples: int, channels: int, *, cut: bool, colours: bool
 
 
 def shaded(draw: Draw, pixels: Pixels, kind: ShaderKind, account: FrameAccount) -> Shaded:
-    """Shade pixels of a draw, and time the threads."""
+    """Shade pixels of a draw and enter its threads in the account."""
     program, config = pixel_shader(kind), account.config
     arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
     threads = pixel_threads(draw, pixels, kind.channels, places_of(kind.samples))
@@ -145,7 +144,7 @@ def shaded(draw: Draw, pixels: Pixels, kind: ShaderKind, account: FrameAccount) 
         values[part.pixel[lit]], kept[part.pixel[lit]] = functions.bytes[lit], functions.kept[lit]
         if functions.sampled:
             account.traffic["texels"] += functions.sampled
-    account.took_pixels(draw.name, program, steps)
+    account.took(pixels_of_draw(draw.name), program, steps)
     account.threads += len(threads)
     account.there += int(threads.there.sum())
     account.visible += len(pixels)
@@ -164,10 +163,10 @@ def draw_on_gen6(
     progress: Telling | None = None,
     vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
-    """Draw a frame by ``parts`` execution units, whose pixel threads have as many channels as the configuration says.
+    """Draw a frame on ``parts`` execution units, with pixel threads of the configuration's channels.
 
-    ``vertices`` are those of the first draws, where threads have shaded them; they end before the draw's pixels begin.
-    Raises InputError for threads of fewer than eight channels.
+    ``vertices`` are the shaded vertices of the first draws; their threads end before the draw's pixels begin. Raises
+    InputError for threads of fewer than eight channels.
     """
     config = replace(config or EuConfig(), units=parts)
     if config.channels not in _WIDTHS:
@@ -189,9 +188,8 @@ def draw_on_gen6(
 def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
     """Return the account of a picture.
 
-    A unit is busy while one of its pipes is held. After its last thread of the last batch that it has a part of it is
-    lost to imbalance; else it waits besides: for operands, messages, instructions, branches, and at the end of each
-    batch for the units that are not done, since the next one begins after them.
+    A unit is busy while one of its pipes is held. Cycles after the last thread of its last batch are lost to imbalance.
+    In all others it waits: for operands, messages, instructions, branches, or for other units at the end of a batch.
     """
     account, channels = painter.account, painter.account.config.channels
     subspans = f"of {channels} channels, up to {channels // 4} subspans of one triangle each"
@@ -236,37 +234,37 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
 
 @dataclass(slots=True)
 class _Painter:
-    """A frame that is being drawn."""
+    """Frame that is being drawn."""
 
     frame: Frame
     target: Framebuffer
     account: FrameAccount
     sorted: list[tuple[Draw, Pixels]] = field(default_factory=list)
-    """What of sorted draws is seen."""
+    """Visible pixels of sorted draws."""
 
     def draw(self, draw: Draw) -> None:
         """Test, shade and blend what a draw covers."""
         pixels, state = pixels_of(draw, self.target), draw.state
         self.account.stages[pixels_of_draw(draw.name)] += 0
         sorts, colours, cut = state.blend is Blend.SORTED, state.colour_write, state.cutout > 0
-        found: Shaded | None = None
-        if cut:  # the texel decides first, so that the shader has to run before the tests
-            found = self._shade(draw, pixels, cut=True, colours=colours and not sorts)
-            kept = found[2]
+        early: Shaded | None = None
+        if cut:  # the texel decides first, so the shader runs before the tests
+            early = self._shade(draw, pixels, cut=True, colours=colours and not sorts)
+            kept = early[2]
             pixels = pixels.part(kept)
-            found = (found[0][kept], found[1][kept], found[2][kept])
+            early = (early[0][kept], early[1][kept], early[2][kept])
         seen = self._tested(draw, pixels)
         some = np.flatnonzero(seen.any(axis=1))
         pixels = pixels.part(some, seen[some])
         if sorts:
             self.sorted.append((draw, pixels))
         elif colours:
-            source, alpha, _ = self._shade(draw, pixels) if found is None else [each[some] for each in found]
+            source, alpha, _ = self._shade(draw, pixels) if early is None else [each[some] for each in early]
             for layer in layers_of(self._place(pixels)):
                 self._blend(draw, pixels.part(layer), source[layer], alpha[layer])
 
     def resolve(self) -> None:
-        """Shade and blend what is sorted, at each sample the farthest first."""
+        """Shade and blend sorted fragments, at each sample the farthest first."""
         if not self.sorted:
             return
         whose = np.repeat(np.arange(len(self.sorted)), [len(pixels) for _, pixels in self.sorted])
@@ -295,7 +293,7 @@ class _Painter:
         return shaded(draw, pixels, kind, self.account)
 
     def _tested(self, draw: Draw, pixels: Pixels) -> NDArray[np.bool_]:
-        """Return at which samples pixels are seen, in the order of drawing."""
+        """Return the samples at which pixels are visible, tested in the order of drawing: bool[pixel, sample]."""
         seen, place = np.zeros(pixels.samples.shape, np.bool_), self._place(pixels)
         for layer in layers_of(place):
             seen[layer] = self.target.tested(place[layer], pixels.samples[layer], pixels.depths[layer], draw.state)

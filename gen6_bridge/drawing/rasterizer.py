@@ -1,9 +1,8 @@
 """Fixed functions before the shader: coverage, and subspans packed into threads.
 
-Coverage and depths are the integers of `pixelflow.simd.drawing`. A thread has subspans, blocks of 2x2 pixels, of one
-triangle, since its payload holds the planes of one: two of them with eight channels, four with sixteen. All four pixels
-of a subspan are dispatched; those that the triangle does not cover, or that are hidden, are shaded and masked when
-colours are written.
+Coverage and depths are the integers of `pixelflow.simd.drawing`. A thread has subspans (blocks of 2x2 pixels) of one
+triangle, whose planes are in its payload: two with eight channels, four with sixteen. All four pixels of a subspan are
+dispatched; those that are hidden or not covered are shaded, and masked when colours are written.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _PLANES = 6
 class Pixels:
     """Pixels of a draw's triangles, in the order of drawing: int64[pixel] each.
 
-    ``samples`` says at which samples they are covered, or seen: bool[pixel, sample]; ``depths`` are int64 likewise.
-    ``sample`` is the first that the triangle covers, which gives the pixel's colour.
+    ``samples``, bool[pixel, sample], are those covered or visible, ``depths`` int64[pixel, sample] theirs; ``sample``
+    is the first one that the triangle covers, which gives the pixel's colour.
     """
 
     triangle: NDArray[np.int64]
@@ -52,7 +51,7 @@ class Pixels:
         return len(self.triangle)
 
     def part(self, which: NDArray[np.bool_] | NDArray[np.int64], samples: NDArray[np.bool_] | None = None) -> Pixels:
-        """Return some of the pixels, at other ``samples`` where they are given."""
+        """Return some of the pixels, with other ``samples`` if given."""
         kept = self.samples[which] if samples is None else samples
         return Pixels(
             self.triangle[which], self.row[which], self.column[which], self.sample[which], kept, self.depths[which]
@@ -60,7 +59,7 @@ class Pixels:
 
 
 def pixels_of(draw: Draw, target: Framebuffer) -> Pixels:
-    """Return the pixels that a draw's triangles cover, at the samples of a picture, before any test."""
+    """Return the pixels that a draw's triangles cover at the picture's samples, before any test."""
     batches = list(covered_samples(draw.triangles, target.width, target.height, target.places))
     triangle, row, column = (
         np.concatenate([getattr(batch, name) for batch, _ in batches] or [np.zeros(0, np.int64)])
@@ -74,7 +73,7 @@ def pixels_of(draw: Draw, target: Framebuffer) -> Pixels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelThreads:
-    """Threads of one draw: columns, rows of their pixels, and whose colour they take: int64[thread, channel]."""
+    """Threads of one draw: columns, rows and colour samples of their pixels, int64[thread, channel] each."""
 
     columns: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -82,16 +81,16 @@ class PixelThreads:
     there: NDArray[np.bool_]
     """Channels that are dispatched."""
     pixel: NDArray[np.int64]
-    """Which of the `Pixels` a channel shades; -1 where it shades one that is not written."""
+    """Index in `Pixels` of each channel's pixel; -1 where it is not written."""
     planes: NDArray[np.uint32]
-    """uint32[thread, double word]: the payload from the first plane's register on."""
+    """Payload, starting at the first plane's register: uint32[thread, double word]."""
 
     def __len__(self) -> int:
         return len(self.columns)
 
     @property
     def dispatched(self) -> NDArray[np.int64]:
-        """The mask of each thread's channels, as a number."""
+        """Mask of each thread's channels."""
         return (self.there * (1 << np.arange(self.there.shape[1]))).sum(axis=1)
 
     def part(self, begin: int, end: int) -> PixelThreads:
@@ -105,7 +104,7 @@ class PixelThreads:
 def pixel_threads(
     draw: Draw, pixels: Pixels, channels: int = 16, places: Sequence[tuple[int, int]] = (CENTRE,)
 ) -> PixelThreads:
-    """Pack pixels, each of them once a triangle, into threads: subspans of a triangle in the order of rows.
+    """Pack pixels, one entry each per triangle, into threads: subspans of a triangle in the order of rows.
 
     ``places`` are those of the samples in a pixel.
     """
@@ -125,18 +124,16 @@ def pixel_threads(
     threads = -(-counts // held)
     thread = np.repeat(np.cumsum(threads) - threads, counts) + place // held
     slots = (int(threads.sum()), held, _SUBSPAN)
-    found = {name: np.zeros(slots, np.int64) for name in ("columns", "rows", "sample", "there")}
-    found["pixel"] = np.full(slots, -1)
-    for name, values in (
-        ("columns", places_of_pixels[0]), ("rows", places_of_pixels[1]),
-        ("sample", sample), ("there", 1), ("pixel", number),
-    ):  # fmt: skip
-        found[name][thread, place % held] = values
-    columns, rows, sample, there, pixel = (
-        found[name].reshape(-1, channels) for name in ("columns", "rows", "sample", "there", "pixel")
-    )
-    own = subspans[begins, 0].repeat(threads)
-    return PixelThreads(columns, rows, sample, there > 0, pixel, _payload(draw, own, places))
+
+    def packed(values: NDArray[np.int64] | int, empty: int = 0) -> NDArray[np.int64]:
+        """Return values of subspans in the channels of their threads; ``empty`` fills channels without a subspan."""
+        channel_values = np.full(slots, empty)
+        channel_values[thread, place % held] = values
+        return channel_values.reshape(-1, channels)
+
+    columns, rows = (packed(each) for each in places_of_pixels)
+    planes = _payload(draw, subspans[begins, 0].repeat(threads), places)
+    return PixelThreads(columns, rows, packed(sample), packed(1) > 0, packed(number, -1), planes)
 
 
 def _payload(draw: Draw, triangle: NDArray[np.int64], places: Sequence[tuple[int, int]]) -> NDArray[np.uint32]:
@@ -153,7 +150,7 @@ def _payload(draw: Draw, triangle: NDArray[np.int64], places: Sequence[tuple[int
 def _planes(
     triangles: ScreenTriangles, place: tuple[int, int], *, textured: bool
 ) -> dict[int, list[NDArray[np.int64]]]:
-    """Return A, B and C of the planes that there are, by their number."""
+    """Return A, B and C of the planes in use, by number."""
     if not bool(triangles.level.all()):
         found = quotients_of(triangles, place, textured=textured)
         above = range(NUMERATORS.start, found.a.shape[1])

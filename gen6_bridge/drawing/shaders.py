@@ -1,11 +1,10 @@
-"""Pixel shaders: programs of eight or sixteen channels, in integers, so that colours are the reference's to the bit.
+"""Pixel shaders: programs of eight or sixteen channels, in integers, so that colours equal the reference's to the bit.
 
-The payload of a thread, of our own making: g2 columns, g3 rows of its pixels and g4 the samples whose places give
-their colours, as words; g5 what is the same for the whole draw: opacity and cutout; from g6 on a register for each
-plane: A, B of A x + B y + C, two double words that are not used, and C at each sample of a pixel. Planes of colours
-have 16 bits of fraction. In perspective planes are numerators, and the sixth is what they are divided by, digit by
-digit, as `pixelflow.simd.drawing.planes` says. A pixel whose texel is too transparent is killed: it takes no
-part in the write.
+The payload of a thread, of this project's design: g2 columns and g3 rows of its pixels, g4 the samples at which their
+colours are taken, as words; g5 constants of the draw: opacity and cutout; a register for each plane, starting at g6: A
+and B of A x + B y + C, two unused double words, and C at each sample of a pixel. Planes of colours have 16 bits of
+fraction. In perspective, planes are numerators; the sixth is their divisor, and quotients are computed digit by digit,
+as in `pixelflow.simd.drawing.planes`. A pixel whose texel is too transparent is killed: it takes no part in the write.
 """
 
 from __future__ import annotations
@@ -28,53 +27,53 @@ from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
 COLUMNS, ROWS, SAMPLE, CONSTANTS, PLANES = 2, 3, 4, 5, 6
 """First registers of the payload."""
 PLANE_WORDS = 8
-"""Double words of a plane: A, B, two that are not used, C at up to four samples."""
+"""Double words of a plane: A, B, two unused ones, C at up to four samples."""
 _EIGHT, _SIXTEEN = 8, 16
 _COLOURS, _AXES = 3, 2
 _DIVISOR = 5
-"""The plane that numerators are divided by."""
+"""Number of the divisor's plane."""
 _FRACTION = 16
 _SCALE = "0.003921568859F"
 """1 / 255 as a float."""
 _HEADER, _MESSAGE = 1, 2
-"""Message registers: the sampler's header, and where places or colours begin."""
+"""Message registers: the sampler's header, and the first one of places or colours."""
 _SCRATCH, _PLACES, _COLOUR, _OPACITY, _TEXELS, _ORIGINS = 14, 16, 20, 26, 40, 50
 _BELOW, _INVERSE, _DIGIT, _PRODUCT, _QUOTIENT = 28, 30, 32, 34, 36
-"""General registers, of which a value has one for each eight channels."""
+"""General registers; a value takes one for each eight channels."""
 _LAST, _WRITE, _WRITE_EIGHT = 16, 12, 4
 """Of a write to the render target: its last one, the type, and the control for eight channels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShaderKind:
-    """What a pixel shader must do."""
+    """Features of a pixel shader."""
 
     textured: bool = False
     translucent: bool = False
-    """True if blending looks at opacity; else 1 is written."""
+    """True if blending depends on opacity; else 1 is written."""
     cut: bool = False
     """True if pixels whose texel has less opacity than the cutout are killed."""
     colours: bool = True
-    """True if colours are written at all; else it only kills."""
+    """True if colours are written; else the shader only kills."""
     samples: int = 1
     channels: int = _SIXTEEN
     correct: bool = False
     """True if planes are of numerators and their divisor."""
     bits: int = 0
-    """By how many bits numerators of u and v go up before they are divided."""
+    """Bits by which numerators of u and v are shifted up before they are divided."""
     mipmaps: bool = False
-    """True if the sampler looks at all pixels of a subspan, so that those without coordinates are to say so."""
+    """True if pixels of a subspan without coordinates must be marked for the sampler's level of detail."""
 
     @property
     def planes(self) -> tuple[int, ...]:
-        """Numbers of the planes that it works out: u and v after red, green and blue, then the divisor."""
+        """Numbers of the planes that it evaluates: u and v, then red, green and blue, then the divisor."""
         colours = range(_COLOURS) if self.colours else range(0)
         coordinates = range(_COLOURS, _COLOURS + _AXES) if self.textured else ()
         return (*coordinates, *colours, *((_DIVISOR,) if self.correct else ()))
 
 
 class _Writer:
-    """Lines of a program of some width."""
+    """Writer of a program's lines for a number of channels."""
 
     def __init__(self, kind: ShaderKind) -> None:
         self.kind, self.size = kind, kind.channels
@@ -83,11 +82,11 @@ class _Writer:
         self.lines: list[str] = []
 
     def emit(self, mnemonic: str, to: str, *sources: str, options: str = "") -> None:
-        """Emit an instruction on all channels, or on those of a predicate before the mnemonic."""
+        """Emit an instruction on all channels; the mnemonic may begin with a predicate."""
         self.lines.append(f"{mnemonic} ({self.size}) {to} {' '.join(sources)} {options}".rstrip())
 
     def origins(self) -> None:
-        """Emit C of each plane at each pixel's sample, by addresses, of which there are eight at a time."""
+        """Emit C of each plane at each pixel's sample, by addresses, eight at a time."""
         if self.kind.samples == 1:
             return
         for half in range(self.step):
@@ -113,7 +112,7 @@ class _Writer:
         self.emit("add", f"g{to}<1>D", f"g{to}<8,8,1>D", origin)
 
     def divisor(self) -> None:
-        """Emit what is divided by, and its reciprocal in floats, which eight channels at a time get."""
+        """Emit the divisor and its reciprocal as floats, eight channels at a time."""
         self.plane(_DIVISOR, _BELOW)
         self.emit("mov", f"g{_SCRATCH}<1>F", f"g{_BELOW}<8,8,1>D")
         for half in range(self.step):
@@ -121,7 +120,7 @@ class _Writer:
             self.lines.append(f"math (8) g{_INVERSE + half}<1>F g{_SCRATCH + half}<8,8,1>F null<8,8,1>F inv{options}")
 
     def digit(self, register: int, to: int, bits: int) -> None:
-        """Emit the nearest integer to value 2^bits / divisor; of the value stays what that leaves."""
+        """Emit the nearest integer to value * 2^bits / divisor; the value becomes the rest."""
         self.emit("mov", f"g{_SCRATCH}<1>F", f"g{register}<8,8,1>D")
         self.emit("mul", f"g{_SCRATCH}<1>F", f"g{_SCRATCH}<8,8,1>F", f"g{_INVERSE}<8,8,1>F")
         self.emit("mul", f"g{_SCRATCH}<1>F", f"g{_SCRATCH}<8,8,1>F", f"{float(1 << bits)}F")
@@ -132,12 +131,12 @@ class _Writer:
         self.emit("add", f"g{register}<1>D", f"g{register}<8,8,1>D", f"-g{_PRODUCT}<8,8,1>D")
 
     def rounded_down(self, register: int, quotient: int) -> None:
-        """Emit the quotient, less 1 where its rest is below 0, in the register of the rest."""
+        """Emit the quotient, less 1 where its rest is negative, to the register of the rest."""
         self.emit("asr", f"g{register}<1>D", f"g{register}<8,8,1>D", "31UD")
         self.emit("add", f"g{register}<1>D", f"g{register}<8,8,1>D", f"g{quotient}<8,8,1>D")
 
     def without_coordinates(self) -> None:
-        """Emit the flag of pixels whose divisor is not above half of their numerators."""
+        """Emit the flag of pixels whose divisor is not more than half of their numerators."""
         for axis, to in enumerate((_DIGIT, _PRODUCT)):
             self.emit("asr", f"g{to}<1>D", f"g{_PLACES + self.step * axis}<8,8,1>D", "1UD")
             self.emit("sel.ge", f"g{to}<1>D", f"g{to}<8,8,1>D", f"-g{to}<8,8,1>D")
@@ -154,7 +153,7 @@ class _Writer:
         self.rounded_down(register, _QUOTIENT)
 
     def modulated(self, value: int, texel: int) -> None:
-        """Emit div(value * texel): with y = product + 128, (y + (y >> 8)) >> 8; the texel is lost."""
+        """Emit value * texel / 255, rounded: (y + (y >> 8)) >> 8 with y = product + 128; the texel is overwritten."""
         self.emit("mul", f"g{value}<1>UD", f"g{value}<8,8,1>UD", f"g{texel}<8,8,1>UD")
         self.emit("add", f"g{value}<1>UD", f"g{value}<8,8,1>UD", "128UD")
         self.emit("shr", f"g{texel}<1>UD", f"g{value}<8,8,1>UD", "8UD")
@@ -162,7 +161,7 @@ class _Writer:
         self.emit("shr", f"g{value}<1>UD", f"g{value}<8,8,1>UD", "8UD")
 
     def sampled(self) -> None:
-        """Emit the message for texels; red, green, blue and opacity come back."""
+        """Emit the message for texels; its answer is red, green, blue and opacity."""
         for axis in range(_AXES):
             self.plane(_COLOURS + axis, _PLACES + self.step * axis)
         if self.kind.correct:
@@ -183,7 +182,7 @@ class _Writer:
         return _TEXELS + self.step * component
 
     def written(self, component: int, value: int) -> None:
-        """Emit a component of the pixels to be written, a byte as a float from 0 to 1."""
+        """Emit a component of the pixels to write, a byte as a float from 0 to 1."""
         self.emit("mov", f"g{_SCRATCH}<1>F", f"g{value}<8,8,1>UD")
         to = _MESSAGE + self.step * component
         self.emit("mul", f"m{to}<1>F", f"g{_SCRATCH}<8,8,1>F", _SCALE)
@@ -243,14 +242,12 @@ def pixel_shader(kind: ShaderKind) -> EuProgram:
     return assemble_eu("\n".join(writer.lines), f"{name} SIMD{kind.channels}")
 
 
-# Vertex shader: two vertices a thread, each four channels (SIMD4x2), to clip space, lit, and written to the URB.
+# Vertex shader: two vertices a thread, each in four channels (SIMD4x2), to clip space, lit, and written to the URB.
 #
-# The payload of a thread: g0 the handles of both vertices' entries in its first double words; from g2 on what is the
-# same
-# for a draw, two groups of four floats a register; from g10 on a register for each attribute, the first vertex's in its
-# lower half. What is written to an entry: four floats that a header takes, then position, colour, coordinates. The
-# light
-# is the one of the application: a key and a fill on surfaces with two sides, gamma 2.2.
+# The payload of a thread: g0 the handles of both vertices' entries in its first double words; constants of the draw,
+# two groups of four floats a register, starting at g2; a register for each attribute, starting at g10, with the first
+# vertex in its lower half. An entry holds four floats for a header, then position, colour and coordinates. The light is
+# the application's: a key and a fill on two-sided surfaces, gamma 2.2.
 
 
 VERTEX_CONSTANTS, ATTRIBUTES = 2, 10
@@ -298,12 +295,12 @@ _AT_ONCE = 1024
 """Threads that are executed side by side."""
 _A_THREAD = 2
 _ROW_BYTES = 32
-"""What handles and offsets in the URB count."""
+"""Unit of handles and offsets in the URB."""
 _ENTRY_BYTES = 4 * ENTRY_FLOATS
 
 
 class UrbEntries(Urb):
-    """Entries of vertices in the URB."""
+    """URB with an entry for each vertex."""
 
     def __init__(self, entries: int) -> None:
         super().__init__(np.zeros(entries * _ENTRY_BYTES, np.uint8))
@@ -316,10 +313,10 @@ class UrbEntries(Urb):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VertexConstants:
-    """What is the same for all vertices of a draw, each rounded once to float32.
+    """Constants of a draw's vertices, each rounded once to float32.
 
     ``matrix`` is float[4, 4], to clip space; ``eye``, ``key`` and ``fill`` float[3], the directions of length 1;
-    ``colour`` linear red, green and blue; ``light`` what is there without the two, and the strength of each.
+    ``colour`` linear red, green and blue; ``light`` the strengths of ambient, key and fill light.
     """
 
     matrix: NDArray[np.float64]
@@ -332,14 +329,14 @@ class VertexConstants:
 
     @property
     def words(self) -> NDArray[np.float32]:
-        """As the payload has them: float32[36]."""
+        """Constants in the payload's order: float32[36]."""
         groups = [*self.matrix, *(np.append(each, 0.0) for each in (self.eye, self.colour, self.key, self.fill))]
         return np.concatenate([*groups, [*self.light, 1 / self.gamma]]).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShadedVertices:
-    """What threads have made of the vertices of a draw, and what they executed.
+    """Vertices of a draw as threads shaded them, and the steps of these.
 
     ``clip`` is float32[vertex, xyzw], ``colours`` float32[vertex, rgb] from 0 to 1, ``coordinates`` float32[vertex,
     uv].
@@ -353,7 +350,7 @@ class ShadedVertices:
 
     @property
     def written(self) -> int:
-        """Bytes that went to the URB."""
+        """Bytes written to the URB."""
         return len(self.clip) * _ENTRY_BYTES
 
 
@@ -370,7 +367,7 @@ def shade_vertices(
     attributes[:count, 0, :3], attributes[:count, 0, 3], attributes[:count, 1, :3] = points, 1, normals
     if coordinates is not None:
         attributes[:count, 2, :2] = coordinates
-    # A register for each attribute, its halves the two vertices of a thread.
+    # A register for each attribute; its halves are the two vertices of a thread.
     payload = attributes.reshape(-1, _A_THREAD, 3, 4).transpose(0, 2, 1, 3).reshape(-1, 3 * 2 * 4)
     handles = np.arange(len(attributes), dtype=np.uint32).reshape(-1, _A_THREAD) * np.uint32(_ENTRY_BYTES // _ROW_BYTES)
     entries, steps = UrbEntries(count), list[list[CarriedStep]]()
@@ -389,14 +386,14 @@ def shade_vertices(
         traces = ThreadTraces(unit)
         unit.run(traces)
         steps += traces.steps
-    found = entries.floats
-    return ShadedVertices(found[:, 4:8], found[:, 8:11], found[:, 12:14], program, steps)
+    floats = entries.floats
+    return ShadedVertices(floats[:, 4:8], floats[:, 8:11], floats[:, 12:14], program, steps)
 
 
 def on_the_screen(clip: NDArray[np.float32], width: int, height: int) -> NDArray[np.float32]:
     """Return x and y in pixels and the depth of vertices in clip space: float32[vertex, 3], each step rounded once.
 
-    A fixed function of this generation. Its arithmetic is not public; here: the inverse of w, then products and a sum.
+    It is a fixed function of this generation, with unpublished arithmetic; here: the inverse of w, products and a sum.
     """
     inverse = np.float32(1) / clip[:, 3]
     x, y, depth = (clip[:, axis] * inverse for axis in range(3))

@@ -71,7 +71,7 @@ class EuFamily(Enum):
 
 
 class EuUnit(Enum):
-    """Which part of the unit an instruction holds while it issues."""
+    """Part of the execution unit that an instruction holds while it issues."""
 
     FPU = "vector pipe"
     MATH = "math unit"
@@ -81,25 +81,25 @@ class EuUnit(Enum):
 
 @dataclass(frozen=True, eq=False)
 class EuDeclaration(Declaration):
-    """An instruction of the EU; its first operand is always what is in DW0."""
+    """Instruction of the EU; its first operand is always DW0's controls."""
 
     family: EuFamily
     unit: EuUnit
     shape: TextShape = field(default_factory=lambda: TextShape("", True, 1))
     floats: bool = False
-    """True if only floats are meant."""
+    """True if operands are floats only."""
     pairs: bool = False
-    """True if its second source is pairs of registers, one for each of two coordinates of eight channels."""
+    """True if its second source is pairs of registers, two coordinates of eight channels each."""
 
     def __post_init__(self) -> None:
-        # Fields lie where the hardware has them: they are no sequence, and `bits` is their table.
+        # Fields are where the hardware has them, not one after the other; `encoding` is their table.
         object.__setattr__(self, "layout", Layout(INSTRUCTION_WORDS, None, ()))
         if not (self.meaning.__doc__ or "").strip() and sys.flags.optimize < 2:  # python -OO strips them all
             raise InternalError(f"{self.mnemonic}: an instruction without a docstring has no manual entry")
 
     @property
     def on_lanes(self) -> bool:
-        """True if its meaning is over the lane algebra, and not one of the thread's message path."""
+        """True if its meaning is over the lane algebra, not over the thread's message path."""
         return self.unit is not EuUnit.SEND
 
     @cached_property
@@ -109,7 +109,7 @@ class EuDeclaration(Declaration):
 
     @cached_property
     def synopsis(self) -> str:
-        """How the instruction is written in the syntax of the public assembler."""
+        """Its form in the syntax of the public assembler."""
         names = " ".join(spec.name for spec in self.operands[1:])
         return f"{self.mnemonic}[.sat][.cond] (size) {names}".rstrip()
 
@@ -128,14 +128,14 @@ class EuInstruction(Instruction):
 
     @property
     def controls(self) -> Controls:
-        """What is in DW0."""
+        """Fields of DW0."""
         found = self.operands[0]
         assert isinstance(found, Controls)
         return found
 
     @property
     def destination(self) -> EuDestination | None:
-        """Where its result goes; None where it has none."""
+        """Destination; None for an instruction without one."""
         return next((each for each in self.operands if isinstance(each, EuDestination)), None)
 
     @property
@@ -160,7 +160,7 @@ class EuInstruction(Instruction):
         return tuple(whole >> 32 * at & _WORD for at in range(INSTRUCTION_WORDS))
 
     def check(self) -> None:
-        """Raise MachineFault for operands that name nothing, which the cycles of a program that has them go by."""
+        """Raise MachineFault for operands that name no register: the schedule depends on their registers."""
         for each in self.operands:
             if isinstance(each, SourceRegion | EuDestination):
                 _ = each.architecture
@@ -169,29 +169,29 @@ class EuInstruction(Instruction):
 
     @property
     def indirect(self) -> bool:
-        """True if an address register says where an operand lies."""
+        """True if an operand is reached through an address register."""
         operands = (each for each in self.operands if isinstance(each, SourceRegion | EuDestination))
         return any(each.address is not None for each in operands)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Which elements are executed at once."""
+        """Elements that are executed at once, in order."""
         beyond = self.declaration.unit is EuUnit.FPU
         return spans_of(self.controls, self.destination, self.sources, pairs=self.declaration.pairs, beyond=beyond)
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
-        """Execute the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
-        self.carry_out(lanes, FloatRules(), self.spans)
+        """Execute the meaning on ``lanes`` with the default arithmetic."""
+        self.execute(lanes, FloatRules(), self.spans)
 
-    def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
-        """Execute the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
+    def execute(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
+        """Execute the meaning on ``lanes`` for the elements of ``spans``; raises MachineFault where it is undefined."""
         conditional = self.controls.predicate or self.controls.selector
         before: Bit | None = None
         for span in spans:
             if span[1] >= CHANNELS and conditional:
                 raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
             run = Execution(lanes, self.controls, span, arithmetic, self.sources)
-            # Both halves obey the flags as they were before the first one set some.
+            # Both halves obey the flags of before the first one.
             before = run.predicate if before is None else before
             run.predicate = before
             self.declaration.meaning(run, *self.operands[1:])
@@ -199,30 +199,20 @@ class EuInstruction(Instruction):
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
         """Return the text of the public disassembler."""
         three = self.declaration.three
-        destination = _THREE_DESTINATION if three else _DESTINATION
+        destination: WordKind[EuDestination] = _THREE_DESTINATION if three else _DESTINATION
         sources: Sequence[SourceKind | ThreeSourceKind] = _THREE_SOURCES if three else _SOURCES
-        return instruction_text(
-            self.whole,
-            self.declaration.shape,
-            self.controls,
-            lambda word: destination.read(word)[0],
-            [_reader(kind) for kind in sources],
-        )
-
-
-def _reader(kind: SourceKind | ThreeSourceKind) -> Callable[[int], Source]:
-    return lambda word: kind.read(word)[0]
+        return instruction_text(self.whole, self.declaration.shape, self.controls, destination, sources)
 
 
 class EuInstructionSet(InstructionSet[EuDeclaration]):
-    """The EU's instructions: the opcode is the low seven bits of the first word; the manual has their order."""
+    """The EU's instructions by opcode, the low seven bits of the first word."""
 
     def values(self) -> tuple[EuDeclaration, ...]:
         """All declarations, by opcode."""
         return tuple(sorted(super().values(), key=lambda each: each.opcode))
 
     def decode(self, words: tuple[int, ...], at: int = 0) -> EuInstruction:
-        """Return the instruction that starts at word ``at``; raises InputError where bits or operands mean nothing."""
+        """Return the instruction that starts at word ``at``; raises InputError for undefined bits or operands."""
         meant = words[at : at + INSTRUCTION_WORDS]
         number = at // INSTRUCTION_WORDS
         if len(meant) < INSTRUCTION_WORDS:
@@ -238,11 +228,11 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
         return found
 
     def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
-        """Return the instructions that words mean, in order; raises InputError where bits mean nothing."""
+        """Return the instructions of words in order; raises InputError as `decode`."""
         return tuple(self.decode(words, at) for at in range(0, len(words), INSTRUCTION_WORDS))
 
     def decode_whole(self, whole: int) -> EuInstruction:
-        """Return the instruction of 128 bits; raises ValueError where they mean nothing."""
+        """Return the instruction of 128 bits; raises ValueError for undefined ones."""
         opcode = read_field(whole, OPCODE)
         declaration = self._by_opcode.get(opcode)
         if declaration is None:
@@ -297,7 +287,7 @@ MESSAGE = OperandSpec("message", MessageKind())
 
 
 def eights(controls: Controls, destination: EuDestination | None, sources: Sequence[Source]) -> int:
-    """Return how many times eight channels of four bytes an instruction executes; a part counts whole."""
+    """Return how many groups of eight channels of four bytes an instruction executes, rounded up."""
     types = tuple(each.type for each in sources) or (EuType.D,)
     size = ExecutionType.of(types).size
     if destination is not None and not destination.null:
@@ -340,7 +330,7 @@ def declare(
 ) -> Declares:
     """Declare the decorated function as the meaning of an instruction; raises InternalError on a clash.
 
-    ``shape`` is what the public disassembler shows of it, where that does not follow from the operands.
+    ``shape`` is the public disassembler's text, where that does not follow from the operands.
     """
     three = operands[:1] == THREE[:1]
     sources = sum(isinstance(spec.kind, SourceKind | ThreeSourceKind) for spec in operands)
@@ -364,6 +354,6 @@ def declare(
 
 
 def described(meaning: Meaning, text: str) -> Meaning:
-    """Return a meaning with its manual entry, for families of instructions that differ in one operation."""
+    """Return a meaning with its manual entry, for instructions that differ in one operation."""
     meaning.__doc__ = text
     return meaning

@@ -96,7 +96,7 @@ CONTROLS = (
     Bits("saturates", 31, 1),
 )
 FLAG, FLAG_THREE = Bits("flag", 89, 1), Bits("flag", 33, 1)
-"""Which flag word: of instructions with three sources it lies elsewhere."""
+"""Number of the flag word; instructions with three sources have it elsewhere."""
 IMMEDIATE = Bits("value", 96, 32)
 TARGETS_FIELDS = (Bits("jip", 96, 16, signed=True), Bits("uip", 112, 16, signed=True))
 """Both targets of a branch that leaves blocks, in units of 8 bytes."""
@@ -169,13 +169,13 @@ Value = TypeVar("Value")
 
 
 class WordKind(OperandKind, Generic[Value]):
-    """A kind whose fields lie scattered over the whole word: it reads and writes the word."""
+    """Kind of operand whose fields are scattered over the instruction word."""
 
     parts = (("bits", INSTRUCTION_BITS, False),)
 
     @abstractmethod
     def read(self, word: int) -> tuple[Value, int]:
-        """Return the operand of an instruction word and the bits that it was read from; raises ValueError."""
+        """Return the operand of an instruction word, and its bits as a mask; raises ValueError."""
 
     @abstractmethod
     def write(self, operand: Value) -> int:
@@ -192,7 +192,7 @@ class WordKind(OperandKind, Generic[Value]):
 
 
 class ControlsKind(WordKind[Controls]):
-    """What is in DW0 besides the opcode."""
+    """Fields of DW0 other than the opcode."""
 
     value = "controls"
     allowed = "predicate, size, condition, saturation and options"
@@ -223,7 +223,7 @@ def _form(*, wide: bool, indirect: bool) -> str:
 
 
 def _begins(found: Mapping[str, int]) -> tuple[int, int, IndirectAddress | None]:
-    """Return the register, the byte in it and the address that fields of an operand give; 16-byte mode counts 16s."""
+    """Return an operand's register, byte in it and address from its fields; those of 16-byte mode count 16 bytes."""
     address = None
     if found["indirect"]:
         address = IndirectAddress(found["index"], found.get("offset", 16 * found.get("offset16", 0)))
@@ -231,7 +231,7 @@ def _begins(found: Mapping[str, int]) -> tuple[int, int, IndirectAddress | None]
 
 
 def _begin_fields(operand: EuDestination | SourceRegion, *, wide: bool) -> dict[str, int]:
-    """Return the fields for where an operand begins; raises ValueError where 16-byte mode cannot."""
+    """Return the fields of an operand's start; raises ValueError for one that 16-byte mode has not."""
     address = operand.address
     if wide and (operand.sub % 16 or (address is not None and address.offset % 16)):
         raise ValueError("in 16-byte mode operands begin at multiples of 16 bytes")
@@ -378,7 +378,7 @@ class TargetsKind(WordKind[Targets]):
         self._fields = fields
         self.allowed = " ".join("a label" for _ in fields)
         self.count = len(fields)
-        """How many labels are written."""
+        """Labels in the source."""
 
     def read(self, word: int) -> tuple[Targets, int]:
         found = read_fields(word, self._fields)
@@ -389,7 +389,7 @@ class TargetsKind(WordKind[Targets]):
 
 
 class JumpOffsetKind(SourceKind):
-    """How far a jump goes from the next instruction on, in units of 8 bytes: an immediate or a register."""
+    """Distance of a jump from the next instruction, in units of 8 bytes: an immediate or a register."""
 
     value = "offset"
     allowed = "a label, a number of 8-byte units, or a scalar region"
@@ -399,7 +399,7 @@ class JumpOffsetKind(SourceKind):
 
 
 class MessageKind(WordKind[EuMessage]):
-    """What a message says of itself."""
+    """Message of a `send`: function control and lengths."""
 
     value = "message"
     allowed = "a target with its fields, mlen and rlen: sampler(1, 0, F) mlen 3 rlen 4"

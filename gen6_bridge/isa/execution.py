@@ -28,11 +28,10 @@ from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import NumberAlgebra
 
-# State of a thread: where registers lie in its memory of bytes, and the names of what channels hold besides.
+# State of a thread: addresses of registers in its memory of bytes, and names of what channels hold apart from that.
 #
-# The general registers are bytes that channels share, so they are a memory: an operand is read at a constant address
-# for
-# each channel, or at one that an address register gives. Regions, overlap and bytes follow from that.
+# The general registers are bytes that channels share, so they are a memory: each channel reads an operand at a constant
+# address, or at one that an address register gives. Regions, overlap and bytes follow from that.
 
 
 CHANNELS = 16
@@ -41,7 +40,7 @@ MRF = GRF_BYTES
 """First byte of the message registers; the general registers begin at 0."""
 A0 = MRF + MRF_REGISTERS * REGISTER_BYTES
 """First byte of the address registers, eight words."""
-ARCHITECTURE_BASES = {
+ARCHITECTURE_BASES: dict[Architecture | None, int] = {
     Architecture.ADDRESS: A0,
     Architecture.STATE: A0 + 16,
     Architecture.CONTROL: A0 + 32,
@@ -56,7 +55,7 @@ ON = "on"
 DISPATCHED = "dispatched"
 """Channels that exist."""
 PC, IP = "pc", "ip"
-"""The instruction pointer of each channel, where it is not the thread's; the thread's next one."""
+"""Instruction pointer of each channel, where it is not the thread's; the thread's next one."""
 ACC_LOW, ACC_HIGH, ACC_FLOAT = "acc low", "acc high", "acc float"
 """The accumulator of each channel: an integer of 64 bits, and a float."""
 
@@ -65,12 +64,12 @@ ACC_LOW, ACC_HIGH, ACC_FLOAT = "acc low", "acc high", "acc float"
 
 
 Span = tuple[int, int, int]
-"""First channel of an instruction, the first element that is executed, how many are."""
+"""First channel of an instruction, first element that is executed, their count."""
 
 
 @cache
 def elements(span: Span) -> tuple[int, ...]:
-    """Return the element of each channel, -1 for channels that take no part."""
+    """Return each channel's element, -1 for channels that take no part."""
     first, start, count = span
     return tuple(channel - first if start <= channel - first < start + count else -1 for channel in range(CHANNELS))
 
@@ -82,62 +81,40 @@ def _within(places: list[int], size: int, limit: int, what: str) -> None:
 
 
 @lru_cache(maxsize=1 << 16)
-def region_places(operand: SourceRegion, span: Span) -> tuple[int, ...]:
-    """Return for each channel where its element is in the thread's memory, 0 where it takes no part.
+def places_of(operand: EuDestination | SourceRegion, span: Span) -> tuple[int, ...]:
+    """Return where each channel's element is in the thread's memory, 0 for channels that take no part.
 
-    Of an indirect operand, how far from its base. Raises MachineFault for a place past the register file.
+    Places of an indirect operand count from its base. Raises MachineFault for a place past the registers.
     """
-    found = [operand.place(each) if each >= 0 else None for each in elements(span)]
-    base = operand.first_byte
+    taken = [each >= 0 for each in elements(span)]
+    found = [operand.place(each) if each >= 0 else 0 for each in elements(span)]
+    size, source = operand.type.size, isinstance(operand, SourceRegion)
     if operand.address is not None:
-        return tuple(each or 0 for each in found)
-    own = [base + each for each in found if each is not None]
-    if operand.file is File.GENERAL:
-        _within(own, operand.type.size, GRF_BYTES, "a source")
-        return tuple(0 if each is None else base + each for each in found)
+        return tuple(found)
+    if operand.file not in (File.GENERAL, File.MESSAGE):
+        start = ARCHITECTURE_BASES.get(operand.architecture)
+        if start is None:
+            return tuple(operand.sub + (operand.number & 1) * REGISTER_BYTES + each for each in found)
+        _within([operand.sub + each for each in found], size, 16, "an architecture register")
+        return tuple(start + operand.sub + each for each in found)
+    start, base, limit, what = 0, operand.first_byte, GRF_BYTES, "a source" if source else "a destination"
     if operand.file is File.MESSAGE:
-        raise MachineFault("message registers are written and sent, never read as a source")
-    architecture = operand.architecture
-    if architecture not in ARCHITECTURE_BASES:
-        return tuple(operand.sub + (operand.number & 1) * REGISTER_BYTES + (each or 0) for each in found)
-    start = ARCHITECTURE_BASES[architecture]
-    _within([operand.sub + (each or 0) for each in found], operand.type.size, 16, "an architecture register")
-    return tuple(start + operand.sub + (each or 0) for each in found)
+        if source:
+            raise MachineFault("message registers are written and sent, never read as a source")
+        base = (operand.number & 0x7F) * REGISTER_BYTES + operand.sub
+        start, limit, what = MRF, MRF_REGISTERS * REGISTER_BYTES, "a message register"
+    _within([base + place for place, there in zip(found, taken, strict=True) if there], size, limit, what)
+    return tuple(start + base + place if there else 0 for place, there in zip(found, taken, strict=True))
 
 
 @lru_cache(maxsize=1 << 16)
 def address_places(address: IndirectAddress, span: Span, width: int, vertical: int) -> tuple[int, ...]:
-    """Return for each channel where its address register lies; rows of VxH take one each, others share the first."""
+    """Return the place of each channel's address register: rows of VxH have one each, others share the first."""
     rows = [each // width if vertical == VXH and each >= 0 else 0 for each in elements(span)]
     registers = [address.index + row for row in rows]
     if max(registers) > 7:
         raise MachineFault(f"a0.{max(registers)} as an address, there are a0.0 to a0.7")
     return tuple(A0 + 2 * register for register in registers)
-
-
-@lru_cache(maxsize=1 << 16)
-def destination_places(operand: EuDestination, span: Span) -> tuple[int, ...]:
-    """Return for each channel where its result goes, 0 where it takes no part; as `region_places`."""
-    size = operand.type.size
-    stride = operand.stride if operand.mask is None else 1
-    found = [each * stride * size if each >= 0 else None for each in elements(span)]
-    if operand.address is not None:
-        return tuple(each or 0 for each in found)
-    base = operand.first_byte
-    own = [base + each for each in found if each is not None]
-    if operand.file is File.GENERAL:
-        _within(own, size, GRF_BYTES, "a destination")
-        return tuple(0 if each is None else base + each for each in found)
-    if operand.file is File.MESSAGE:
-        base = (operand.number & 0x7F) * REGISTER_BYTES + operand.sub
-        own = [base + each for each in found if each is not None]
-        _within(own, size, MRF_REGISTERS * REGISTER_BYTES, "a message register")
-        return tuple(0 if each is None else MRF + base + each for each in found)
-    start = ARCHITECTURE_BASES.get(operand.architecture) if operand.architecture else None
-    if start is None:
-        return tuple(operand.sub + (operand.number & 1) * REGISTER_BYTES + (each or 0) for each in found)
-    _within([operand.sub + (each or 0) for each in found], size, 16, "an architecture register")
-    return tuple(start + operand.sub + (each or 0) for each in found)
 
 
 # Channels of one instruction: which take part, which run, and which the predicate lets through.
@@ -161,7 +138,7 @@ class Channels(Generic[Word, Bit]):
 
     @cached_property
     def running(self) -> Bit:
-        """Channels whose instruction pointer is here, or all for those who say so."""
+        """Channels whose instruction pointer is here, or all with write-enable-all."""
         if self.controls.all_channels:
             return self.taking_part
         return self.lanes.both(self.taking_part, self.lanes.flag(ON))
@@ -193,7 +170,7 @@ class Channels(Generic[Word, Bit]):
         return lanes.complement(bits) if self.controls.inverse else bits
 
     def _grouped(self, bits: Bit, count: int, *, every: bool) -> Bit:
-        """Return for each channel whether any, or every, channel of its aligned group has the bit."""
+        """Return where any, or every, channel of the aligned group has the bit."""
         lanes = self.lanes
         word = self.as_word(lanes.complement(bits) if every else bits)
         step = 1
@@ -212,9 +189,8 @@ class Channels(Generic[Word, Bit]):
         return self.lanes.complement(self.lanes.equal(word, self.lanes.word(0)))
 
 
-# Compression: sixteen elements of an operand in two registers are executed as two eights.
-#
-# All are executed at once where the second eight reads nothing that the first one writes: it makes no difference.
+# Compression: sixteen elements of an operand in two registers are executed as two eights; all at once where the second
+# eight reads nothing that the first one writes, since the results are then the same.
 
 
 _HALF = CHANNELS // 2
@@ -225,8 +201,8 @@ def spans_of(
 ) -> tuple[Span, ...]:
     """Return which elements of an instruction are executed at once, in order.
 
-    ``pairs``: the second source is pairs of registers, as of a plane. ``beyond``: elements past a thread's channels are
-    executed where no mask counts.
+    ``pairs``: the second source is pairs of registers, as of a plane. ``beyond``: with write-enable-all, elements past
+    the thread's channels are executed too.
     """
     whole = (controls.first, 0, min(controls.size, CHANNELS - controls.first % CHANNELS))
     if controls.size > CHANNELS and controls.all_channels and beyond:
@@ -245,9 +221,9 @@ def _halves_meet(destination: EuDestination | None, sources: Sequence[Source], *
         for position, each in enumerate(sources)
         if isinstance(each, SourceRegion) and each.file is File.GENERAL
     }
-    size, step = destination.type.size, destination.stride if destination.mask is None else 1
+    size = destination.type.size
     first = 0 if destination.address else destination.first_byte
-    written = [first + at * step * size for at in range(CHANNELS)]
+    written = [first + destination.place(at) for at in range(CHANNELS)]
     read = {position: _starts(each, paired=pairs and position == 1) for position, each in regions.items()}
     ends = [(first, written[-1] + size)]
     ends += [(min(places), max(places) + regions[position].type.size) for position, places in read.items()]
@@ -255,7 +231,7 @@ def _halves_meet(destination: EuDestination | None, sources: Sequence[Source], *
     if not in_two and not any(each.vertical == VXH for each in regions.values()):
         return False
     if destination.address is not None or any(each.address is not None for each in regions.values()):
-        return bool(regions)  # where an address register leads to is not known before
+        return bool(regions)  # their addresses are not known here
     return any(
         start < at + size and at < start + regions[position].type.size
         for position, places in read.items()
@@ -265,18 +241,17 @@ def _halves_meet(destination: EuDestination | None, sources: Sequence[Source], *
 
 
 def _starts(region: SourceRegion, *, paired: bool) -> list[int]:
-    """Return where elements of a source begin, in order; of an indirect one, how far past its base."""
+    """Return where elements of a source begin, in order; those of an indirect one count from its base."""
     base = 0 if region.address else region.first_byte
     if paired:  # one coordinate of eight channels, the other one, both of the other eight
         return [base + at * region.type.size for at in range(2 * CHANNELS)]
     return [base + region.place(element) for element in range(CHANNELS)]
 
 
-# Elements of the accumulators that channels have: of an operand that names one, and where one is implied.
+# Elements of the accumulators by channel, for operands that name one and for an implied one.
 #
-# The two accumulators are sixteen elements, one a channel: of four bytes acc0 holds eight and acc1 the others, words
-# all
-# lie in acc0.
+# The two accumulators are sixteen elements, one a channel: acc0 holds eight of four bytes and acc1 the others, or acc0
+# sixteen words.
 
 
 def _there(found: Iterable[int]) -> tuple[int, ...]:
@@ -287,21 +262,20 @@ def _there(found: Iterable[int]) -> tuple[int, ...]:
 
 
 def explicit_elements(places: Sequence[int], kind: EuType) -> tuple[int, ...]:
-    """Return for each channel its element of an accumulator that is named; raises MachineFault past the last."""
+    """Return each channel's element of an accumulator that an operand names; raises MachineFault past the last."""
     return _there(place // max(kind.size, 2) for place in places)
 
 
 @lru_cache(maxsize=1 << 16)
 def implied_elements(operand: EuDestination, computed: ExecutionType, span: Span) -> tuple[int, ...]:
-    """Return for each channel its element of an implied accumulator, 0 where it takes no part.
+    """Return each channel's element of an implied accumulator, 0 for channels that take no part.
 
-    It has the destination's sub-register and stride: so Intel's compiler has it (HWConformity::fixAcc), and public
-    programs rely on it. Of four bytes it is acc1 for the second quarter. An element is as wide as what is computed or
-    written, whichever is wider. An indirect destination is taken for one at a register's start. Raises MachineFault
+    It has the destination's sub-register and stride, as Intel's compiler assumes (HWConformity::fixAcc) and public
+    programs need; elements of four bytes are acc1's for the second quarter. An element is as wide as what is computed
+    or written, whichever is wider. An indirect destination counts as one at a register's start. Raises MachineFault
     past the last element.
     """
-    size = operand.type.size
-    step = size * (operand.stride if operand.mask is None else 1)
+    size, step = operand.type.size, operand.place(1)
     width = min(max(size, computed.size), step or size)
     start = 0 if operand.address is not None else operand.sub
     start += span[0] * width if width >= ExecutionType.D.size else 0
@@ -310,7 +284,7 @@ def implied_elements(operand: EuDestination, computed: ExecutionType, span: Span
 
 @lru_cache(maxsize=1 << 16)
 def come_from(channels: tuple[int, ...], span: Span) -> dict[int, int]:
-    """Return by element the channel that has it; nothing where each channel that takes part has its own."""
+    """Return the channel of each element; empty where each channel that takes part has the element of its number."""
     own = elements(span)
     come = {to: at for at, to in enumerate(channels) if own[at] >= 0}
     return {} if all(to == at for to, at in come.items()) else come
@@ -322,14 +296,14 @@ def come_from(channels: tuple[int, ...], span: Span) -> dict[int, int]:
 _MAGNITUDE, _SIGN, _EXPONENT = 0x7FFFFFFF, 0x80000000, 0x7F800000
 _ONE = 0x3F800000
 _INCREMENT, _OVERFLOW = 7, 8
-"""Conditions that are no relation between numbers."""
+"""Conditions other than relations between numbers."""
 _PAST = 0x80000000
 """Added to an address that leaves the general registers, so that memory refuses it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FloatRules:
-    """What sources leave open of float arithmetic; all of it invented or recalled."""
+    """Choices in float arithmetic that no source settles; invented or recalled."""
 
     fused: bool = False
     """True if mac, line, pln and dot products round once; the product of mad always stays exact."""
@@ -357,12 +331,12 @@ class Execution(Channels[Word, Bit]):
         self.arithmetic, self.sources = arithmetic, sources
         self.integers = Integers(lanes)
         self.chooses = False
-        """True if the predicate says which source counts, and disables nothing."""
+        """True if the predicate selects a source and disables no channel."""
 
     # --- sources --------------------------------------------------------------------------------------------------
 
     def raw(self, operand: Source) -> Word:
-        """Return the bits of each channel's element, without modifiers; those above its size do not count."""
+        """Return the bits of each channel's element before modifiers; bits above its size are undefined."""
         if isinstance(operand, ImmediateOperand):
             return self._immediate(operand)
         if operand.type is EuType.DF:
@@ -370,7 +344,7 @@ class Execution(Channels[Word, Bit]):
         if operand.address is not None:
             _only_general(operand)
             address = self._address(
-                operand.address, region_places(operand, self.span), operand.width, operand.vertical, operand.type
+                operand.address, places_of(operand, self.span), operand.width, operand.vertical, operand.type
             )
             return self.lanes.fetch(address, operand.type.size, self.running if self.chooses else self.enabled)
         match operand.architecture:
@@ -383,8 +357,8 @@ class Execution(Channels[Word, Bit]):
             case Architecture.MASK | Architecture.MASK_DEPTH:
                 raise MachineFault("mask registers are undefined on this generation")
             case Architecture.INSTRUCTION_POINTER:
-                raise MachineFault("the instruction pointer is no operand of this instruction here")
-        return self.lanes.fetch(self.lanes.series(region_places(operand, self.span)), operand.type.size)
+                raise MachineFault("the instruction pointer is not an operand of this instruction here")
+        return self.lanes.fetch(self.lanes.series(places_of(operand, self.span)), operand.type.size)
 
     def at(self, operand: SourceRegion, places: tuple[int, ...]) -> Word:
         """Return the double word at ``places`` past the start of a direct operand, one place a channel."""
@@ -416,14 +390,14 @@ class Execution(Channels[Word, Bit]):
 
     def _accumulator(self, operand: SourceRegion) -> Word:
         name = ACC_FLOAT if operand.type is EuType.F else ACC_LOW
-        return self.held(name, explicit_elements(region_places(operand, self.span), operand.type))
+        return self.held(name, explicit_elements(places_of(operand, self.span), operand.type))
 
     def implied(self, dst: EuDestination) -> tuple[int, ...]:
-        """Return the element of the accumulator that each channel has where a destination implies it."""
+        """Return each channel's element of the accumulator that a destination implies."""
         return implied_elements(dst, self.execution_type(*self.sources), self.span)
 
     def held(self, name: str, channels: tuple[int, ...]) -> Word:
-        """Return elements of the accumulator, for each channel the one that it has."""
+        """Return each channel's element of the accumulator."""
         held = self.lanes.read(name)
         return self.lanes.route(held, channels) if come_from(channels, self.span) else held
 
@@ -431,7 +405,7 @@ class Execution(Channels[Word, Bit]):
         lanes = self.lanes
         low, high = (lanes.collect(lanes.flag(name)) for name in FLAGS)
         both = lanes.either(low, lanes.shift_up(high, lanes.word(16)))
-        shifts = [8 * (place & 3) for place in region_places(operand, self.span)]
+        shifts = [8 * (place & 3) for place in places_of(operand, self.span)]
         return lanes.shift_down(both, lanes.series(shifts), signed=False)
 
     def integer(self, operand: Source) -> Integer[Word]:
@@ -446,10 +420,7 @@ class Execution(Channels[Word, Bit]):
         return value
 
     def float(self, operand: Source, *, raw: bool = False) -> Word:
-        """Return a source as floats, after its modifiers; ``raw`` keeps denormals.
-
-        An integer beside a float, which the rules forbid, is taken for its value.
-        """
+        """Return a source as floats after its modifiers, an integer by its value; ``raw`` keeps denormals."""
         if not operand.type.floats:
             return self.integers.to_float(self.integer(operand))
         return self.flushed(self.signs(self.raw(operand), operand), raw=raw)
@@ -479,7 +450,7 @@ class Execution(Channels[Word, Bit]):
     # --- results --------------------------------------------------------------------------------------------------
 
     def multiply_add(self, x: Word, y: Word, total: Word) -> Word:
-        """Return x * y + total, the product rounded before it is added unless the machine is taken to fuse them."""
+        """Return x * y + total; the product is rounded before it is added, unless the rules say fused."""
         if self.arithmetic.fused:
             return self.lanes.float_fuse(x, y, total)
         return self.flushed(self.lanes.float_add(self.product(x, y), total))
@@ -492,40 +463,38 @@ class Execution(Channels[Word, Bit]):
         self, dst: EuDestination, value: Integer[Word], *, conditions: bool = True, accumulates: bool = True
     ) -> None:
         """Convert exact integers to the destination's type and write them."""
-        kept, overflow = value, None
-        if dst.type.floats:
-            word, exact = self._saturated(self.integers.to_float(value)), None
-        else:
-            kept = self.integers.clamped(value, dst.type) if self.controls.saturates else value
-            word, exact = kept.low, kept
-            overflow = partial(self.integers.outside, value, dst.type)
+        word, exact = self.from_integer(dst, value)
+        overflow = None if exact is None else partial(self.integers.outside, value, dst.type)
         self._finish(dst, word, exact, conditions=conditions, accumulates=accumulates, overflow=overflow)
 
-    def give_float(self, dst: EuDestination, word: Word, *, raw: bool = False, increment: Bit | None = None) -> None:
+    def give_float(
+        self,
+        dst: EuDestination,
+        word: Word,
+        *,
+        raw: bool = False,
+        conditions: bool = True,
+        increment: Bit | None = None,
+    ) -> None:
         """Convert floats to the destination's type and write them; ``increment``: where they were rounded up."""
-        found, exact = self._from_float(dst, word, raw=raw)
-        self._finish(dst, found, exact, overflow=partial(self.integers.overflows, word, dst.type), increment=increment)
+        found, exact = self.from_float(dst, word, raw=raw)
+        overflow = partial(self.integers.overflows, word, dst.type)
+        self._finish(dst, found, exact, conditions=conditions, overflow=overflow, increment=increment)
 
-    def give_function(self, dst: EuDestination, word: Word) -> None:
-        """Write floats of an instruction that has a function in the place of its condition."""
-        self._finish(dst, *self._from_float(dst, word), conditions=False)
-
-    def give_selected(self, dst: EuDestination, word: Word | None, value: Integer[Word] | None) -> None:
-        """Write what was chosen, floats or integers: no flag changes, and a predicate that chose disables nothing."""
-        exact = value
-        if word is None:
-            assert value is not None
-            if dst.type.floats:
-                word, exact = self._saturated(self.integers.to_float(value)), None
-            else:
-                exact = self.integers.clamped(value, dst.type) if self.controls.saturates else value
-                word = exact.low
-        else:
-            word, exact = self._from_float(dst, word)
+    def give_selected(self, dst: EuDestination, word: Word, exact: Integer[Word] | None) -> None:
+        """Write converted results of a choice; flags stay, and a predicate that chose disables no channel."""
         where = self.running if self.chooses else self.enabled
         self._finish(dst, word, exact, conditions=False, where=where)
 
-    def _from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
+    def from_integer(self, dst: EuDestination, value: Integer[Word]) -> tuple[Word, Integer[Word] | None]:
+        """Return integers as a destination's bits, and as exact integers if it has an integer type."""
+        if dst.type.floats:
+            return self._saturated(self.integers.to_float(value)), None
+        kept = self.integers.clamped(value, dst.type) if self.controls.saturates else value
+        return kept.low, kept
+
+    def from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
+        """Return floats as a destination's bits, and as exact integers if it has an integer type."""
         if dst.type.floats:
             return self._saturated(self.flushed(word, raw=raw)), None
         value = self.integers.from_float(word, dst.type)
@@ -536,7 +505,7 @@ class Execution(Channels[Word, Bit]):
             return word
         lanes, one = self.lanes, self.lanes.word(_ONE)
         above = lanes.select(lanes.float_less(one, word), one, word)
-        # Not below 0 is what -0 is, too; a NaN is not.
+        # -0 is not below 0 and stays; a NaN becomes 0.
         kept = lanes.both(lanes.float_equal(word, word), lanes.complement(lanes.float_less(word, lanes.word(0))))
         return lanes.select(kept, above, lanes.word(0))
 
@@ -578,8 +547,18 @@ class Execution(Channels[Word, Bit]):
         value, none = self.integers.of(word, kind), self.integers.constant(0)
         return self.condition(self.integers.equal(value, none), self.integers.less(value, none), lanes.bit(False))
 
+    def compared(self, src0: Source, src1: Source) -> Bit:
+        """Return where the instruction's condition holds between two sources; no difference overflows."""
+        lanes = self.lanes
+        if self.execution_type(src0, src1) is ExecutionType.F:
+            x, y = self.float(src0), self.float(src1)
+            nan = lanes.complement(lanes.both(lanes.float_equal(x, x), lanes.float_equal(y, y)))
+            return self.condition(lanes.float_equal(x, y), lanes.float_less(x, y), nan)
+        a, b = self.integer(src0), self.integer(src1)
+        return self.condition(self.integers.equal(a, b), self.integers.less(a, b), lanes.bit(False))
+
     def condition(self, equal: Bit, less: Bit, unordered: Bit) -> Bit:
-        """Return whether the condition of the instruction holds between exact numbers, which nothing overflows.
+        """Return where the instruction's condition holds, given how two numbers compare.
 
         Raises MachineFault for a code that is not a relation.
         """
@@ -607,7 +586,7 @@ class Execution(Channels[Word, Bit]):
         self.lanes.set_flag(FLAGS[self.controls.flag], holds, self.enabled)
 
     def give_condition(self, dst: EuDestination, holds: Bit) -> None:
-        """Write the result of a compare: the flags, and all ones or 0 to the destination."""
+        """Write the result of a compare: flags, and all ones or 0 to the destination."""
         self._set_flags(holds)
         if not dst.null:
             lanes = self.lanes
@@ -622,7 +601,7 @@ class Execution(Channels[Word, Bit]):
             raise MachineFault("there are no floats of 64 bits before the next generation")
         if dst.mask is not None and dst.mask != 15:
             where = lanes.both(where, lanes.pattern([bool(dst.mask >> channel % 4 & 1) for channel in range(CHANNELS)]))
-        places = destination_places(dst, self.span)
+        places = places_of(dst, self.span)
         if dst.address is not None:
             _only_general(dst)
             lanes.put(self._address(dst.address, places, 1, 0, dst.type), word, dst.type.size, where)
@@ -647,7 +626,7 @@ class Execution(Channels[Word, Bit]):
         channels: tuple[int, ...],
         where: Bit | None = None,
     ) -> None:
-        """Write results of a type to the elements of the accumulator that ``channels`` have."""
+        """Write results of a type to each channel's element of the accumulator."""
         lanes = self.lanes
         where = self.enabled if where is None else where
         if kind.floats:

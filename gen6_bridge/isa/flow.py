@@ -1,7 +1,7 @@
 """Control flow: an instruction pointer for each channel, and one for the thread.
 
 A channel runs where its pointer is the thread's. Targets count units of 8 bytes, two an instruction; here pointers are
-numbers of instructions. What a branch leaves out waits with its pointer until the thread comes there: no stack.
+numbers of instructions. A channel that a branch leaves out waits at its pointer until the thread gets there: no stack.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from gen6_bridge.isa.declarations import (
     described,
 )
 from gen6_bridge.isa.execution import CHANNELS, DISPATCHED, IP, ON, PC, Execution
-from gen6_bridge.isa.operands import EuDestination, ExecutionType, Source, SourceRegion, Targets
+from gen6_bridge.isa.operands import EuDestination, Source, SourceRegion, Targets
 from gen6_bridge.isa.text import TextShape
 from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.units import Standing
 
-_BYTES = 16
-"""Of an instruction."""
+_INSTRUCTION_BYTES = 16
 
 
 def _past(run: Execution[Word, Bit], units: int) -> Word:
-    """Return the instruction ``units`` of 8 bytes from here on; the thread's pointer holds the number of this one."""
+    """Return the instruction ``units`` of 8 bytes past the current one, whose number is the thread's pointer."""
     return run.lanes.add(run.lanes.read(IP), run.lanes.word(units >> 1 & 0xFFFFFFFF), run.lanes.bit(False))[0]
 
 
@@ -40,9 +39,9 @@ def _any(run: Execution[Word, Bit], bits: Bit) -> Bit:
 
 
 def _leave(run: Execution[Word, Bit], stays: Bit, elsewhere: Word, otherwise: Word) -> None:
-    """Send channels that run to the next instruction where they stay, else elsewhere.
+    """Send running channels to the next instruction where they stay, else elsewhere.
 
-    The thread goes to the next instruction if any channel is there, also one that waited, else to ``otherwise``.
+    The thread goes to the next instruction if any channel is there, even one that waited, else to ``otherwise``.
     """
     lanes, following = run.lanes, _past(run, 2)
     lanes.write(PC, lanes.select(stays, following, elsewhere), lanes.flag(ON))
@@ -51,43 +50,29 @@ def _leave(run: Execution[Word, Bit], stays: Bit, elsewhere: Word, otherwise: Wo
 
 
 def _block(mnemonic: str, opcode: int, text: str, *, condition: bool = False, stays: bool = True) -> None:
-    """Declare IF, ELSE and ENDIF, which differ in who continues with the next instruction."""
+    """Declare IF, ELSE and ENDIF, which differ in the channels that continue with the next instruction."""
 
     def meaning(run: Execution[Word, Bit], targets: Targets, src0: Source, src1: Source) -> None:
         keep = run.lanes.bit(stays)
         if condition:
-            keep = _compared(run, src0, src1) if run.controls.selector else run.predicate
+            keep = run.compared(src0, src1) if run.controls.selector else run.predicate
         end = _past(run, targets.jip)
         _leave(run, keep, end, end)
 
     declare(
         mnemonic, opcode, JIP, SRC0, SRC1, family=EuFamily.FLOW, unit=EuUnit.BRANCH,
-        shape=TextShape(mnemonic, False, 2, targets="jump", shows_flag=mnemonic not in _NO_FLAG),
+        shape=TextShape(mnemonic, False, 2, targets="jump", shows_flag=mnemonic != "if"),
     )(described(meaning, text))  # fmt: skip
-
-
-_NO_FLAG = ("if",)
-
-
-def _compared(run: Execution[Word, Bit], src0: Source, src1: Source) -> Bit:
-    """Return the comparison that IF may carry itself."""
-    lanes = run.lanes
-    if run.execution_type(src0, src1) is ExecutionType.F:
-        x, y = run.float(src0), run.float(src1)
-        nan = lanes.complement(lanes.both(lanes.float_equal(x, x), lanes.float_equal(y, y)))
-        return run.condition(lanes.float_equal(x, y), lanes.float_less(x, y), nan)
-    a, b = run.integer(src0), run.integer(src1)
-    return run.condition(run.integers.equal(a, b), run.integers.less(a, b), lanes.bit(False))
 
 
 _block(
     "if", 34,
-    "If: channels with the predicate go on, the others wait at JIP, after the ELSE or at the ENDIF.\n\n"
-    "It may carry a comparison of two sources in place of the predicate.",
+    "If: channels with the predicate continue, the others wait at JIP, after the ELSE or at the ENDIF.\n\n"
+    "It may have a comparison of two sources in place of the predicate.",
     condition=True,
 )  # fmt: skip
-_block("else", 36, "Else: channels that come here go to JIP, the ENDIF; those that waited here go on.", stays=False)
-_block("endif", 37, "End of if: all go on; without any, the thread goes to JIP, the end of the block around.")
+_block("else", 36, "Else: channels that come here go to JIP, the ENDIF; those that waited here continue.", stays=False)
+_block("endif", 37, "End of if: all continue; without any, the thread goes to JIP, the end of the enclosing block.")
 
 
 @declare(
@@ -120,7 +105,7 @@ _leaving("halt", 42, 1, "Leave the program's part: channels with the predicate g
 
 
 def _of_first(run: Execution[Word, Bit], bits: Bit) -> Bit:
-    """Return for all channels what the instruction's first one has."""
+    """Return the bit of the instruction's first channel for all channels."""
     first = [run.controls.first % CHANNELS] * CHANNELS
     return run.as_bit(run.lanes.route(run.as_word(bits), first))
 
@@ -154,12 +139,12 @@ def _jmpi(run: Execution[Word, Bit], dst: EuDestination, src0: Source, offset: S
 def _call(run: Execution[Word, Bit], dst: EuDestination, src0: Source, targets: Targets) -> None:
     """Call: dst takes the address after this instruction, in bytes, and the mask of channels; all go to the target.
 
-    The target counts units of 8 bytes from the call itself. With a predicate that of its first channel counts, as for
-    a jump. The public disassembler writes ``msave``.
+    The target counts units of 8 bytes from the call itself. A predicate counts for its first channel, as of a jump.
+    The public disassembler writes ``msave``.
     """
     lanes = run.lanes
     taken = _of_first(run, run.predicate)
-    back = lanes.shift_up(_past(run, 2), lanes.word(_BYTES.bit_length() - 1))
+    back = lanes.shift_up(_past(run, 2), lanes.word(_INSTRUCTION_BYTES.bit_length() - 1))
     mask = lanes.collect(lanes.flag(ON))
     run.put(
         dst,
@@ -174,11 +159,11 @@ def _call(run: Execution[Word, Bit], dst: EuDestination, src0: Source, targets: 
     source="recalled: the pair that CALL wrote", shape=TextShape("mrest", True, 1),
 )  # fmt: skip
 def _ret(run: Execution[Word, Bit], dst: EuDestination, src0: SourceRegion) -> None:
-    """Return: all channels that run go to the address in src0; a predicate as for CALL.
+    """Return: all channels that run go to the address in src0; a predicate counts as in CALL.
 
     The public disassembler writes ``mrest``.
     """
     lanes, first = run.lanes, [run.controls.first % CHANNELS] * CHANNELS
     address = lanes.route(run.raw(src0), first)
-    back = lanes.shift_down(address, lanes.word(_BYTES.bit_length() - 1), signed=False)
+    back = lanes.shift_down(address, lanes.word(_INSTRUCTION_BYTES.bit_length() - 1), signed=False)
     _all_go(run, lanes.select(_of_first(run, run.predicate), back, _past(run, 2)))

@@ -30,6 +30,9 @@ from pixelflow.simd.units import Standing
 # Arithmetic on integers and floats: sums, products, averages, sums of products in the accumulator.
 
 
+_NO_RULE = "recalled: no public rule"
+
+
 @declare("add", 64, DST, SRC0, SRC1, family=EuFamily.ARITHMETIC)
 def _add(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Add: dst = src0 + src1, exact before it is converted; floats are rounded once."""
@@ -40,7 +43,7 @@ def _add(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
 
 
 def _factors(run: Execution[Word, Bit], src0: Source, src1: Source) -> tuple[Integer[Word], Integer[Word]]:
-    """Return the integers that are multiplied: of two of 32 bits, the first gives its low half, without sign."""
+    """Return the factors as integers: of two of 32 bits, the first is its low half without sign."""
     a, b = run.integer(src0), run.integer(src1)
     if src0.type.size == 4 and src1.type.size == 4:
         low = run.lanes.both(a.low, run.lanes.word(0xFFFF))
@@ -72,9 +75,9 @@ def _avg(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
 def _mac(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Multiply and add to the accumulator: dst = src0 * src1 + acc; the accumulator is its implied third source.
 
-    Of the accumulator it takes the elements at the destination's sub-register and stride.
+    It takes the accumulator's elements at the destination's sub-register and stride.
 
-    Whether the product of floats is rounded before it is added is not public; here it is, unless asked otherwise.
+    Whether the product of floats is rounded before the addition is not public; here it is, unless ``fused`` is set.
     """
     if run.execution_type(src0, src1) is ExecutionType.F:
         x, y, total = run.float(src0), run.float(src1), run.flushed(run.held(ACC_FLOAT, run.implied(dst)))
@@ -84,16 +87,7 @@ def _mac(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
         run.give_integer(dst, run.integers.sum(product, run.accumulated(dst)))
 
 
-@declare(
-    "mach",
-    73,
-    DST,
-    SRC0,
-    SRC1,
-    family=EuFamily.ARITHMETIC,
-    standing=Standing.DERIVED,
-    source="Mesa: mul, mach, mov acc",
-)
+@declare("mach", 73, DST, SRC0, SRC1, family=EuFamily.ARITHMETIC, source="Mesa: mul, mach, mov acc")
 def _mach(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Multiply high: acc + (src0 with its low 16 bits clear) * src1; dst takes the upper 32 bits, acc keeps the lower.
 
@@ -109,31 +103,13 @@ def _mach(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     run.give_integer(dst, Integer(high, kept.range), accumulates=False)
 
 
-@declare(
-    "sad2",
-    80,
-    DST,
-    SRC0,
-    SRC1,
-    family=EuFamily.ARITHMETIC,
-    standing=Standing.INVENTED,
-    source="recalled: no public rule",
-)
+@declare("sad2", 80, DST, SRC0, SRC1, family=EuFamily.ARITHMETIC, standing=Standing.INVENTED, source=_NO_RULE)
 def _sad2(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Sum of absolute differences of two bytes: in even channels |a0 - b0| + |a1 - b1|; odd ones hold the same."""
     run.give_integer(dst, _differences(run, src0, src1))
 
 
-@declare(
-    "sada2",
-    81,
-    DST,
-    SRC0,
-    SRC1,
-    family=EuFamily.ARITHMETIC,
-    standing=Standing.INVENTED,
-    source="recalled: no public rule",
-)
+@declare("sada2", 81, DST, SRC0, SRC1, family=EuFamily.ARITHMETIC, standing=Standing.INVENTED, source=_NO_RULE)
 def _sada2(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """As `sad2`, added to the accumulator."""
     run.give_integer(dst, run.integers.sum(_differences(run, src0, src1), run.accumulated(dst)))
@@ -159,21 +135,13 @@ all ones where the condition holds, else 0."""
 
 def _compare(mnemonic: str, opcode: int, text: str) -> None:
     def meaning(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
-        lanes = run.lanes
-        if run.execution_type(src0, src1) is ExecutionType.F:
-            x, y = run.float(src0), run.float(src1)
-            nan = lanes.complement(lanes.both(lanes.float_equal(x, x), lanes.float_equal(y, y)))
-            run.give_condition(dst, run.condition(lanes.float_equal(x, y), lanes.float_less(x, y), nan))
-            return
-        a, b = run.integer(src0), run.integer(src1)
-        holds = run.condition(run.integers.equal(a, b), run.integers.less(a, b), lanes.bit(False))
-        run.give_condition(dst, holds)
+        run.give_condition(dst, run.compared(src0, src1))
 
     declare(mnemonic, opcode, DST, SRC0, SRC1, family=EuFamily.COMPARE)(described(meaning, text))
 
 
 _compare("cmp", 16, _TEXT)
-_compare("cmpn", 17, _TEXT + "\n\nIts rule for NaNs is not public; it is taken for that of ``cmp``.")
+_compare("cmpn", 17, _TEXT + "\n\nIts rule for NaNs is not public; here it is that of ``cmp``.")
 
 
 # Rounding of floats, and instructions with three sources.
@@ -183,7 +151,7 @@ _SIGN, _WHOLE, _ONE = 0x80000000, 0x4B000000, 0x3F800000
 
 
 def rounded(run: Execution[Word, Bit], x: Word, rounding: Rounding) -> Word:
-    """Return a float as a whole number with its sign; from 2^23 on every float is one."""
+    """Return a float rounded to a whole number with its sign; every float of at least 2^23 is one."""
     lanes = run.lanes
     sign = lanes.both(x, lanes.word(_SIGN))
     size = lanes.differ(x, sign)
@@ -198,7 +166,7 @@ def _rounding(mnemonic: str, opcode: int, rounding: Rounding, text: str) -> None
     def meaning(run: Execution[Word, Bit], dst: EuDestination, src0: Source) -> None:
         x = run.float(src0)
         whole = rounded(run, x, rounding)
-        # Earlier generations rounded down and said in the flag where 1 was to be added.
+        # Earlier generations rounded down and set the flag where 1 was to be added.
         run.give_float(dst, whole, increment=run.lanes.float_less(rounded(run, x, Rounding.DOWN), whole))
 
     declare(mnemonic, opcode, DST, SRC0, family=EuFamily.ARITHMETIC, floats=True)(described(meaning, text))
@@ -257,7 +225,7 @@ def _integers_only(run: Execution[Word, Bit], *sources: Source) -> None:
 
 
 def _plain_integers(run: Execution[Word, Bit], *sources: Source) -> None:
-    """Refuse what logic operations have not: floats, and modifiers, which no source gives a meaning there."""
+    """Refuse floats, and modifiers, to which no source gives a meaning in logic operations."""
     _integers_only(run, *sources)
     if any(isinstance(each, SourceRegion) and each.modified for each in sources):
         raise MachineFault("logic operations have no modifiers of sources: no minus, no (abs)")
@@ -272,17 +240,12 @@ def _not(run: Execution[Word, Bit], dst: EuDestination, src0: Source) -> None:
 
 
 class _Operation(Protocol):
-    """A word made of two words."""
+    """Bitwise operation of two words."""
 
     def __call__(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, /) -> Word: ...
 
 
-def _bitwise(
-    mnemonic: str,
-    opcode: int,
-    operation: _Operation,
-    text: str,
-) -> None:
+def _bitwise(mnemonic: str, opcode: int, operation: _Operation, text: str) -> None:
     def meaning(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
         _plain_integers(run, src0, src1)
         combined = run.integers.bitwise(partial(operation, run.lanes), run.integer(src0), run.integer(src1))
@@ -293,23 +256,18 @@ def _bitwise(
 
 _bitwise("and", 5, lambda lanes, a, b: lanes.both(a, b), "And: dst = src0 & src1, of integers as wide as both need.")
 _bitwise("or", 6, lambda lanes, a, b: lanes.either(a, b), "Or: dst = src0 | src1, of integers as wide as both need.")
-_bitwise(
-    "xor",
-    7,
-    lambda lanes, a, b: lanes.differ(a, b),
-    "Exclusive or: dst = src0 ^ src1, of integers as wide as needed.",
-)
+_bitwise("xor", 7, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = src0 ^ src1, as wide as both need.")
 
 
 def _count(run: Execution[Word, Bit], source: Source) -> Word:
     return run.lanes.both(run.integer(source).low, run.lanes.word(31))
 
 
-@declare("shr", 8, DST, SRC0, SRC1, family=EuFamily.LOGIC, standing=Standing.DERIVED, source=_RECALLED)
+@declare("shr", 8, DST, SRC0, SRC1, family=EuFamily.LOGIC, source=_RECALLED)
 def _shr(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Shift down, zeros coming in: dst = src0 >> src1, of the bits that src0 has.
 
-    The low five bits of the count are taken. What is negative is shifted as 32 bits, or 16 of smaller types.
+    The low five bits of the count are taken. A negative source is shifted as 32 bits, or 16 of smaller types.
     """
     _integers_only(run, src0, src1)
     value = run.integer(src0)
@@ -319,14 +277,14 @@ def _shr(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
     run.give_integer(dst, run.integers.shifted_down(value, _count(run, src1)))
 
 
-@declare("shl", 9, DST, SRC0, SRC1, family=EuFamily.LOGIC, standing=Standing.DERIVED, source=_RECALLED)
+@declare("shl", 9, DST, SRC0, SRC1, family=EuFamily.LOGIC, source=_RECALLED)
 def _shl(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Shift up: dst = src0 << src1, exact before it is converted. The low five bits of the count are taken."""
     _integers_only(run, src0, src1)
     run.give_integer(dst, run.integers.shifted_up(run.integer(src0), _count(run, src1)))
 
 
-@declare("asr", 12, DST, SRC0, SRC1, family=EuFamily.LOGIC, standing=Standing.DERIVED, source=_RECALLED)
+@declare("asr", 12, DST, SRC0, SRC1, family=EuFamily.LOGIC, source=_RECALLED)
 def _asr(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Shift down, the sign coming in: dst = src0 / 2^src1, rounded down. The low five bits of the count are taken."""
     _integers_only(run, src0, src1)
@@ -385,16 +343,16 @@ def _math(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     elif function == _SINE_AND_COSINE:
         result = lanes.float_function(Elementary.SINE, x, x)
         cosine = lanes.float_function(Elementary.COSINE, x, x)
-        run.give_function(dst, result)
-        run.give_function(_next(dst), cosine)
+        run.give_float(dst, result, conditions=False)
+        run.give_float(_next(dst), cosine, conditions=False)
         return
     else:
         raise MachineFault(f"math function {function}: there is no such one")
-    run.give_function(dst, result)
+    run.give_float(dst, result, conditions=False)
 
 
 def _next(dst: EuDestination) -> EuDestination:
-    """Return where the second of two results goes; its order is recalled, as Mesa asks for two registers."""
+    """Return the destination of the second of two results; Mesa reserves two registers, their order is recalled."""
     if dst.address is not None:
         return replace(dst, address=IndirectAddress(dst.address.index, dst.address.offset + REGISTER_BYTES))
     return dst if dst.null else replace(dst, number=dst.number + 1)
@@ -447,10 +405,10 @@ def _long_division(run: Execution[Word, Bit], a: Word, b: Word) -> tuple[Word, W
 
 
 class MessagePath(Protocol):
-    """What a `send` does its work on: the path from message registers to the units that answer."""
+    """Path of a `send` from message registers to the functions that answer."""
 
     def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
-        """Deliver a message; its answer is in the general registers by the time it is read."""
+        """Deliver a message and write its answer to the general registers."""
 
 
 def _send(mnemonic: str, opcode: int, text: str) -> None:
@@ -465,17 +423,17 @@ def _send(mnemonic: str, opcode: int, text: str) -> None:
     )(described(meaning, text))  # fmt: skip
 
 
-_SENDING = """Send a message of ``mlen`` message registers, from src0 on, to a target; ``rlen`` registers
-come back to dst on.
+_SENDING = """Send a message of ``mlen`` message registers, starting at src0, to a target; the answer is
+``rlen`` registers, starting at dst.
 
-The target stands where others have their condition. With EOT the thread ends."""
+The target is in the field of other instructions' condition. With EOT the thread ends."""
 _send("send", 49, _SENDING)
 _send("sendc", 50, _SENDING + "\n\nIt first waits for earlier pixels of the same place.")
 
 
 @declare("wait", 48, DST, SRC0, family=EuFamily.MESSAGE, unit=EuUnit.BRANCH, shape=TextShape("wait", False, 1))
 def _wait(run: Execution[Word, Bit], dst: EuDestination, src0: SourceRegion) -> None:
-    """Wait for a notification. There is no gateway here that others could notify through, so nothing is waited for."""
+    """Wait for a notification. No gateway is modelled, so it does not wait."""
 
 
 @declare("nop", 126, family=EuFamily.FLOW, unit=EuUnit.BRANCH, shape=TextShape("nop", False, 0, form="nothing"))
@@ -519,14 +477,14 @@ def _sel(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
             chosen = lanes.both(lanes.either(chosen, second_nan), lanes.complement(first_nan))
         else:
             chosen = run.predicate
-        run.give_selected(dst, lanes.select(chosen, x, y), None)
+        run.give_selected(dst, *run.from_float(dst, lanes.select(chosen, x, y)))
         return
     a, b = run.integer(src0), run.integer(src1)
     if condition:
         chosen = run.condition(run.integers.equal(a, b), run.integers.less(a, b), lanes.bit(False))
     else:
         chosen = run.predicate
-    run.give_selected(dst, None, run.integers.chosen(chosen, a, b))
+    run.give_selected(dst, *run.from_integer(dst, run.integers.chosen(chosen, a, b)))
 
 
 # Planes, lines and dot products of floats.
@@ -541,13 +499,13 @@ def _coefficient(run: Execution[Word, Bit], src0: Source, component: int) -> Wor
 
 def _float_at(run: Execution[Word, Bit], source: Source, places: tuple[int, ...]) -> Word:
     if not isinstance(source, SourceRegion) or source.file is not File.GENERAL or source.address is not None:
-        raise MachineFault("planes and coordinates lie in general registers")
+        raise MachineFault("planes and coordinates are in general registers")
     return run.flushed(run.signs(run.at(source, places), source))
 
 
 @declare("line", 89, DST, SRC0, SRC1, family=EuFamily.PRODUCT, floats=True, standing=Standing.INVENTED, source=_ORDER)
 def _line(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
-    """Line: dst = s.x * src1 + s.w, where s are the four floats from src0 on."""
+    """Line: dst = s.x * src1 + s.w, where s are the four floats that start at src0."""
     slope, origin = _coefficient(run, src0, 0), _coefficient(run, src0, 3)
     run.give_float(dst, run.multiply_add(slope, run.float(src1), origin))
 
@@ -557,9 +515,9 @@ def _line(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     source=_ORDER,
 )  # fmt: skip
 def _pln(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
-    """Plane: dst = s.x * u + s.y * v + s.w, where s are the four floats from src0 on.
+    """Plane: dst = s.x * u + s.y * v + s.w, where s are the four floats that start at src0.
 
-    u and v lie in pairs of registers from src1 on: u of channels 0 to 7, their v, then u and v of channels 8 to 15.
+    Pairs of registers, starting at src1, hold u of channels 0 to 7, their v, then u and v of channels 8 to 15.
     """
     starts = [max(each, 0) // 8 * 2 * REGISTER_BYTES + max(each, 0) % 8 * 4 for each in elements(run.span)]
     u, v = (_float_at(run, src1, tuple(each + half * REGISTER_BYTES for each in starts)) for half in (0, 1))

@@ -1,7 +1,7 @@
-"""Integers as the EU computes them: exact, with a static range that says which words must be looked at.
+"""Integers as the EU computes them: exact, with a static range that says which words are needed.
 
-A number is its low 32 bits and, where its range needs them, 32 more. Most are narrow, so that the second word costs
-nothing; a product of 32 bits by 32, or a sum in the accumulator, is wide.
+A number is its low 32 bits and, where its range needs them, 32 more, computed on demand. Products of 32 by 32 bits and
+sums in the accumulator are wide; most numbers are not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Integer(Generic[Word]):
 
     low: Word
     range: tuple[int, int]
-    """The smallest and the largest value that any lane may hold."""
+    """Bounds of the values of all lanes."""
     upper: Callable[[], Word] | None = None
     """Where the range needs more than 32 bits: the upper word."""
 
@@ -53,7 +53,7 @@ class Integers(Generic[Word, Bit]):
     # --- making ---------------------------------------------------------------------------------------------------
 
     def of(self, bits: Word, kind: EuType) -> Integer[Word]:
-        """Return the integers of a type whose low bits these are; bits above its size do not count."""
+        """Return integers of a type from their low bits; bits above its size are ignored."""
         return Integer(self.extended(bits, kind), (kind.lowest, kind.highest))
 
     def constant(self, value: int) -> Integer[Word]:
@@ -211,7 +211,7 @@ class Integers(Generic[Word, Bit]):
         return Integer(low, (kind.lowest, kind.highest))
 
     def outside(self, a: Integer[Word], kind: EuType) -> Bit:
-        """Return whether a value is none of a type."""
+        """Return whether a value is outside of a type's range."""
         below, above = self.less(a, self.constant(kind.lowest)), self.less(self.constant(kind.highest), a)
         return self._lanes.either(below, above)
 
@@ -224,7 +224,7 @@ class Integers(Generic[Word, Bit]):
             return lanes.to_float(a.low, signed=a.signed)
         magnitude = self.absolute(a)
         low, high = magnitude.low, self.upper(magnitude)
-        # What is past 32 bits is shifted down; the bits that fall off stay as one that decides no tie wrongly.
+        # Shift down to 32 bits; lost bits become one sticky bit, so that ties are rounded rightly.
         count = lanes.word(0)
         for step in (16, 8, 4, 2, 1):
             large = lanes.less(lanes.word((1 << step) - 1), high, signed=False)
@@ -241,7 +241,7 @@ class Integers(Generic[Word, Bit]):
         return lanes.either(scaled, lanes.select(self.negative(a), lanes.word(_SIGN), lanes.word(0)))
 
     def overflows(self, a: Word, kind: EuType) -> Bit:
-        """Return whether a float is past a type: infinite, or truncated outside of an integer type; a NaN is."""
+        """Return whether a float overflows a type: an infinity, a NaN or a value outside of an integer type."""
         lanes = self._lanes
         if kind.floats:
             return lanes.equal(lanes.both(a, lanes.word(_MAGNITUDE)), lanes.word(_INFINITY))

@@ -1,4 +1,4 @@
-"""Meaning: rules that say which instructions the machine takes."""
+"""Meaning: rules of legality, which say which instructions the machine accepts."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def _packed(position: int, region: SourceRegion, destination: EuDestination, siz
     return position == 0 and words and destination.stride == 1 and destination.type.size == 4
 
 
-# Rules of legality: regions of sources and destinations, sizes, files, and what some instructions ask besides.
+# Rules of legality: regions of sources and destinations, sizes, files, and rules of single instructions.
 #
-# Restated from Mesa's validator for this generation. S, D and E rules come first; X rules are looked for only where
-# none of them is broken. Programs that ran on hardware break S2 and S4, so that a broken rule is something to
-# report, and keeps no run from executing what can be addressed.
+# Restated from Mesa's validator for this generation. X rules are checked only where no S, D or E rule is broken.
+# Programs that ran on hardware break S2 and S4, so a broken rule is reported, and whatever can be addressed is
+# executed.
 
 
 RULES = {
@@ -86,12 +86,12 @@ RULES = {
     "S4": "of a single element, a stride is not 0",
     "S5": "both strides are 0, and the width is not 1",
     "S6": "a row crosses a register",
-    "S7": "the source lies in more than two registers",
+    "S7": "the source is in more than two registers",
     "D1": "the stride of the destination is 0",
-    "D2": "packed bytes as destination of what is no raw move",
+    "D2": "packed bytes as destination of an instruction other than a raw move",
     "D3": "stride times size of the destination is not the size that is computed in",
     "D4": "the destination does not begin at a multiple of the size that is computed in",
-    "D5": "the destination lies in more than two registers",
+    "D5": "the destination is in more than two registers",
     "X1": "a source in two registers whose elements go to one, neither half nor all of them from one",
     "X2": "a destination in two registers, not half of the elements in each",
     "X3": "elements of one register of the destination come from the other register of the source",
@@ -106,9 +106,9 @@ RULES = {
     "V3": "packed integers, and elements of the destination are not 2 bytes apart",
     "M1": "math of more than eight channels",
     "M2": "math in 16-byte mode",
-    "M3": "math of a source that is no general register",
+    "M3": "math of a source other than a general register",
     "M4": "math with a modifier",
-    "M5": "math of a source whose horizontal stride is not 1, and that is no scalar",
+    "M5": "math of a source that is neither a scalar nor of horizontal stride 1",
     "M6": "math, and the stride of the destination is not 1",
     "T1": "three sources outside of 16-byte mode",
 }

@@ -65,23 +65,14 @@ class EuType(Enum):
 
 
 _SIZES = {0: 4, 1: 4, 2: 2, 3: 2, 4: 1, 5: 1, 6: 8, 7: 4, 20: 2, 21: 4, 22: 2}
-"""By code: an enumeration's members are slow keys, and sizes are asked for with every operand."""
+"""By code, since members of an enumeration are slow keys."""
 
-IMMEDIATE_TYPES = (
-    EuType.UD,
-    EuType.D,
-    EuType.UW,
-    EuType.W,
-    EuType.UV,
-    EuType.VF,
-    EuType.V,
-    EuType.F,
-)
+IMMEDIATE_TYPES = (EuType.UD, EuType.D, EuType.UW, EuType.W, EuType.UV, EuType.VF, EuType.V, EuType.F)
 """Types of immediates, by code."""
 
 
 class ExecutionType(Enum):
-    """What an instruction computes in; the value is the size in bytes. Bytes compute as words."""
+    """Type that an instruction computes in; bytes compute as words."""
 
     F = "F"
     D = "D"
@@ -105,7 +96,7 @@ GRF_REGISTERS = 128
 MRF_REGISTERS = 24
 GRF_BYTES = GRF_REGISTERS * REGISTER_BYTES
 VXH = 1 << 14
-"""The vertical stride that takes each row's base from an address register of its own."""
+"""Vertical stride of a region whose rows begin where one address register each says."""
 IDENTITY = (0, 1, 2, 3)
 """The swizzle that leaves four channels as they are."""
 
@@ -144,13 +135,13 @@ class IndirectAddress:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """What an instruction says besides its operands, as it is in DW0 (and the number of the flag word)."""
+    """Fields of DW0 other than the opcode, and the number of the flag word."""
 
     align16: int = 0
     all_channels: int = 0
     """Write-enable-all: neither dispatch nor control flow disables a channel."""
     dependency: int = 0
-    """1 NoDDClr, 2 NoDDChk, both added."""
+    """1 NoDDClr, 2 NoDDChk, 3 both."""
     quarter: int = 0
     thread: int = 0
     """1 atomic, 2 switch."""
@@ -172,7 +163,7 @@ class Controls:
 
     @property
     def first(self) -> int:
-        """The thread's channel that the instruction's first one is."""
+        """Number in the thread of the instruction's first channel."""
         if self.size >= 16:
             return 16 * (self.quarter >> 1)
         return 8 * self.quarter
@@ -209,10 +200,10 @@ class _Located(ABC):
 
     @abstractmethod
     def place(self, element: int) -> int:
-        """Return how many bytes past the first one of its row an element is."""
+        """Return how many bytes an element is past its row's first byte."""
 
     def row(self, element: int) -> int:
-        """Return which address register past the operand's own an element begins at."""
+        """Return how many address registers past the operand's own one an element's row uses."""
         return 0
 
     def chosen(self, element: int, addresses: Sequence[int]) -> int:
@@ -225,7 +216,7 @@ class _Located(ABC):
 
 @dataclass(frozen=True, slots=True)
 class EuDestination(_Located):
-    """Where results go: every ``stride``-th element from a byte of a register on."""
+    """Destination: every ``stride``-th element, starting at a byte of a register."""
 
     file: File
     type: EuType
@@ -235,12 +226,12 @@ class EuDestination(_Located):
     stride: int = 1
     """0, 1, 2 or 4 elements."""
     mask: int | None = None
-    """In 16-byte mode, which of four channels are written."""
+    """In 16-byte mode, which of four channels are written; elements are then packed."""
     address: IndirectAddress | None = None
 
     def place(self, element: int) -> int:
-        """Return how many bytes past its first one an element is."""
-        return element * self.stride * self.type.size
+        """Return how many bytes an element is past the first byte."""
+        return element * (self.stride if self.mask is None else 1) * self.type.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +248,10 @@ class SourceRegion(_Located):
     absolute: int = 0
     negate: int = 0
     swizzle: tuple[int, int, int, int] | None = None
-    """In 16-byte mode, which channel of four each takes."""
+    """In 16-byte mode, the channel of four that each of four takes."""
     address: IndirectAddress | None = None
     replicate: int = 0
-    """Of three sources: whether the element at ``sub`` serves all channels."""
+    """Of three sources: 1 where the element at ``sub`` serves all channels."""
 
     @property
     def scalar(self) -> bool:
@@ -275,11 +266,10 @@ class SourceRegion(_Located):
         return bool(self.absolute or self.negate)
 
     def row(self, element: int) -> int:
-        """Return which address register past the operand's own an element begins at: each row of VxH has its own."""
         return element // self.width if self.vertical == VXH else 0
 
     def place(self, element: int) -> int:
-        """Return how many bytes past its first one an element lies; a row of VxH begins anew."""
+        """Return how many bytes an element is past the first byte; rows of VxH each count from 0."""
         if self.swizzle is not None:
             if self.replicate:
                 return 0
@@ -297,7 +287,7 @@ class ImmediateOperand:
 
     @property
     def value(self) -> int | float:
-        """The number that it is; of a packed vector its bits."""
+        """Its number; the bits of a packed vector."""
         match self.type:
             case EuType.D:
                 return self.bits - (self.bits >> 31 << 32)
@@ -311,7 +301,7 @@ class ImmediateOperand:
         return self.bits
 
     def element(self, channel: int) -> int:
-        """Return what a channel takes: the bits of a float, or an integer."""
+        """Return a channel's element: the bits of a float, or an integer."""
         match self.type:
             case EuType.V | EuType.UV:
                 nibble = self.bits >> 4 * (channel % 8) & 15
@@ -324,7 +314,7 @@ class ImmediateOperand:
 
 
 def float_bits(value: float) -> int:
-    """Return the bits of the nearest float of 32 bits; past the largest one those of an infinity."""
+    """Return the bits of the nearest binary32 float, an infinity past the largest."""
     try:
         bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
     except OverflowError:
@@ -340,7 +330,7 @@ def restricted_float(byte: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where a branch leads, in units of 8 bytes; ``uip`` only where the branch leaves blocks."""
+    """Targets of a branch in units of 8 bytes; ``uip`` only of branches that leave blocks."""
 
     jip: int
     uip: int | None = None
@@ -348,7 +338,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class EuMessage:
-    """What a `send` says of its message: function control, lengths in registers, whether the thread ends."""
+    """Message of a `send`: function control, lengths in registers, end of thread."""
 
     function: int
     header: int
@@ -358,7 +348,7 @@ class EuMessage:
 
     @property
     def descriptor(self) -> int:
-        """The 32 bits that the target is sent."""
+        """The 32 bits sent to the target."""
         lengths = self.response << 20 | self.length << 25
         return self.function | self.header << 19 | lengths | self.end << 31
 

@@ -1,16 +1,16 @@
 """Text of an instruction, equal to what the public disassembler writes (intel-gen4disasm 1.27.1, generation 6).
 
-White space is one blank wherever that one has columns, and a message is in the line of its `send`. Its quirks are
-kept: they are facts about the text, and no statement about the machine.
+Columns become single blanks, and a message is in the line of its `send`. The disassembler's quirks are kept: they say
+nothing about the machine.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gen6_bridge.isa.encoding import FLAG, JUMP_FIELDS, TARGETS_FIELDS, read_field
+from gen6_bridge.isa.encoding import FLAG, JUMP_FIELDS, TARGETS_FIELDS, WordKind, read_field
 from gen6_bridge.isa.operands import (
     IDENTITY,
     VXH,
@@ -53,7 +53,7 @@ _QUARTERS = ("1Q", "2Q", "3Q", "4Q")
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """What the public disassembler shows of an instruction."""
+    """Parts of an instruction that the public disassembler shows."""
 
     name: str
     destination: bool
@@ -78,7 +78,7 @@ def _invalid(what: str, value: int) -> str:
 
 
 def _register(file: File, number: int) -> tuple[str, bool]:
-    """Return a register's name, and whether that is all that is written of the operand."""
+    """Return a register's name, and whether the operand's text ends there."""
     if file is File.ARCHITECTURE:
         group = number & 0xF0
         if group == 0:
@@ -250,10 +250,10 @@ def instruction_text(
     word: int,
     shape: TextShape,
     controls: Controls,
-    destination: Callable[[int], EuDestination],
-    sources: Sequence[Callable[[int], Source]],
+    destination: WordKind[EuDestination],
+    sources: Sequence[WordKind[Source] | WordKind[SourceRegion]],
 ) -> str:
-    """Return the text of an instruction word; destination and sources are read from it by what is handed over."""
+    """Return the text of an instruction word, with operands of these kinds."""
     # The flag word is looked for in the same bit whatever the instruction.
     flag = read_field(word, FLAG)
     text = _predicate(controls, flag) + shape.name
@@ -271,9 +271,9 @@ def instruction_text(
     parts = [f"{text}({size})"]
     three = shape.form == "three"
     if shape.destination:
-        parts.append(_destination(destination(word), three=three))
+        parts.append(_destination(destination.read(word)[0], three=three))
     parts += _targets(word, shape.targets)
-    parts += [_source(read(word), three=three) for read in sources[: shape.sources]]
+    parts += [_source(kind.read(word)[0], three=three) for kind in sources[: shape.sources]]
     if shape.form == "send":
         parts.append(_message(word, controls.selector))
     parts.append(_options(controls, ends=shape.form == "send" and bool(word >> 127)))

@@ -1,11 +1,10 @@
-"""Time: what threads that execute a program take on execution units; nothing here knows a value."""
+"""Time: cycles that threads take on execution units; nothing here knows a value."""
 
 from gen6_bridge.time.config import EU_MHZ, EuConfig, unsupported
 from gen6_bridge.time.dependences import EuDependences, dependences
 from gen6_bridge.time.schedule import (
     Account,
     CarriedStep,
-    InstructionCaches,
     Stretches,
     ThreadAccount,
     ThreadTraces,
@@ -19,7 +18,6 @@ __all__ = [
     "CarriedStep",
     "EuConfig",
     "EuDependences",
-    "InstructionCaches",
     "Stretches",
     "ThreadAccount",
     "ThreadTraces",

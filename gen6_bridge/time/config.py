@@ -1,4 +1,4 @@
-"""Configuration of an execution unit: threads, issue, latencies, caches, each with what gives its value."""
+"""Configuration of an execution unit: threads, issue, latencies, caches, each value with its source."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OWN = "no source gives it"
 
 
 def _cycles(value: int, about: str, source: str, *, high: int = 64) -> int:
-    """Return a count of cycles: derived from what a source says, invented where the source guesses itself."""
+    """Return a count of cycles: derived where a source has it, invented where the source itself guesses."""
     standing = Standing.INVENTED if source == _GUESS else Standing.DERIVED
     return param(value, about, unit="cycles", source=source, standing=standing, low=1, high=high)
 
 
 @dataclass(frozen=True)
 class EuConfig:
-    """What the model of an execution unit is given."""
+    """Values of the model of an execution unit."""
 
     # fmt: off
     threads: int = param(5, "threads of an execution unit; the smaller part has 4", unit="threads",
@@ -88,7 +88,7 @@ class EuConfig:
 
 
 def unsupported(config: EuConfig) -> list[str]:
-    """Return the keys of the values that a run with this configuration uses and no source on the machine gives."""
+    """Return the keys of the values that a run with this configuration uses and no source gives."""
     return [
         key
         for key, known, _, _ in leaves(config)

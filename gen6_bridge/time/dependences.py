@@ -19,7 +19,7 @@ from gen6_bridge.isa.operands import (
 from gen6_bridge.time.config import EuConfig
 
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
-"""Numbers of what is not a general register: message registers starting at 128, then the others."""
+"""Numbers of other registers than general ones; message registers are 128 to 151."""
 _POWER, _DIVISIONS = 10, (11, 12, 13)
 _TWO_RESULTS = (8, 11)
 """Functions of `math` that write a second register."""
@@ -28,7 +28,7 @@ _IMPLICIT = ("mac", "mach", "sada2")
 
 @dataclass(frozen=True, slots=True)
 class EuDependences:
-    """What the front end must know of an instruction."""
+    """Registers, part and cycles of an instruction, as far as its issue depends on them."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -36,27 +36,25 @@ class EuDependences:
     answers: frozenset[int]
     """Written by the answer to a message."""
     part: str
-    """What it holds: ``fpu``, ``math``, or ``front`` for branches and messages."""
+    """Part that it holds: ``fpu``, ``math``, or ``front`` for branches and messages."""
     held: int
     """Cycles that the part is held."""
     latency: int
     flag_latency: int
     target: int | None
-    """Of a message."""
+    """Target of a message."""
     answer_cycles: int
     target_busy: int
     bytes: int
-    """Of a message."""
+    """Length of a message."""
     ends: bool
     """True if the thread ends with it."""
     switches: bool
     atomic: bool
-    looked: frozenset[int]
-    """All that is looked at before it issues."""
-    unchecked: bool
-    """True if its destination is not looked at before it issues (NoDDChk)."""
+    awaited: frozenset[int]
+    """Registers that must be ready before it issues: not its destination's with NoDDChk."""
     banked: bool
-    """True if both of its sources lie in one bank."""
+    """True if its last two sources are in one bank."""
 
 
 def _registers(start: int, ends: Iterable[int]) -> set[int]:
@@ -100,7 +98,7 @@ def _written(operand: EuDestination, size: int) -> set[int]:
 
 
 def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
-    """Return what an instruction depends on and what it holds, with a configuration's cycles."""
+    """Return the dependences of an instruction, with a configuration's cycles."""
     controls, declaration = instruction.controls, instruction.declaration
     destination, sources = instruction.destination, instruction.sources
     size = controls.size
@@ -156,14 +154,13 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         ends=message is not None and bool(message.end),
         switches=controls.thread == 2,
         atomic=controls.thread == 1,
-        looked=frozenset(reads | writes | answers),
-        unchecked=bool(controls.dependency & 2),
+        awaited=frozenset(reads if controls.dependency & 2 else reads | writes | answers),
         banked=banked,
     )
 
 
 def _pace(instruction: EuInstruction, config: EuConfig) -> tuple[str, int, int]:
-    """Return the part that an instruction holds, for how long, and when its result can be used."""
+    """Return the part that an instruction holds, the cycles for which it does, and its latency."""
     controls, unit = instruction.controls, instruction.declaration.unit
     passes = eights(controls, instruction.destination, instruction.sources)
     if unit is EuUnit.MATH:

@@ -38,7 +38,7 @@ from pixelflow.simd.report import (
     verbatim,
 )
 
-# Usage: which kinds of regions threads took, which banks they read and wrote, and the bytes that they sent.
+# Usage: kinds of regions, banks of registers, bytes sent.
 
 
 _BANKS = ("even", "odd")
@@ -46,19 +46,19 @@ _BANKS = ("even", "odd")
 
 @dataclass(slots=True)
 class Usage:
-    """What all threads of a run used, counted by executed instructions."""
+    """Regions, banks and bytes of a run, counted over all executed instructions."""
 
     regions: Counter[str] = field(default_factory=Counter)
     """Sources by kind."""
     read: Counter[str] = field(default_factory=Counter)
-    """General registers that were read, by bank."""
+    """General registers read, by bank."""
     written: Counter[str] = field(default_factory=Counter)
     sent: Counter[int] = field(default_factory=Counter)
     """Bytes of messages and answers, by target."""
 
 
 def region_kind(source: Source) -> str:
-    """Return what kind of region a source is."""
+    """Return the kind of a source's region."""
     if isinstance(source, ImmediateOperand):
         return "immediate"
     if source.address is not None:
@@ -75,23 +75,23 @@ def region_kind(source: Source) -> str:
 
 
 def usage_of(instructions: Sequence[EuInstruction], traces: Sequence[Sequence[CarriedStep]], config: EuConfig) -> Usage:
-    """Return what threads used that executed these steps."""
+    """Return the usage of threads that executed these steps."""
     counts: Counter[int] = Counter(step.number for steps in traces for step in steps)
-    found = Usage()
+    usage = Usage()
     for number, count in counts.items():
         instruction, known = instructions[number], dependences(instructions[number], config)
         for source in instruction.sources:
             if isinstance(source, ImmediateOperand) or not source.null:
-                found.regions[region_kind(source)] += count
-        for registers, counter in ((known.reads, found.read), (known.writes | known.answers, found.written)):
+                usage.regions[region_kind(source)] += count
+        for registers, counter in ((known.reads, usage.read), (known.writes | known.answers, usage.written)):
             for register in registers:
                 if register < GRF_REGISTERS:
                     counter[_BANKS[register % 2]] += count
         for operand in instruction.operands:
             if isinstance(operand, EuMessage):
                 size = (operand.length + operand.response) * REGISTER_BYTES
-                found.sent[instruction.controls.selector] += count * size
-    return found
+                usage.sent[instruction.controls.selector] += count * size
+    return usage
 
 
 _MOST_ROWS = 5
@@ -101,7 +101,7 @@ _MOST_DRAWN = 24
 
 
 class EuRun(Shown):
-    """Threads of a program that have ended: their registers, and what they took on execution units."""
+    """Threads of a program that have ended: their registers, and their account on execution units."""
 
     def __init__(self, program: EuProgram, unit: ExecutionUnit, traces: ThreadTraces, channels: ChannelCounts) -> None:
         self.program, self.unit, self.traces, self.channels = program, unit, traces, channels
@@ -115,7 +115,7 @@ class EuRun(Shown):
         carrier: Carrier | None = None,
         attendance: Attendance | None = None,
     ) -> EuRun:
-        """Return the run after its threads were scheduled with a configuration; raises CycleLimitError."""
+        """Schedule the threads with a configuration and return the run; raises CycleLimitError."""
         self.config = config
 
         def come(cycle: int, number: int) -> None:
@@ -125,29 +125,25 @@ class EuRun(Shown):
 
         if attendance is not None:
             attendance.counted = "cycle"
-        self._account = schedule(
+        self.account: Account = schedule(
             self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier, come=come
         )
+        """Account of the schedule."""
         return self
-
-    @property
-    def account(self) -> Account:
-        """What the threads took."""
-        return self._account
 
     @property
     def cycles(self) -> int:
         """Until the last issue of the last thread ends."""
-        return self._account.cycles
+        return self.account.cycles
 
     @property
     def total_cycles(self) -> int:
-        """As `cycles`: what subscribers ask of the account of any run."""
+        """As `cycles`; every run has it for subscribers."""
         return self.cycles
 
     @cached_property
     def mix(self) -> dict[EuFamily, int]:
-        """Instructions of all threads together, by family; those that there were none of are left out."""
+        """Instructions of all threads by family; families without any are left out."""
         families = [each.declaration.family for each in self.program.code]
         counts = Counter(families[step.number] for steps in self.traces.steps for step in steps)
         return {family: counts[family] for family in EuFamily if counts[family]}
@@ -161,12 +157,12 @@ class EuRun(Shown):
         """Return a general register of thread 0 as eight double words; raises InputError for another name."""
         if name[:1] not in ("g", "r") or not name[1:].isdigit() or int(name[1:]) > 127:
             raise InputError(Fault(f"there is no register {name}", hint="g0..g127"))
-        found: NDArray[np.uint32] = self.unit.general[0, int(name[1:])].view(np.uint32)
-        return found.copy()
+        words: NDArray[np.uint32] = self.unit.general[0, int(name[1:])].view(np.uint32)
+        return words.copy()
 
     def report(self) -> Report:
-        """Return what the threads did, what they took, and what took it."""
-        account, channels = self._account, self.channels
+        """Return cycles, waits, instruction mix and usage."""
+        account, channels = self.account, self.channels
         total = sum(self.mix.values())
         mix = [(family.value, count, f"{count / total:.0%}") for family, count in self.mix.items()]
         waits = sum((each.waited for each in account.threads), start=Counter[str]())
@@ -242,7 +238,7 @@ class EuRun(Shown):
         return found
 
     def _object(self) -> dict[str, Json]:
-        account, channels = self._account, self.channels
+        account, channels = self.account, self.channels
         threads: list[Json] = [_thread(each) for each in account.threads]
         return {
             "program": {"name": self.program.name, "sha256": self.program.sha256},
@@ -271,7 +267,7 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def _timeline(threads: Sequence[ThreadAccount]) -> tuple[Timeline, ...]:
-    """Return what draws the first threads in time, each from its dispatch to its end; nothing of a single one."""
+    """Return a chart of the first threads from dispatch to end; none of a single thread."""
     if len(threads) < 2:
         return ()
     lanes = [
@@ -297,16 +293,16 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
-def carry_out(
+def execute(
     program: EuProgram,
     config: EuConfig,
     functions: SharedFunctions | None = None,
     attendance: Attendance | None = None,
 ) -> EuRun:
-    """Return a run whose threads have ended, before it is scheduled; raises MachineFault and CycleLimitError.
+    """Execute a program's threads and return the run, not yet scheduled; raises MachineFault and CycleLimitError.
 
-    Without ``functions`` messages go to those that a run has by itself (`RunFunctions`). A thread issues at most one
-    instruction a cycle, so that one which executes more than the limit of ``attendance`` takes longer.
+    Messages go to ``functions``, by default `RunFunctions`. The limit of ``attendance`` also bounds the instructions
+    of a thread, which issues at most one a cycle.
     """
     attended = attendance or Attendance()
     attended.where, attended.counted = program.where, "instruction"

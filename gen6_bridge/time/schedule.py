@@ -1,8 +1,8 @@
 """Schedule: threads take turns on execution units, instruction by instruction, by the policy of Kanter's article.
 
 In each slot of issue: a thread whose last instruction was atomic issues again; else the one that issued last continues
-while its next instruction is ready and it has not asked for a switch; else the ready thread of the highest priority,
-the one that has waited longest first. A thread that ends is followed in its place by the next one at once.
+while its next instruction is ready and did not follow a request to switch; else the ready thread of the highest
+priority, of equals the one that has waited longest. When a thread ends, the next one takes its place at once.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, depen
 from gen6_bridge.unit import ExecutionUnit
 from gen6_bridge.unit.messages import TARGET_NAMES
 
-# Instruction caches: one for each row of units, one for all, lines of 64 bytes, least recently used goes.
+# Instruction caches: one for each row of units, one for all; lines of 64 bytes; the least recently used is replaced.
 
 
 LINE_BYTES = 64
 LINE_INSTRUCTIONS = 4
-"""Instructions in a line, which is also what a thread's fetch buffer holds."""
+"""Instructions of a line, and of a thread's fetch buffer."""
 
 
 class _Level:
-    """One cache: sets of lines in the order of their use."""
+    """One cache: sets of lines in the order of their last use."""
 
     def __init__(self, size: int, ways: int) -> None:
         lines = size // LINE_BYTES
@@ -39,10 +39,10 @@ class _Level:
         self.hits = self.misses = 0
 
     def look(self, line: int) -> bool:
-        """Return whether a line is there; it is from now on, as the one that was used last."""
+        """Return whether a line is present, and make it the last used one."""
         held = self._sets[line % len(self._sets)]
-        found = line in held
-        if found:
+        present = line in held
+        if present:
             held.move_to_end(line)
             self.hits += 1
         else:
@@ -50,70 +50,55 @@ class _Level:
             held[line] = None
             if len(held) > self._ways:
                 held.popitem(last=False)
-        return found
+        return present
 
 
-@dataclass(slots=True)
 class InstructionCaches:
-    """The caches of some units; each row has one port, which serves one fetch a cycle, in turn."""
+    """Caches of all units; each row has one port, which serves one fetch a cycle in order of arrival."""
 
-    config: EuConfig
-    rows: int
-    _first: list[_Level] = field(init=False)
-    _second: _Level = field(init=False)
-    _ports: list[int] = field(init=False)
-    _coming: dict[tuple[int, int], int] = field(init=False)
+    def __init__(self, config: EuConfig) -> None:
+        rows = -(-config.units // config.row)
+        self._config = config
+        self._first = [_Level(config.l1_bytes, config.ways) for _ in range(rows)]
+        self._second = _Level(config.l2_bytes, config.ways)
+        self._ports = [0] * rows
+        self._coming: dict[tuple[int, int], int] = {}
+        """Cycle in which a line that a row has asked for arrives."""
 
-    def __post_init__(self) -> None:
-        self._first = [_Level(self.config.l1_bytes, self.config.ways) for _ in range(self.rows)]
-        self._second = _Level(self.config.l2_bytes, self.config.ways)
-        self._ports = [0] * self.rows
-        self._coming = {}
-
-    def fetch(self, row: int, line: int, cycle: int) -> int:
-        """Return the cycle from which on a line is in a thread's buffer that asks for it in ``cycle``."""
+    def fetch(self, unit: int, line: int, cycle: int) -> int:
+        """Return the cycle in which a line that a unit's thread requests in ``cycle`` is in the thread's buffer."""
+        row = unit // self._config.row
         start = max(cycle, self._ports[row])
         self._ports[row] = start + 1
-        coming = self._coming.get((row, line), 0)
         if self._first[row].look(line):
-            return max(start + 1, coming)
-        wait = self.config.l1_miss_cycles
-        if not self._second.look(line):
-            wait = self.config.l2_miss_cycles
-        self._coming[row, line] = start + wait
-        return start + wait
+            return max(start + 1, self._coming.get((row, line), 0))
+        second = self._second.look(line)
+        arrival = start + (self._config.l1_miss_cycles if second else self._config.l2_miss_cycles)
+        self._coming[row, line] = arrival
+        return arrival
 
-    @property
-    def l1_misses(self) -> int:
-        """Lines that a row's cache did not have."""
-        return sum(each.misses for each in self._first)
-
-    @property
-    def l1_hits(self) -> int:
-        """Lines that a row's cache had, or had asked for already."""
-        return sum(each.hits for each in self._first)
-
-    @property
-    def l2_misses(self) -> int:
-        """Lines that the second level did not have."""
-        return self._second.misses
+    def count(self, account: Account) -> None:
+        """Enter fetches and misses in an account."""
+        account.l1_misses = sum(each.misses for each in self._first)
+        account.l2_misses = self._second.misses
+        account.fetches = account.l1_misses + sum(each.hits for each in self._first)
 
 
-# Traces of threads: what each executed, in order; when it does so changes nothing of it.
+# Traces of threads: the instructions of each in order, whatever their times.
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedStep:
-    """An instruction that a thread executed."""
+    """Instruction that a thread executed."""
 
     number: int
     reads: tuple[int, ...] = ()
-    """General registers that an address register chose."""
+    """General registers chosen by an address register."""
     writes: tuple[int, ...] = ()
 
 
 class ThreadTraces:
-    """A subscriber of a unit that keeps what each of its threads executes."""
+    """Subscriber that records the instructions of each thread."""
 
     def __init__(self, unit: ExecutionUnit) -> None:
         self._unit = unit
@@ -122,7 +107,7 @@ class ThreadTraces:
         self._indirect = [instruction.indirect for instruction in unit.instructions]
 
     def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
-        """Note an instruction, before it is executed."""
+        """Record an instruction before it is executed."""
         if not self._indirect[number]:
             plain = self._plain[number]
             for thread in np.flatnonzero(active).tolist():
@@ -133,7 +118,7 @@ class ThreadTraces:
             self.steps[thread].append(self._chosen(number, addresses[thread].tolist()))
 
     def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
-        """Note instructions that no address register leads, one after the other."""
+        """Record consecutive instructions without indirect operands."""
         plain = self._plain[first:past]
         for thread in np.flatnonzero(active).tolist():
             self.steps[thread] += plain
@@ -155,20 +140,20 @@ class ThreadTraces:
 
 
 Stretches = Sequence[tuple[int, str]]
-"""A wait from a cycle on, piece by piece: up to which cycle, and for what."""
+"""A wait in consecutive pieces: the cycle in which each ends, and its cause."""
 
 Watcher = Callable[[int, int, int, int, int, Stretches], None]
-"""Called for each issue: thread, instruction, cycle from which it waited, of issue, cycles held, why it waited."""
+"""Called for each issue: thread, instruction, first cycle of the wait, cycle of issue, cycles held, the wait."""
 
 Carrier = Callable[[int, str, int, int, int], None]
-"""Called for each message and each line: thread, the way, cycle in which it is asked for, arrival, bytes."""
+"""Called for each message and each line: thread, path, cycle of the request, cycle of arrival, bytes."""
 
 _FRONT = "front"
 
 
 @dataclass(slots=True)
 class ThreadAccount:
-    """What became of a thread."""
+    """Account of a thread."""
 
     unit: int
     begin: int
@@ -180,23 +165,23 @@ class ThreadAccount:
 
 @dataclass(slots=True)
 class Account:
-    """What all threads took together."""
+    """Account of all threads."""
 
     config: EuConfig
     threads: list[ThreadAccount]
     held: Counter[str] = field(default_factory=Counter)
     """Cycles for which each part was held, over all units."""
     together: int = 0
-    """Cycles in which a unit's both pipes were held, over all units: they are in ``held`` twice."""
+    """Cycles in which both pipes of a unit were held, over all units; ``held`` has them twice."""
     idle: Counter[str] = field(default_factory=Counter)
-    """Cycles in which no part was held, by what the first thread that could continue had waited for."""
+    """Cycles in which no part was held, by the cause for which the next thread to issue waited."""
     switches: int = 0
-    """Issues of another thread than the unit's last."""
+    """Issues of another thread than the unit's previous one."""
     banked: int = 0
     messages: Counter[int] = field(default_factory=Counter)
     """Messages by target."""
     served: Counter[int] = field(default_factory=Counter)
-    """Cycles for which each target is held by them: answers wait for it, threads that want none do not."""
+    """Cycles for which each target is held by them: answers wait for it, threads without an answer do not."""
     fetches: int = 0
     l1_misses: int = 0
     l2_misses: int = 0
@@ -208,11 +193,11 @@ class Account:
 
     @property
     def ended(self) -> list[int]:
-        """When the last issue of each unit ends, 0 where it has no thread."""
-        found = [0] * self.config.units
+        """When the last issue of each unit ends, 0 for a unit without threads."""
+        ends = [0] * self.config.units
         for each in self.threads:
-            found[each.unit] = max(found[each.unit], each.end)
-        return found
+            ends[each.unit] = max(ends[each.unit], each.end)
+        return ends
 
     @property
     def issued(self) -> int:
@@ -226,21 +211,21 @@ class Account:
 
 
 class _Slot:
-    """A thread that is on a unit."""
+    """Thread that is dispatched on a unit."""
 
     def __init__(self, number: int, steps: Sequence[CarriedStep], account: ThreadAccount, priority: int) -> None:
         self.number, self.steps, self.account, self.priority = number, steps, account, priority
         self.at = 0
         self.since = account.begin
-        """When its last instruction issued."""
+        """Cycle in which its last instruction issued."""
         self.after = account.begin
-        """Before that its next one cannot, whatever it waits for."""
+        """First cycle in which its next instruction may issue."""
         self.fetched = account.begin
         self.line: int | None = None
         self.pending: dict[int, tuple[int, str]] = {}
-        """For each register when it can be used, and what it waits for."""
+        """For each register the cycle in which it is ready, and the cause."""
         self.waits: list[tuple[int, str]] | None = None
-        """What its next instruction waits for but its part; None until it is asked for."""
+        """Waits of its next instruction other than for its part; None before they are computed."""
 
     @property
     def step(self) -> CarriedStep:
@@ -248,7 +233,7 @@ class _Slot:
 
 
 class _Unit:
-    """An execution unit: its slots, its parts, and the threads that wait to be dispatched."""
+    """Execution unit: its slots, its parts, and the threads that wait to be dispatched."""
 
     def __init__(self, number: int, queue: deque[int]) -> None:
         self.number, self.queue = number, queue
@@ -259,7 +244,7 @@ class _Unit:
         self.stays = True
         self.atomic = False
         self.covered = 0
-        """Up to here cycles are known to be held or idle."""
+        """Cycles before this one are accounted as held or idle."""
 
 
 def schedule(
@@ -272,45 +257,44 @@ def schedule(
     carrier: Carrier | None = None,
     come: Callable[[int, int], None] | None = None,
 ) -> Account:
-    """Return what threads take that execute these steps, each on the unit that has its turn.
+    """Return the account of threads that execute these steps, dealt to the units in turn.
 
-    ``priorities`` are larger for threads that go first; all are the same without them. ``come`` hears of each
-    issue, before it, the cycle in which it ends, and the instruction.
+    Threads with larger ``priorities`` go first; all are equal by default. ``come`` is called before each issue with
+    the cycle in which it ends and the instruction.
     """
-    return _Schedule(instructions, traces, config, priorities, watcher, carrier, come).run()
+    schedule = _Schedule(config, traces, priorities or [0] * len(traces), watcher, carrier, come)
+    return schedule.run([dependences(each, config) for each in instructions])
 
 
+@dataclass(slots=True)
 class _Schedule:
-    def __init__(
-        self,
-        instructions: Sequence[EuInstruction],
-        traces: Sequence[Sequence[CarriedStep]],
-        config: EuConfig,
-        priorities: Sequence[int] | None,
-        watcher: Watcher | None,
-        carrier: Carrier | None,
-        come: Callable[[int, int], None] | None,
-    ) -> None:
-        self._config, self._traces, self._watcher = config, traces, watcher
-        self._carrier, self._come = carrier, come
-        self._priorities = priorities or [0] * len(traces)
-        self._known: list[EuDependences] = [dependences(each, config) for each in instructions]
-        self._units = [_Unit(number, deque()) for number in range(config.units)]
-        for number in range(len(traces)):
-            if traces[number]:
-                self._units[number % config.units].queue.append(number)
-        self._caches = InstructionCaches(config, -(-config.units // config.row)) if config.caches else None
-        self._targets: Counter[int] = Counter()
-        self._account = Account(config, [ThreadAccount(number % config.units, 0) for number in range(len(traces))])
+    _config: EuConfig
+    _traces: Sequence[Sequence[CarriedStep]]
+    _priorities: Sequence[int]
+    _watcher: Watcher | None
+    _carrier: Carrier | None
+    _come: Callable[[int, int], None] | None
+    _known: Sequence[EuDependences] = ()
+    _targets: Counter[int] = field(default_factory=Counter)
+    """Cycle in which each target of messages is free."""
+    _caches: InstructionCaches | None = field(init=False)
+    _account: Account = field(init=False)
 
-    def run(self) -> Account:
-        for unit in self._units:
+    def run(self, known: Sequence[EuDependences]) -> Account:
+        """Schedule all threads; ``known`` are the dependences of each instruction."""
+        units = [_Unit(number, deque()) for number in range(self._config.units)]
+        for number, steps in enumerate(self._traces):
+            if steps:
+                units[number % len(units)].queue.append(number)
+        self._known = known
+        self._caches = InstructionCaches(self._config) if self._config.caches else None
+        self._account = Account(self._config, [ThreadAccount(at % len(units), 0) for at in range(len(self._traces))])
+        for unit in units:
             self._dispatch(unit)
-        while going := [each for each in self._units if each.slots]:
+        while going := [each for each in units if each.slots]:
             self._slot(min(going, key=lambda each: (each.now, each.number)))
         if self._caches is not None:
-            self._account.l1_misses, self._account.l2_misses = self._caches.l1_misses, self._caches.l2_misses
-            self._account.fetches = self._caches.l1_hits + self._caches.l1_misses
+            self._caches.count(self._account)
         return self._account
 
     def _dispatch(self, unit: _Unit) -> None:
@@ -327,41 +311,40 @@ class _Schedule:
         if self._caches is None or line == slot.line:
             return
         slot.line = line
-        slot.fetched = self._caches.fetch(unit.number // self._config.row, line, cycle)
+        slot.fetched = self._caches.fetch(unit.number, line, cycle)
         if self._carrier is not None:
             self._carrier(slot.number, "instruction fetch", cycle, slot.fetched, LINE_BYTES)
 
     # --- one slot of issue ----------------------------------------------------------------------------------------
 
     def _own_waits(self, slot: _Slot) -> list[tuple[int, str]]:
-        """Return what a thread's next instruction waits for but its part, with the cycle in which each wait ends.
+        """Return the end and the cause of each wait of a thread's next instruction other than for its part, in order.
 
-        In order; known once the instruction before has issued, since only the thread itself changes it.
+        They are known once the instruction before has issued: nothing but the thread itself changes them.
         """
         if slot.waits is None:
             known, step = self._known[slot.step.number], slot.step
             waits = {(slot.fetched, "fetch")}
-            looked = known.reads if known.unchecked else known.looked
-            for register in (*looked, *step.reads, *step.writes):
+            for register in (*known.awaited, *step.reads, *step.writes):
                 if register in slot.pending:
                     waits.add(slot.pending[register])
             slot.waits = [(slot.after, _FRONT), *sorted(each for each in waits if each[0] > slot.after)]
         return slot.waits
 
     def _ready(self, unit: _Unit, slot: _Slot) -> list[tuple[int, str]]:
-        """Return all that a thread's next instruction waits for, in order."""
+        """Return the end and the cause of each wait of a thread's next instruction, in order."""
         waits, part = self._own_waits(slot), self._known[slot.step.number].part
         if part == _FRONT or unit.free[part] <= slot.after:
             return waits
         return [waits[0], *sorted({*waits[1:], (unit.free[part], f"{part} held")})]
 
     def _when(self, unit: _Unit, slot: _Slot) -> int:
-        """Return the cycle from which on a thread's next instruction can issue."""
+        """Return the first cycle in which a thread's next instruction can issue."""
         own, part = self._own_waits(slot)[-1][0], self._known[slot.step.number].part
         return own if part == _FRONT else max(own, unit.free[part])
 
     def _slot(self, unit: _Unit) -> None:
-        """Let one thread of a unit issue, in this cycle or the first in which one can."""
+        """Issue an instruction of one thread of a unit, in this cycle or the first in which one is ready."""
         chosen = self._choose(unit, {slot: self._when(unit, slot) for slot in unit.slots})
         waits = self._ready(unit, chosen)
         ready, cause = waits[-1]
@@ -372,12 +355,12 @@ class _Schedule:
                 unit.covered = until
         self._issue(unit, chosen, cycle, waits)
 
-    def _choose(self, unit: _Unit, found: dict[_Slot, int]) -> _Slot:
-        last = unit.last if unit.last in found else None
+    def _choose(self, unit: _Unit, when: dict[_Slot, int]) -> _Slot:
+        last = unit.last if unit.last in when else None
         if last is not None and unit.atomic:
             return last
-        cycle = max(unit.now, min(found.values()))
-        ready = [slot for slot, when in found.items() if when <= cycle]
+        cycle = max(unit.now, min(when.values()))
+        ready = [slot for slot, first in when.items() if first <= cycle]
         stays = unit.stays and not self._config.always_switch
         if last is not None and last in ready and (stays or len(ready) == 1):
             return last
@@ -403,7 +386,7 @@ class _Schedule:
             slot.after = end
         else:
             unit.free[known.part] = end
-            # Issues follow each other, so that what the other pipe is held for from here on began before.
+            # Issues follow each other: whatever still holds the other pipe began before this one.
             self._account.together += max(0, min(unit.free["fpu"], unit.free["math"]) - cycle)
             slot.after = cycle + 1
         self._account.held[known.part] += known.held
@@ -426,7 +409,7 @@ class _Schedule:
             self._fetch(unit, slot, cycle)
 
     def _mark(self, slot: _Slot, step: CarriedStep, known: EuDependences, cycle: int) -> None:
-        """Note when what an instruction writes can be used."""
+        """Note when the registers that an instruction writes are ready."""
         for register in (*known.writes, *step.writes):
             latency, what = known.latency, "operand"
             if register == FLAG:

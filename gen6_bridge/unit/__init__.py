@@ -8,7 +8,6 @@ from gen6_bridge.unit.execution_unit import (
     StretchSubscriber,
     Subscriber,
     dispatched,
-    loaded,
     thread_shape,
 )
 from gen6_bridge.unit.messages import BlockMemory, Request, RunFunctions, SharedFunctions
@@ -25,6 +24,5 @@ __all__ = [
     "StretchSubscriber",
     "Subscriber",
     "dispatched",
-    "loaded",
     "thread_shape",
 ]

@@ -1,8 +1,8 @@
-"""Execution unit: threads of a program side by side, sixteen channels each; it knows no clock.
+"""Execution unit: threads of a program side by side, sixteen channels each, without a clock.
 
-Each thread has one instruction pointer, each channel another, which counts only while it is not the thread's. Threads
-at the same instruction are executed together; the last go first. A stretch of instructions without a branch is
-executed as a whole, up to where a channel waits.
+Each thread has an instruction pointer; so has each channel, for while it waits elsewhere. Threads at the same
+instruction are executed together, those furthest back first. A stretch of instructions without a branch is executed as
+a whole, up to where a channel waits.
 """
 
 from __future__ import annotations
@@ -58,33 +58,32 @@ if TYPE_CHECKING:
     from gen6_bridge.unit.native import NativeStretches
 
 LONGEST = 10_000_000
-"""Instructions that a thread executes before it is taken for endless."""
+"""Instructions after which a thread counts as endless."""
 _DESCRIPTOR_FILE = 42
-"""Where an instruction word says in which file a message's descriptor stands."""
+"""Bit of the instruction word at which the file of a message's descriptor is encoded."""
 _NOWHERE = 0xFFFFFFFF
-"""The pointer of a channel that was not dispatched."""
+"""Pointer of a channel that was not dispatched."""
 
 Subscriber = Callable[[int, NDArray[np.bool_]], None]
-"""Called before each instruction is executed, with its number and which threads execute it."""
+"""Called before each instruction with its number and the threads that execute it."""
 
 
 @runtime_checkable
 class StretchSubscriber(Protocol):
-    """A subscriber that need not be told of each instruction before it is executed.
+    """Subscriber that is called once after a stretch of plain instructions, and else before each instruction.
 
-    Of those that no predicate governs and no address register leads, it is told after a stretch: nothing has changed
-    meanwhile that it asks the unit about channels.
+    Plain instructions have no predicate and no indirect operand, so the channels are still those of before.
     """
 
     def __call__(self, number: int, active: NDArray[np.bool_], /) -> None:
-        """Be told of one instruction, before."""
+        """Take note of one instruction before it is executed."""
 
     def stretch(self, first: int, past: int, active: NDArray[np.bool_], /) -> None:
-        """Be told of instructions one after the other, afterwards."""
+        """Take note of instructions ``first`` to ``past - 1`` after they were executed."""
 
 
 def thread_shape(threads: int) -> Shape:
-    """Return the lanes of ``threads`` threads: a group of sixteen each, registers in the memory beside them."""
+    """Return the lanes of ``threads`` threads: a group of sixteen each, with registers in a separate memory."""
     return Shape(
         lanes=CHANNELS * threads,
         group=CHANNELS,
@@ -111,7 +110,7 @@ class ExecutionUnit:
     ) -> None:
         """``dispatch`` has a bit for each channel that exists; ``functions`` answer messages.
 
-        ``engine`` is ``rows`` (numpy), ``compiled`` (native code) or the fastest that works; the bits are the same.
+        ``engine`` is ``rows`` (numpy), ``compiled`` (native code) or the fastest available; results are the same.
         """
         self.instructions, self.threads = tuple(instructions), threads
         self.memory = ByteMemory(BYTES, threads)
@@ -121,11 +120,11 @@ class ExecutionUnit:
         self.arithmetic = arithmetic or FloatRules()
         self.dispatched = np.broadcast_to(np.asarray(dispatch, np.int64), threads).copy()
         self.issued = np.zeros(threads, np.int64)
-        """Instructions that each thread executed."""
+        """Instructions executed by each thread."""
         self.ended = np.zeros(threads, np.bool_)
         """Threads that ended by a message."""
         self.pointers = np.zeros(threads, np.int64)
-        """The instruction that each thread is at."""
+        """Next instruction of each thread."""
         self.subscriber: Subscriber | None = None
         self.restart()
         self._engine = engine
@@ -134,11 +133,11 @@ class ExecutionUnit:
         self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
         self._singular = [bool(each.controls.predicate) or each.indirect for each in self.instructions]
-        """Instructions that a subscriber is told of one by one."""
+        """Instructions that subscribers are called for one by one."""
         self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
 
     def restart(self) -> None:
-        """Let all threads begin again with the first instruction; registers stay."""
+        """Reset all threads to the first instruction; registers stay."""
         exist = (self.dispatched[:, None] >> np.arange(CHANNELS) & 1).astype(np.bool_)
         self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
         self.lanes.set_bit(ON, exist.reshape(-1))
@@ -163,12 +162,12 @@ class ExecutionUnit:
         return np.ascontiguousarray(self.memory.data[:, A0 : A0 + 16]).view(np.uint16)
 
     def floats(self, register: int, count: int = 1) -> NDArray[np.float32]:
-        """Return ``count`` registers from one on as floats: float32[threads, 8 count]."""
+        """Return ``count`` registers as floats: float32[threads, 8 count]."""
         found = np.ascontiguousarray(self.general[:, register : register + count])
         return found.reshape(self.threads, -1).view(np.float32)
 
     def set_register(self, register: int, values: NDArray[np.generic]) -> None:
-        """Write registers from one on, the same in all threads ([n]) or each its own ([threads, n])."""
+        """Write consecutive registers, the same in all threads ([n]) or different in each ([threads, n])."""
         words = np.ascontiguousarray(values)
         each = np.broadcast_to(words, (self.threads, words.shape[-1])).copy().view(np.uint8)
         start = register * REGISTER_BYTES
@@ -208,8 +207,8 @@ class ExecutionUnit:
     ) -> None:
         """Execute the program until every thread has ended, or (``stops``) has executed ``limit`` instructions.
 
-        ``come`` hears before each stretch how many the threads at it have executed, and which instruction is next.
-        Raises MachineFault with the instruction where the machine defines nothing, CycleLimitError beyond the limit.
+        ``come`` is called before each stretch with the instructions executed so far by its threads, and the next one.
+        Raises MachineFault with the instruction for undefined behaviour, CycleLimitError beyond the limit.
         """
         self.subscriber = subscriber
         end = len(self.instructions)
@@ -232,7 +231,7 @@ class ExecutionUnit:
         self.lanes.let(None)
 
     def standing(self) -> tuple[int, NDArray[np.bool_]] | None:
-        """Return the instruction that is executed next and the threads that do it; None where all have ended."""
+        """Return the next instruction and the threads that execute it; None once all have ended."""
         going = ~self.ended & (self.pointers < len(self.instructions))
         if not going.any():
             return None
@@ -249,7 +248,7 @@ class ExecutionUnit:
             self.lanes.let(None)
 
     def _stretch(self, here: int, active: NDArray[np.bool_], meeting: int) -> None:
-        """Execute instructions beginning with one, up to a branch, the end of a thread, or where a channel waits."""
+        """Execute instructions up to a branch, the end of a thread, or where a channel waits."""
         self.lanes.let(active)
         waiting = self.lanes.get_word(PC).reshape(self.threads, CHANNELS)
         waits = ~self.lanes.get_bit(ON).reshape(self.threads, CHANNELS) & active[:, None]
@@ -260,7 +259,7 @@ class ExecutionUnit:
             if here >= meeting:
                 self._wait_at(here, active)
                 break
-            self._carry_out(here, active)
+            self._execute(here, active)
             self.issued += active
             if self._branches[here]:
                 found = self.lanes.group_word(IP).astype(np.int64)
@@ -279,37 +278,38 @@ class ExecutionUnit:
         self.lanes.set_flag(ON, there & self.lanes.flag(DISPATCHED))
 
     def _wait_at(self, number: int, active: NDArray[np.bool_]) -> None:
-        """Let the active threads, and the channels that run, stand at an instruction."""
+        """Set the pointers of the active threads and of their running channels to an instruction."""
         self.lanes.write(PC, self.lanes.word(number), self.lanes.flag(ON))
         self.pointers[active] = number
 
     def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
-        """Execute natively what can be up to the next branch or message; return the instruction that comes then."""
-        told = self.subscriber
-        if not self._compiled or not active.all() or not (told is None or isinstance(told, StretchSubscriber)):
+        """Execute natively as far as possible before the next branch or message; return the next instruction."""
+        subscriber = self.subscriber
+        watched = subscriber is not None
+        if not self._compiled or not active.all() or (watched and not isinstance(subscriber, StretchSubscriber)):
             return here
         past = here
         while past < meeting and not self._branches[past] and not self._sends[past]:
-            if told is not None and self._singular[past]:
+            if watched and self._singular[past]:
                 break
             past += 1
         if past == here:
             return here
         if self._native is None:
-            # Whoever has no compiler does without this import.
+            # Imported for native code alone: it needs a compiler.
             from gen6_bridge.unit.native import NativeStretches
 
             shape = self.lanes.shape
             self._native = NativeStretches(self.instructions, self._spans, shape, self.arithmetic)
         at_once = self._engine != AUTO
-        if not self._native.carry_out(self.lanes, here, past, self.threads, at_once=at_once):
+        if not self._native.execute(self.lanes, here, past, self.threads, at_once=at_once):
             return here
         self.issued += (past - here) * active
-        if told is not None:
-            told.stretch(here, past, active)
+        if isinstance(subscriber, StretchSubscriber):
+            subscriber.stretch(here, past, active)
         return past
 
-    def _carry_out(self, number: int, active: NDArray[np.bool_]) -> None:
+    def _execute(self, number: int, active: NDArray[np.bool_]) -> None:
         if self.subscriber is not None:
             self.subscriber(number, active)
         instruction = self.instructions[number]
@@ -320,7 +320,7 @@ class ExecutionUnit:
                 return
             if self._branches[number]:
                 self.lanes.write(IP, self.lanes.word(number))
-            instruction.carry_out(self._algebra, self.arithmetic, self._spans[number])
+            instruction.execute(self._algebra, self.arithmetic, self._spans[number])
             if self._branches[number] and not instruction.declaration.operands[1:]:
                 self._go_on(number)
         except MachineFault as fault:
@@ -332,7 +332,7 @@ class ExecutionUnit:
         self.lanes.write(IP, following)
 
     def enabled(self, controls: Controls) -> NDArray[np.uint32]:
-        """Return the channels that an instruction with these controls would write: uint32[threads]."""
+        """Return the channels that an instruction with these controls writes, as masks: uint32[threads]."""
         run = Execution(self._algebra, controls, (controls.first, 0, min(controls.size, CHANNELS)), self.arithmetic)
         bits = np.broadcast_to(run.enabled, (self.threads, CHANNELS))
         return (bits * (np.uint32(1) << np.arange(CHANNELS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
@@ -345,7 +345,7 @@ class _Sender:
         self._unit, self._number, self._active = unit, number, active
 
     def send(self, controls: Controls, dst: EuDestination, first: Source, message: EuMessage) -> None:
-        """Deliver the message of each thread and write the answer; raises MachineFault without anybody to answer."""
+        """Deliver each thread's message and write the answer; raises MachineFault where no function answers."""
         unit = self._unit
         if unit.instructions[self._number].rest >> _DESCRIPTOR_FILE & 3 != File.IMMEDIATE.value:
             raise MachineFault("a descriptor in a register is not modelled")
@@ -367,9 +367,9 @@ class _Sender:
 
     def _take(self, thread: int, dst: EuDestination, registers: int, answer: NDArray[np.uint8] | None) -> None:
         if answer is None:
-            raise MachineFault("nobody answers this message: give the unit functions that it shares")
+            raise MachineFault("no function answers this message: give the unit shared functions")
         if dst.file is File.ARCHITECTURE:
-            return  # nowhere to go
+            return
         if dst.file is not File.GENERAL or dst.number + registers > GRF_REGISTERS:
             raise MachineFault(f"an answer of {registers} registers to {dst.file.name.lower()} {dst.number}")
         start = dst.number * REGISTER_BYTES
@@ -377,24 +377,24 @@ class _Sender:
         self._unit.memory.data[thread, start : start + count] = answer[:count]
 
 
-# Counts of channels: how many an instruction could have had, and which gate took the others.
+# Counts of channels: those of an instruction's size, and which gate disabled some.
 
 
 GATES = ("dispatch", "divergence", "predicate")
-"""What takes channels, in the order in which it is asked."""
+"""Gates that disable channels, in order."""
 
 
 class ChannelCounts:
-    """A subscriber of a unit that counts what its instructions do with channels."""
+    """Subscriber that counts enabled and disabled channels."""
 
     def __init__(self, unit: ExecutionUnit) -> None:
         self._unit = unit
         self._names = [_name(each) for each in unit.instructions]
         self._controls = [_disabling(each) for each in unit.instructions]
         self.possible = self.enabled = 0
-        """Channels of all instructions by their sizes, and those that were enabled."""
+        """Channels of all instructions by their sizes; channels enabled."""
         self.taken: Counter[str] = Counter()
-        """Channels that were not, by gate."""
+        """Channels disabled, by gate."""
         self.issued: Counter[str] = Counter()
         """Instructions of all threads by mnemonic, type (the destination's, else the first source's) and size."""
 
@@ -453,17 +453,6 @@ def _name(instruction: EuInstruction) -> str:
     return f"{instruction.declaration.mnemonic} {kind} {instruction.controls.size}"
 
 
-# Loading: the registers that a program and its dispatch give to threads.
-
-
-def loaded(program: EuProgram, unit: ExecutionUnit) -> ExecutionUnit:
-    """Return a unit after its registers took the program's data and g0.0 the number of each thread."""
-    unit.memory.data[:, :4] = np.arange(unit.threads, dtype=np.uint32)[:, None].view(np.uint8)
-    for block in program.data:
-        unit.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
-    return unit
-
-
 def dispatched(
     program: EuProgram,
     threads: int,
@@ -472,9 +461,12 @@ def dispatched(
     functions: SharedFunctions,
     engine: str = AUTO,
 ) -> ExecutionUnit:
-    """Return a unit whose threads, of this many channels each, stand before the first instruction of a program."""
+    """Return a unit with a program's threads at its first instruction: its data loaded, g0.0 each thread's number."""
     mask = (1 << channels) - 1
     unit = ExecutionUnit(
         program.code, threads, dispatch=mask, functions=functions, arithmetic=arithmetic, engine=engine
     )
-    return loaded(program, unit)
+    unit.memory.data[:, :4] = np.arange(threads, dtype=np.uint32)[:, None].view(np.uint8)
+    for block in program.data:
+        unit.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
+    return unit

@@ -18,14 +18,14 @@ TARGET_NAMES = {
     SAMPLER: "sampler", GATEWAY: "gateway", SAMPLER_CACHE: "sampler cache", RENDER_CACHE: "render cache", URB: "URB",
     SPAWNER: "thread spawner", 8: "VME", CONSTANT_CACHE: "constant cache",
 }  # fmt: skip
-"""What reports and traces call them; the public disassembler calls two of them sampler."""
+"""Names in reports and traces; the public disassembler calls two of them sampler."""
 _OWORD_READ, _MEDIA_READ, _OWORD_WRITE, _MEDIA_WRITE = 0, 4, 8, 10
 _OWORD_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """A message as its target receives it."""
+    """Message as its target receives it."""
 
     thread: int
     instruction: int
@@ -34,7 +34,7 @@ class Request:
     size: int
     """Channels of the instruction."""
     enabled: int
-    """Those that are enabled, a bit each."""
+    """Mask of the enabled channels."""
     payload: NDArray[np.uint8]
     """The message registers: uint8[32 * length]."""
 
@@ -45,17 +45,17 @@ class Request:
 
 
 class SharedFunctions(Protocol):
-    """What the unit's threads share: sampler, caches, URB, spawner."""
+    """Functions shared by the unit's threads: sampler, caches, URB, spawner."""
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Take a message; return the registers that come back, or None where none do."""
+        """Process a message; return the bytes of the answer, or None without one."""
 
 
 class BlockMemory:
-    """Memory past the data ports: OWORD blocks and media blocks, read and written as Mesa's headers say.
+    """Memory behind the data ports: OWORD blocks and media blocks, read and written by Mesa's headers.
 
-    Of an OWORD block dword 2 of the header is the offset in 16 bytes; of a media block dwords 0 to 2 are x, y and the
-    size (width - 1 in the low bits, height - 1 starting at bit 16), each in bytes and rows of ``pitch``.
+    Dword 2 of an OWORD block's header is the offset in 16 bytes; dwords 0 to 2 of a media block's are x, y and the
+    size (width - 1 in the low bits, height - 1 starting at bit 16), in bytes and rows of ``pitch``.
     """
 
     def __init__(self, memory: NDArray[np.uint8], pitch: int = 0) -> None:
@@ -85,7 +85,7 @@ class BlockMemory:
         return np.where(within, self.memory[np.where(within, places, 0)], 0).astype(np.uint8)
 
 
-# Functions that threads share: the sampler, the URB, and all of those that a run has by itself.
+# Shared functions: the sampler, the URB, and the defaults of a run.
 
 
 _REGISTER_BYTES = 32
@@ -93,17 +93,17 @@ _GROUP_BYTES = 16
 _INTERLEAVES, _OFFSETS = 1 << 10, 63
 _AXES, _COMPONENTS, _EIGHT = 2, 4, 8
 _OFF = 12
-"""From here on bits of the header's dword 2 say which components are not wanted."""
+"""First bit, in the header's dword 2, of the mask of components to leave out."""
 _MEMORY_BYTES, _PITCH = 1 << 16, 256
-"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
+"""Default memory behind the data ports: its size, and the pitch of media blocks."""
 _URB_BYTES = 1 << 16
 _RAMP = 16
 
 
 def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
-    """Filter a texture at each channel's place: registers of red, green, blue and opacity, 0 to 255 as integers.
+    """Filter a texture at each channel's place: registers of red, green, blue and opacity, integers 0 to 255.
 
-    Places are integers, in 1/65536 texel, past a header if there is one: u of all channels, then v. The header may
+    Places are integers in 1/65536 texel, after the header if there is one: u of all channels, then v. The header may
     leave components out.
     """
     u, v = _places(request)
@@ -115,7 +115,7 @@ def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
 
 
 def looked_at(texture: Texture, request: Request) -> int:
-    """Return in how many levels the channels that are enabled look for texels: one each, or two between mipmaps."""
+    """Return the mipmap levels that enabled channels look up, summed: one each, or two between levels."""
     enabled = request.enabled
     if not texture.mipmaps:
         return enabled.bit_count()
@@ -134,12 +134,12 @@ def _places(request: Request) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _detail(u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how far down each channel looks; subspans of four stand one after the other."""
+    """Return each channel's level of detail; four consecutive channels are a subspan."""
     return np.repeat(details(u.reshape(-1, 4), v.reshape(-1, 4)), 4)
 
 
 def ramp() -> Texture:
-    """Return the texture that a run has by itself: 16x16 texels, red 16 a column, green 16 a row, opaque."""
+    """Return the default texture of a run: 16x16 texels, red 16 a column, green 16 a row, opaque."""
     step = 256 // _RAMP * np.arange(_RAMP, dtype=np.uint8)
     found = np.zeros((_RAMP, _RAMP, _COMPONENTS), np.uint8)
     found[..., 0], found[..., 1], found[..., 3] = step, step[:, None], 255
@@ -147,17 +147,17 @@ def ramp() -> Texture:
 
 
 class Urb:
-    """The URB as bytes, which messages write from a handle and an offset on, both in rows of 32 bytes.
+    """URB as bytes; messages write at a handle plus an offset, both in rows of 32 bytes.
 
-    Of an interleaved write each half of a register is another vertex's, with a handle and four channels of its own;
-    else the first handle has all. What would lie past its end is dropped.
+    In an interleaved write each half of a register belongs to one of two vertices, with separate handles and channels;
+    else all goes to the first handle. Writes past the end are dropped.
     """
 
     def __init__(self, content: NDArray[np.uint8]) -> None:
         self.bytes = content
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Execute a write; anything else has no answer here."""
+        """Execute a write, which has no answer; other messages are ignored."""
         function = request.message.function
         if request.target != URB or function & 15:
             return None
@@ -177,16 +177,16 @@ class Urb:
 
 
 class RunFunctions:
-    """What a run has by itself: 64 KiB of zeros past the data ports, an URB of 64 KiB, a sampler with a texture."""
+    """Default functions of a run: 64 KiB of zeros behind the data ports, a URB of 64 KiB, a sampler with a texture."""
 
     def __init__(self) -> None:
         self.memory = np.zeros(_MEMORY_BYTES + _URB_BYTES, np.uint8)
-        """All that messages write: what lies past the data ports, then the URB."""
+        """Memory that messages write: first that behind the data ports, then the URB."""
         self._blocks = BlockMemory(self.memory[:_MEMORY_BYTES], _PITCH)
         self._urb, self._texture = Urb(self.memory[_MEMORY_BYTES:]), ramp()
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Hand a message to its target; None where none answers."""
+        """Pass a message to its target; return the answer, or None."""
         if request.target == SAMPLER:
             return texels(self._texture, request)
         return self._urb.answer(request) if request.target == URB else self._blocks.answer(request)

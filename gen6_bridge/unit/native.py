@@ -15,12 +15,12 @@ from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 
 WORTH = 20_000
-"""Instructions times threads of a stretch from which on it is made native: about what numpy does meanwhile."""
+"""Instructions times threads after which a stretch is compiled: about what numpy does in the same time."""
 _STOPPED = 0xFFFFFFFF
 
 
 class NativeStretches:
-    """The stretches of one program that were made native; those that cannot be are executed by numpy."""
+    """Native code of one program's stretches; numpy executes those that cannot be compiled."""
 
     def __init__(
         self, instructions: Sequence[EuInstruction], spans: Sequence[Sequence[Span]], shape: Shape, rules: FloatRules
@@ -29,10 +29,10 @@ class NativeStretches:
         self._runs: dict[tuple[int, int], GroupRuns | None] = {}
         self._done: dict[tuple[int, int], int] = {}
 
-    def carry_out(self, lanes: WordsEngine, first: int, past: int, threads: int, *, at_once: bool) -> bool:
-        """Carry a stretch out natively in all threads; return whether it was, else nothing has happened.
+    def execute(self, lanes: WordsEngine, first: int, past: int, threads: int, *, at_once: bool) -> bool:
+        """Execute a stretch natively in all threads; return False, with nothing changed, where that is not possible.
 
-        ``at_once`` does not wait until numpy has shown that it is worth it.
+        ``at_once``: compile it the first time, whether or not it is worth it.
         """
         key = first, past
         if key not in self._runs:
@@ -49,7 +49,7 @@ class NativeStretches:
         places, parts = places_of(self._shape), list[Part]()
         for number in range(first, past):
             instruction, spans = self._instructions[number], self._spans[number]
-            meaning = partial(instruction.carry_out, arithmetic=self._rules, spans=spans)
+            meaning = partial(instruction.execute, arithmetic=self._rules, spans=spans)
             parts.append(record_numbers(meaning, places))
         return GroupRuns(
             GroupProgram(

@@ -1,1 +1,1 @@
-"""The core: what every machine is on, and nothing that names one."""
+"""The core of every machine; it names none."""

@@ -1,4 +1,4 @@
-"""Arrays of an `.npz` archive, each checked before it is held: its size, and what it says of itself."""
+"""Arrays of an `.npz` archive, each checked before it is kept: its size and its header."""
 
 from __future__ import annotations
 

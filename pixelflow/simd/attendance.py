@@ -1,4 +1,4 @@
-"""Attendance of a run: reports of its progress, its limit, and its end at a wish from outside."""
+"""Attendance of a run: reports of its progress, its limit, and its interruption."""
 
 from __future__ import annotations
 

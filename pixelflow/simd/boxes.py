@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Item: TypeAlias = Any
-"""What a wire carries: whatever the boxes at its ends agree on."""
+"""The payload of a wire: any object that the boxes at its ends agree on."""
 
 
 class WireError(InternalError):
@@ -49,7 +49,7 @@ Record: TypeAlias = "tuple[int, int, int, Item, Wire]"
 
 
 class WireState(TypedDict):
-    """What a wire holds, as it is saved."""
+    """State of a wire as it is saved."""
 
     items: tuple[Sent, ...]
     last: tuple[Sent, ...]
@@ -58,7 +58,7 @@ class WireState(TypedDict):
 
 
 class LevelState(WireState):
-    """What a level holds, as it is saved."""
+    """State of a level as it is saved."""
 
     value: Item
     driven: Item
@@ -68,8 +68,8 @@ class Wire:
     """A named channel with one sender and one reader; items are read in the order in which they were sent.
 
     ``bandwidth`` is in ``unit`` per cycle ("items", "bytes", "words": a noun, used in messages only). Items should be
-    values: the wire hands over the object itself. Arrived items wait until they are read, so a reader that must not
-    accept more than it can hold has to tell its sender by a separate wire.
+    values: the wire passes the object itself. Arrived items wait until they are read, so a reader with limited room
+    needs a separate wire back to its sender.
     """
 
     def __init__(self, name: str, *, latency: int = 1, bandwidth: int = 1, unit: str = "items") -> None:
@@ -82,7 +82,7 @@ class Wire:
         self.bandwidth = bandwidth
         self.unit = unit
         self.fresh: list[Record] = []
-        """What was sent since the clock last looked; wires on one clock share the list."""
+        """Sends since the clock last looked; wires on one clock share the list."""
         self.waiting: deque[Record] = deque()
         """Everything sent and not yet read, in the order of arrival; for readers that cannot afford a call."""
         # What was sent last, and what was sent before it: of the latter only what was sent in the same cycle counts.
@@ -229,7 +229,7 @@ class Wire:
 
     @property
     def lost(self) -> tuple[Sent, ...]:
-        """What has not been read when a run is over, although somebody should have."""
+        """Items still unread when a run is over, although they should have been read."""
         return self.unread
 
     def sent(self, record: Record) -> Sent:
@@ -264,7 +264,7 @@ class Wire:
 class Level(Wire):
     """A wire that always carries a value (ready or busy): sent when it changes, read as the last value that arrived.
 
-    A change wakes the reader like any item; nothing is lost when nobody reads it.
+    A change wakes the reader like any item; an unread change is not lost.
     """
 
     def __init__(self, name: str, value: Item, *, latency: int = 1) -> None:
@@ -289,7 +289,7 @@ class Level(Wire):
 
     @property
     def lost(self) -> tuple[Sent, ...]:
-        """Nothing: a value that nobody reads is only not needed."""
+        """Nothing: an unread value was not needed."""
         return ()
 
     def snapshot(self) -> LevelState:
@@ -333,7 +333,7 @@ class Box(ABC, Generic[SpecT, StateT]):
         self.spec = spec
         self.state = state
         self.bus = Bus()
-        """Where the box tells what it does; whoever drives it may put another bus here."""
+        """Receiver of the box's events; the driver may replace it."""
         self.wires: dict[str, Wire] = {}
         """The wire at each port; filled in by the netlist."""
 
@@ -518,22 +518,21 @@ class Netlist:
 
 # The clock: ticks boxes where something happens and skips the cycles in which nothing does.
 #
-# It stops when every box is done and nothing is on its way. A standstill before that is a deadlock, and it is found
+# It stops when every box is done and nothing is in flight. A standstill before that is a deadlock, and it is found
 # exactly: nothing is scheduled, nothing is in flight on any wire, and at least one box says what it waits for. Boxes
-# may
-# also stand still while they try again in each cycle; that is found once they have tried for `STILL` cycles.
+# may also stand still while retrying in each cycle; that is found once they have retried for `STILL` cycles.
 
 
 STILL = 100_000
 """Cycles with ticks in which nothing is carried and no box has worked, after which a run is a deadlock."""
 _LOOK = STILL // 10
-"""Cycles without a transfer after which it is looked at whether boxes have worked."""
+"""Cycles without a transfer after which boxes are asked for their work."""
 
 Watcher = Callable[[Sent], None]
 
 
 class ClockState(TypedDict):
-    """What a clock, its boxes and its wires hold, as it is saved."""
+    """State of a clock, its boxes and its wires as it is saved."""
 
     cycle: Cycle
     boxes: dict[str, dict[str, object]]
@@ -558,7 +557,7 @@ class Clock:
         self._random = None if shuffle_seed is None else random.Random(shuffle_seed)
         self._boxes = netlist.boxes
         index_of = {box.name: index for index, box in enumerate(self._boxes)}
-        # Boxes that do not say themselves when they are done are done when they want nothing and wait for nothing.
+        # Boxes without a rule for when they are done are done when they want nothing and wait for nothing.
         self._plain_done = [type(box).done is Box.done for box in self._boxes]
         self._ticks = [box.tick for box in self._boxes]
         self._next_events = [box.next_event for box in self._boxes]
@@ -733,7 +732,7 @@ class Clock:
             raise WireError(f"cycle {self.cycle}: {len(left)} items were never read\n" + "\n".join(lines))
 
     def _standstill(self, seen: str, unblocked: str) -> None:
-        """Raise DeadlockError with what was seen, the reason of every blocked box and what lies unread.
+        """Raise DeadlockError with what was seen, the reason of every blocked box and the unread items.
 
         Raises InternalError where no box has a reason.
         """

@@ -1,4 +1,4 @@
-"""Commands' view of a machine besides its record: what it draws and what is studied of it, as data.
+"""Commands' view of a machine besides its record: its drawing, its studies and its kernels, as data.
 
 Commands that draw or study import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
 holds it imports nothing heavy: what executes a thing is named by its place, ``file:NAME``, and imported when it is
@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pixelflow.simd.report import Report
 
 _Kernel = TypeVar("_Kernel")
@@ -23,7 +20,7 @@ _Taken = TypeVar("_Taken")
 _Result = TypeVar("_Result")
 
 Told: TypeAlias = Mapping[str, Any]
-"""What the drawer of a machine is told by keyword: its options, and ``config``."""
+"""Arguments passed to a machine's drawer by keyword: its options, and ``config``."""
 
 
 def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
@@ -68,19 +65,19 @@ class ConfigurationOption:
     flag: str
     help: str
     in_vain: Mapping[str, str] = field(default_factory=dict)
-    """What a value may matter to that no picture shows (`param`'s ``matters``), and why it does not."""
+    """Reasons why a value that matters to something else (`param`'s ``matters``) changes no picture."""
 
 
 @dataclass(frozen=True)
 class ProjectionChoice:
-    """A way to project that one machine alone has, beside the host's."""
+    """A way to project that only one machine has, in addition to the host's."""
 
     name: str
     """One that no other machine has."""
     who: str
-    """Who projects, as help has it."""
+    """The part that projects, as help has it."""
     refusal: str
-    """Whose it is, as a clause."""
+    """The owner, as a clause of a refusal."""
     tessellates: bool = False
     """True if it begins with control points, so that no node of another machine is needed."""
 
@@ -97,21 +94,21 @@ class MachineDrawing:
     engines: tuple[str, ...] = ()
     """Lane engines that ``draw`` and ``run`` of its record take by name, as ``engine``; empty where they take none."""
     picture: str = ""
-    """Where the maker of a picture stands that does more than the drawer of the record."""
+    """Place of a picture maker that does more than the record's drawer."""
     require: str = ""
-    """Where a function stands that refuses, before any work, what the machine does not draw."""
+    """Place of a function that refuses undrawable frames before any work."""
     compared: bool = False
     """True if it is compared where no machine is named."""
     beside: Mapping[str, str] = field(default_factory=dict)
-    """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands. It takes
-    the scene, how that is made, what each machine is told by its name, the frame, and what the machines drew."""
+    """Other data it contributes to a comparison: name in JSON, and place of the function. It takes the scene, its
+    sampling, the arguments of each machine by name, the frame, and the machines' drawings."""
     topics: Mapping[str, str] = field(default_factory=dict)
-    """Names of ``beside`` as topics of a comparison, where these are not the names in JSON."""
+    """Names of ``beside`` as topics of a comparison, where they differ from the names in JSON."""
     ways_by_size: str = ""
-    """Where a function stands that yields the ways in which it draws triangles of one size, where it has several: it
-    takes what the machine is told, and who is told how far it has come."""
+    """Place of a function that yields the ways in which it draws triangles of one size, where it has several; it
+    takes the machine's arguments and a receiver of progress."""
     block: str = "blocks of pixels"
-    """What its lanes work on at once."""
+    """The unit that its lanes work on at once."""
     ways: str = "moved"
     """Where bytes go that its account counts."""
 
@@ -123,25 +120,23 @@ class MachineKernels(Generic[_Kernel, _Taken, _Result]):
     known: Mapping[str, _Kernel]
     """By name."""
     carry_out: Callable[[_Kernel, _Taken, Callable[[str], None]], _Result]
-    """Takes a configuration, and who is told how far it has come."""
-    picture: Callable[[_Result], NDArray[np.uint8] | None]
-    """Colours, uint8[row, column, 3], where there is something to see."""
+    """Takes a configuration and a receiver of progress."""
     listed: Callable[[Sequence[_Kernel]], Report]
     """Reports which there are."""
-    report: Callable[[Sequence[tuple[_Kernel, _Result]], Sequence[str], _Taken], Report]
-    """Takes kernels with their results, the files of their pictures, and the configuration."""
+    report: Callable[[Sequence[tuple[_Kernel, _Result]], _Taken], Report]
+    """Takes kernels with their results, and the configuration."""
 
 
 @dataclass(frozen=True)
 class MachineCommands:
-    """What commands can ask of a machine besides runs of programs."""
+    """Abilities of a machine that commands use in addition to runs of programs."""
 
     drawing: MachineDrawing | None = None
     """None where commands cannot let it draw."""
     studies: Mapping[str, str] = field(default_factory=dict)
-    """By the name of a study, where the function stands that executes it for this machine: it takes who is told how
-    far it has come, by a text, and returns the report."""
+    """Place of the function that executes each study for this machine, by the study's name; it takes a receiver of
+    progress and returns the report."""
     examples: tuple[str, ...] = ()
     """Command lines for the ends of helps; the tests run them."""
     kernels: str = ""
-    """Where the `MachineKernels` stand; none where it is empty."""
+    """Place of the `MachineKernels`; empty without kernels."""

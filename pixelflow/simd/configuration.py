@@ -30,7 +30,7 @@ Group = TypeVar("Group")
 Kind = TypeVar("Kind", bound="Value")
 
 Value = int | bool | str
-"""What a configuration value may be. There are no fractions: every quantity is a count."""
+"""Types of a configuration value. There are no fractions: every quantity is a count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PresetValue:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """What is known about one configuration value.
+    """Declaration of one configuration value.
 
     ``low`` and ``high`` are inclusive; ``allowed`` lists the only values where there are few. ``read_by`` names the
     file that reads the value, or is None where nothing reads it yet: such a value changes no result, and
@@ -70,7 +70,7 @@ class Param:
     moved: tuple[Value, ...] = ()
     """Other values that a study tries, to say what a guess is worth; none for a limit."""
     presets: Mapping[str, PresetValue] = field(default_factory=dict)
-    """What presets set, by their names, where that is not the default."""
+    """Values set by presets, by their names, where they differ from the default."""
 
     def founded(self, value: Value, default: Value) -> tuple[Standing, str]:
         """Return how well founded a value is, and its source: the default's, a preset's, or that it was set."""

@@ -1,4 +1,4 @@
-"""Dashboard: one frame of boxes and queues, for live and still pictures, and what frames of every machine share."""
+"""Dashboard: a frame of boxes and queues, for live and still pictures, and the parts common to all machines' frames."""
 
 from __future__ import annotations
 
@@ -255,15 +255,15 @@ class BoxState:
 
     name: str
     busy: float | None
-    """What has gone through it, of what could have at its best rate, 0 to 1; None where nothing is counted."""
+    """Traffic as a share of the best possible, 0 to 1; None if nothing is counted."""
     queues: tuple[QueueFill, ...] = ()
     doing: str = ""
-    """What it does now, in words; empty where it does nothing."""
+    """Its current activity, in words; empty if idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireTraffic:
-    """What a wire has carried."""
+    """Traffic of a wire."""
 
     name: str
     carried: int
@@ -282,7 +282,7 @@ class CacheHits:
 
     @property
     def share(self) -> float | None:
-        """Hits of hits and fills; None where nobody has asked."""
+        """Hit rate, hits of hits and fills; None if there were no requests."""
         return self.hits / (self.hits + self.fills) if self.hits or self.fills else None
 
 
@@ -310,7 +310,7 @@ class PipelineState:
 
     machine: str
     subject: str
-    """What runs."""
+    """The running program or scene."""
     config: str
     config_hash: str
     status: str
@@ -348,9 +348,9 @@ class FrameDrawing:
     """A frame that can be drawn at any size."""
 
     title: str
-    """What it is of."""
+    """Its subject."""
     frame: Callable[[int, int], Group]
-    """Draws it into so many columns and lines."""
+    """Draws it into a given number of columns and lines."""
     text: Callable[[int], str]
     """Returns all of it as plain lines of this many columns."""
 
@@ -362,7 +362,7 @@ _STYLE = "white on color(24)"
 
 
 class Progressing(Protocol):
-    """What the state of any machine says of its run."""
+    """View of a run that the state of any machine gives."""
 
     @property
     def cycle(self) -> int:
@@ -382,11 +382,11 @@ class Progressing(Protocol):
 
     @property
     def rate(self) -> float | None:
-        """Cycles a second of the simulation; None where nobody measures it."""
+        """Cycles a second of the simulation; None if not measured."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What else is to be said."""
+        """Further remarks."""
 
 
 def head(
@@ -451,7 +451,7 @@ def header(state: PipelineState, width: int, missing: Sequence[str]) -> list[Tex
 
 
 def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
-    """Return the cycles of the phases up to now; the present one stands out."""
+    """Return the cycles of the phases so far; the current one stands out."""
     shown = [each for each in state.phases if each.cycles or each.running]
     fields = [CellField(f"{each.name} {count(each.cycles)}", "bold reverse" if each.running else "") for each in shown]
     return _labelled("cycles", fields or [CellField("none yet", "dim")], width, lines)
@@ -587,7 +587,7 @@ def _labelled(label: str, fields: Sequence[CellField], width: int, lines: int) -
 
 
 _INTERVALS = 256
-"""At most so many are kept; beyond that, two become one of double length."""
+"""Limit of kept entries; beyond that, two are merged into one of double length."""
 
 
 class History:
@@ -606,7 +606,7 @@ class History:
         self._coming: dict[str, list[tuple[int, int, int]]] = {}
 
     def add(self, track: str, begin: int, end: int, amount: int = 1) -> None:
-        """Note that a track had an amount in each cycle from ``begin`` up to ``end``, which may lie ahead.
+        """Note that a track had an amount in each cycle from ``begin`` up to ``end``, which may be in the future.
 
         What was before the first cycle does not count.
         """
@@ -786,7 +786,7 @@ class WatchedRun(Protocol):
         """Do everything that begins before ``cycle``, which may not go back."""
 
     def state(self, *, status: str | None = None, rate: float | None = None) -> PipelineState:
-        """Return what a frame shows of the run where it stands; ``rate`` is that of the simulation, cycles/s."""
+        """Return a frame of the run at its current cycle; ``rate`` is that of the simulation, cycles/s."""
 
     def finish(self) -> Report:
         """Run to the end and return the account of the run."""

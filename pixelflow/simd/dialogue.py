@@ -1,4 +1,4 @@
-"""A run that is looked into: its session, which moves and stops, and its dialogue, a table of commands and words.
+"""Debugging of a run: its session, which moves and stops, and its dialogue, a table of commands and words.
 
 `pixelflow debug` takes lines from the keyboard or a script and hands them to the dialogue of a machine. Each machine
 has its own table, since what there is to see differs; names and short forms are the same where they mean the same.
@@ -37,12 +37,12 @@ class RunStop(Generic[Subject]):
 
     @property
     def about(self) -> str:
-        """What it is about, in words."""
+        """Its topic, in words."""
         return str(self.subject)
 
     @property
     def text(self) -> str:
-        """What it is about, and how often it stops the run."""
+        """Its condition, and how often it stops the run."""
         return self.about + (f", 1 time in {self.count}" if self.count > 1 else "")
 
     def is_due(self) -> bool:
@@ -55,7 +55,7 @@ SomeStop = RunStop[Any]
 
 
 class StopTable(dict[int, AnyStop]):
-    """What stops a run, by number; a number is given once."""
+    """Stops of a run by number; a number is given once."""
 
     last = 0
 
@@ -235,7 +235,7 @@ SYNONYMS: dict[str, str] = {
     "exit": "quit",
     "?": "help",
 }
-"""What people type who come from other debuggers, and the command that it is here."""
+"""Commands of other debuggers, and the command that each is here."""
 
 _INFO = dict.fromkeys(("b", "break", "breaks", "breakpoint", "breakpoints", "watchpoints"), "stops")
 
@@ -254,7 +254,7 @@ def find_command(commands: Sequence[DebugCommand[Subject]], text: str) -> tuple[
         return known[name], words
     first, slash, _ = name.partition("/")
     if slash and first in known:
-        refuse(f"{name!r}: how a value is shown stands after its name", "as in: print NAME:form")
+        refuse(f"{name!r}: the form of a value is given after its name", "as in: print NAME:form")
     close = nearest(name, known)
     refuse(f"unknown command {name!r}", f"did you mean {close}?" if close else "see: help")
 
@@ -298,7 +298,7 @@ View = Callable[..., Iterable[Part]]
 
 @dataclass(frozen=True, slots=True)
 class RunViews:
-    """What every dialogue shows: the run, its position, and the stops that were met."""
+    """Common part of every dialogue: the run, its position, and the stops that were met."""
 
     run: View
     position: View
@@ -438,7 +438,7 @@ def times_of(text: str) -> int:
     """Return a number starting at 1; raises InputError."""
     times = number_of(text)
     if not times:
-        refuse(f"expected a number from 1 on, found {text!r}")
+        refuse(f"expected a number of 1 or more, found {text!r}")
     return times
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 _DISTRIBUTION = "pixelflow-sim"
 _PROJECT = "pyproject.toml"
 _PACKAGES = Path(__file__).parents[2]
-"""The folder that the packages of this process lie in: of a checkout, or of what was installed."""
+"""The folder of the packages of this process: of a checkout, or of an installation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ class MissingPackageError(InputError):
 
 
 def install_command(extra: str, packages: Path = _PACKAGES) -> str:
-    """Return the command that brings an extra of this distribution to where its ``packages`` lie.
+    """Return the command that installs an extra of this distribution where its ``packages`` are.
 
     They come from where they came from before: a checkout whose packages are used, or were installed from it, the
-    archive or repository that PEP 610's record beside them names, or else an index.
+    archive or repository that PEP 610's record next to them names, or else an index.
     """
     if (packages / _PROJECT).is_file():
         return f"pip install -e {_folder(packages, extra)}"
@@ -159,7 +159,7 @@ def _folder(path: Path, extra: str) -> str:
 
 
 def _origin(packages: Path) -> dict[str, object]:
-    """Return what the record beside packages says of where they came from (PEP 610), nothing where there is none."""
+    """Return the record of a package's origin (PEP 610), empty without one."""
     from importlib.metadata import Distribution
 
     for each in Distribution.discover(name=_DISTRIBUTION, path=[str(packages)]):

@@ -1,4 +1,4 @@
-"""Files: one bounded way in, one way out that follows no planted link, and data that packages ship."""
+"""Files: a bounded reader, a writer that follows no planted link, and data shipped with packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from pixelflow.simd.report import Json
 
-# Kinds of files that are read, and how many bytes of each at most: a larger one is refused before it is held.
+# Kinds of files that are read, with a limit in bytes for each: a larger one is refused before it is held.
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: what messages call it, and its limit in bytes, of what is in it where it is compressed."""
+    """A kind of file: its name in messages, and its limit in bytes, uncompressed."""
 
     what: str
     limit: int
@@ -45,7 +45,7 @@ SCENE = FileKind("a scene file", 1 << 20)
 SCRIPT = FileKind("a script of commands", 1 << 20)
 SOURCE = FileKind("microcode", 16 << 20)
 VERTICES = FileKind("a scene with its vertices", 32 << 20)
-"""A scene whose numbers stand in the file itself."""
+"""A scene with its numbers in the file itself."""
 OBJECT = FileKind("an object file", 32 << 20)
 """Parsed JSON takes up to 24 times as much memory as its text."""
 REPORT = FileKind("a JSON report", 32 << 20)
@@ -55,20 +55,11 @@ TEXTURE = FileKind("a texture", 64 << 20)
 TABLE = FileKind("a table of a sweep", 64 << 20)
 ARRAYS = FileKind("an archive of arrays", 256 << 20)
 
-KINDS: Mapping[str, FileKind] = {
-    each.what: each
-    for each in (
-        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE),
-        ARRAYS,
-    )
-}
-"""Every kind by what it is called."""
-
 PACKET_BYTES = 16 << 20
 """The longest packet of a trace."""
 
 
-# Reading of files that may be anything at all: bytes, text, JSON, what is compressed, lines; never without a bound.
+# Reading of untrusted files: bytes, text, JSON, compressed data; never without a bound.
 
 
 _PIECE = 1 << 20
@@ -146,7 +137,7 @@ def parse_json(text: str | bytes, file: str) -> Json:
         fault = Fault(f"is not JSON: {error.msg}", Place(file, error.lineno, error.colno))
     except RecursionError:
         fault = Fault("is not JSON of any use: it is nested too deeply", Place(file))
-    except ValueError:  # bytes that are no text, numbers of thousands of digits
+    except ValueError:  # bytes that are not text, numbers of thousands of digits
         fault = Fault(f"is not JSON: not UTF-8, or a number of more than {_MOST_DIGITS} digits", Place(file))
     raise InputError(fault)
 
@@ -177,7 +168,7 @@ def _refusal(path: str | Path, message: str) -> InputError:
     return InputError(Fault(message, Place(str(path))))
 
 
-# Writing of files that appear complete or not at all, and through no link that somebody has planted.
+# Writing of files that appear complete or not at all, and never through a planted link.
 
 
 try:
@@ -188,10 +179,10 @@ except ImportError:  # Windows: there nothing is locked, and what a killed proce
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file beside ``path`` for writing; it gets that name only when the block ends without an exception.
+    """Open a file next to ``path`` for writing; it is renamed to that only when the block ends without an exception.
 
-    A link at ``path`` is followed, as the user named it; the name beside is new (made with O_EXCL, which follows
-    nothing) and cannot be guessed. What killed processes have left under such names is removed. A device or a pipe is
+    A link at ``path`` is followed, as the user named it; the temporary name is new (made with O_EXCL, which follows
+    nothing) and cannot be guessed. Leftovers of killed processes under such names are removed. A device or a pipe is
     written itself. Raises OSError.
     """
     target = Path(os.path.realpath(path))
@@ -212,7 +203,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _new(target: Path) -> Iterator[tuple[Path, int]]:
-    """Make a file beside another one, open for writing; its lock says that it is in use, and ends with the process."""
+    """Make a file next to another one, open for writing; its lock marks it as in use, and ends with the process."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     with contextlib.ExitStack() as held:
         while True:
@@ -234,7 +225,7 @@ def _new(target: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _remove_left(target: Path) -> None:
-    """Remove the files that killed processes of this user have left beside a file: those that have no lock."""
+    """Remove this user's leftovers of killed processes next to a file: those without a lock."""
     if fcntl is None:
         return
     name = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{16}\.tmp")
@@ -245,7 +236,7 @@ def _remove_left(target: Path) -> None:
 
 
 def _remove_unlocked(left: Path) -> None:
-    """Remove a file of this user's own that nobody has locked; raises OSError for a link."""
+    """Remove an unlocked file of this user; raises OSError for a link."""
     handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -300,7 +291,7 @@ def _held(beside: Path) -> int:
         os.close(held)
 
 
-# Files that packages bring, as paths: those of a folder as they are, those of a zip archive unpacked once.
+# Files shipped with packages, as paths: those of a folder directly, those of a zip archive unpacked once.
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Machines: what commands ask of each, as a record, and the register that finds them by name.
+"""Machines: the record of each for commands, and the register that finds them by name.
 
 A package announces its machines as entry points of the group ``pixelflow.machines``: a name, and where its
-:class:`MachineRecord` stands; and in the group ``pixelflow.commands`` those that commands draw with or measure. Nothing
+:class:`MachineRecord` is; and in the group ``pixelflow.commands`` those that commands draw with or measure. Nothing
 is looked up or imported before a name is asked for.
 """
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 GROUP = "pixelflow.machines"
 """The group of entry points of records."""
 COMMANDS_GROUP = "pixelflow.commands"
-"""The group of entry points of what commands can ask of machines besides."""
+"""The group of entry points of the machines' additional commands."""
 
 Code = TypeVar("Code")
-"""What a machine runs: its class of programs, or what it reads from files of its own."""
+"""Input of a machine: its class of programs, or whatever it reads from its files."""
 Configuration = TypeVar("Configuration", bound="DataclassInstance")
 """A machine's class of configurations: a frozen dataclass of `param` values."""
 _Run = TypeVar("_Run", contravariant=True)
@@ -57,7 +57,7 @@ class ProgramRunner(Protocol[_Run, _Taken]):
     """Runs a program to its end; what else a machine lets one choose has defaults."""
 
     def __call__(self, program: _Run, /, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
-        """Return the run, of whose events it told ``bus``.
+        """Return the run; ``bus`` receives its events.
 
         Raises InputError for a program or a configuration of another machine.
         """
@@ -86,7 +86,7 @@ class MachineRecord(Generic[Code, Configuration]):
     title: str
     """As prose has it."""
     part: str
-    """What stands side by side in it: a node, a core."""
+    """Unit of which it has several side by side: a node, a core."""
     most_parts: int
     target: ProgramTarget[AssembledProgram]
     configuration: type[Configuration]
@@ -97,7 +97,7 @@ class MachineRecord(Generic[Code, Configuration]):
     draw: FrameDrawer[Configuration] | None = None
     """None where it draws nothing."""
     presets: Mapping[str, Configuration] = field(default_factory=dict)
-    """Configurations with a name, beside the defaults."""
+    """Named configurations, in addition to the defaults."""
     attended: bool = False
     """True if ``run`` takes an `Attendance`, so that a run can be limited, watched and ended by Ctrl-C."""
     threads: bool = False
@@ -106,17 +106,17 @@ class MachineRecord(Generic[Code, Configuration]):
     read: Callable[[Path], Code] | None = None
     """Reads the file that ``run`` takes, where that is not a program of ``target``: a scene, say."""
     paper: str = ""
-    """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
+    """Place of its paper's record, ``file:NAME``; imported when needed."""
     debug: str = ""
-    """Where that stands which opens a dialogue with a run, of a program, a configuration and a viewer (`pixelflow.simd
-    .dialogue`), ``file:NAME``; empty where runs cannot be looked into."""
+    """Place of the function that opens a dialogue with a run, of a program, a configuration and a viewer
+    (`pixelflow.simd.dialogue`), ``file:NAME``; empty where runs cannot be debugged."""
     watch: str = ""
-    """Where that stands which opens a run that can be shown at any cycle, of what ``run`` takes (`pixelflow.simd
-    .dashboard.WatchedRun`), ``file:NAME``; empty where there is no dashboard of it."""
+    """Place of the function that opens a run that can be shown at any cycle, of the input of ``run``
+    (`pixelflow.simd.dashboard.WatchedRun`), ``file:NAME``; empty without a dashboard."""
     built: tuple[Constant, ...] = ()
-    """What the machine was that is modelled: year, process, area, as far as a source says it."""
+    """Data of the modelled hardware: year, process, area, as far as a source gives it."""
     commands: MachineCommands | None = None
-    """What commands can ask of it besides; None where they let it run programs alone."""
+    """Additional commands; None where it only runs programs."""
 
     @property
     def instructions(self) -> InstructionSet[Declaration]:
@@ -161,12 +161,12 @@ def machine_named(name: str) -> AnyMachine:
     file, _, attribute = place.partition(":")
     machine = getattr(import_module(file), attribute, None)
     if not isinstance(machine, MachineRecord) or machine.name != name:
-        raise InputError(Fault(f"{place} is no machine of the name {name}"))
+        raise InputError(Fault(f"{place} is not a machine of the name {name}"))
     return register(machine)
 
 
 def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
-    """Return what commands can ask of machines, by name, ``besides`` left out; no record is imported for it."""
+    """Return the additional commands of machines by name, without ``besides``; imports no record."""
     found: dict[str, object] = {name: each.commands for name, each in _REGISTERED.items()}
     for name, place in _announced(COMMANDS_GROUP).items():
         if name not in {*found, *besides}:

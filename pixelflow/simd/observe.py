@@ -26,7 +26,7 @@ class RoutineView(Protocol):
 
 
 class DeclarationView(Protocol):
-    """What is declared of an instruction."""
+    """Declaration of an instruction."""
 
     mnemonic: str
     opcode: int
@@ -88,16 +88,15 @@ class AccountView(Protocol):
 
 # Events of a run that any machine may have: each with the cycle of its run in which it begins.
 #
-# An event is built only where somebody has subscribed to its kind, so a run that nobody watches builds none. Events of
-# one stream or of one part of a machine come in the order of their cycles. Streams run ahead of each other, so
-# events of
-# different tracks do not.
+# An event is built only if its kind has a subscriber, so an unwatched run builds none. Events of one stream or of one
+# part of a machine come in the order of their cycles. Streams run ahead of each other, so events of different tracks do
+# not.
 
 
 View = TypeVar("View", bound=RunView)
-"""What a machine shows of its runs."""
+"""A machine's view of its runs."""
 Account = TypeVar("Account", bound=AccountView)
-"""What a machine tells of a run that has ended."""
+"""A machine's account of a run that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ class RunBegan(Event, Generic[View]):
     view: View
     """The run itself, to be looked at while it continues."""
     resumed: bool = False
-    """True if it continues from a checkpoint: what was told before is not told again."""
+    """True if it continues from a checkpoint: earlier events are not sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +132,12 @@ class Executed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Waited(Event):
-    """A stream did nothing of its own from ``cycle`` up to ``end``, at the instruction of that index."""
+    """A stream was idle from ``cycle`` up to ``end``, at the instruction of that index."""
 
     stream: str
     index: int
     reason: str
-    """What it waited for, in words."""
+    """The awaited event, in words."""
     end: int
 
 
@@ -170,7 +169,7 @@ class RoutineLeft(Event):
 
 @dataclass(frozen=True, slots=True)
 class Carried(Event):
-    """An item was sent over a wire; it can be read from cycle ``arrives`` on."""
+    """An item was sent over a wire; it can first be read in cycle ``arrives``."""
 
     wire: str
     arrives: int
@@ -180,7 +179,7 @@ class Carried(Event):
 
 @dataclass(frozen=True, slots=True)
 class QueueFilled(Event):
-    """A queue of a box holds another number of items from this cycle on."""
+    """The number of items in a queue of a box changed."""
 
     queue: str
     """The box, a space, the queue's name."""
@@ -228,7 +227,7 @@ class Bus:
         return bool(self._subscribers)
 
     def wants(self, kind: type[Event]) -> bool:
-        """Return whether somebody has subscribed to this kind of event."""
+        """Return whether this kind of event has a subscriber."""
         return kind in self._subscribers
 
     def subscribe(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> None:

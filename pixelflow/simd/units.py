@@ -8,7 +8,7 @@ from typing import Any, NewType, TypeAlias
 
 # Names for the integers that travel between packages.
 #
-# They cost nothing at run time and tell a reader (and a type checker) which unit a number has.
+# They cost nothing at run time and give a reader (and a type checker) the unit of a number.
 
 
 Cycle = NewType("Cycle", int)
@@ -50,7 +50,7 @@ class Constant:
     standing: Standing
     source: str
     text: str = ""
-    """What it is, where the key does not say it."""
+    """Explanation, where the key is not enough."""
     unit: str = ""
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from pixelflow.simd.errors import MissingPackageError, Place, SimulatorError, UsageError
 
-if TYPE_CHECKING:  # what a process needs that has others: most runs have none
+if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
     from concurrent.futures import Executor, Future
 
 _Item = TypeVar("_Item")
@@ -230,7 +230,7 @@ class _KeptProcesses:
 
 
 def _begun(jobs: int, young_objects: tuple[int, int, int]) -> None:
-    """Let a process that has begun end when the command does, however that ends: a killed one stops nobody.
+    """Let a worker process end when the command does, however that ends: a killed one leaves none behind.
 
     It looks for cycles among its objects as seldom as the command does.
     """

@@ -77,7 +77,7 @@ def test_cycles_of_others_are_told_where_there_are_others(abouts: tuple[str, str
     beside = by_triangle_size(FRAME, ways)
     assert beside is not None
     text = " ".join(each for each in beside.parts if isinstance(each, str))
-    assert ("The cycles of B are those of all that is carried out there." in text) is named
+    assert ("The cycles of B are those of everything executed there." in text) is named
     assert ("The cycles of" in text) is named
 
 

@@ -293,7 +293,7 @@ def test_whatever_is_not_wholly_in_the_cycles_is_among_what_is_left_out(drawn: C
         listed = {work for each in side.free for work in each.of}
         short = {work for work in asked_of(TINY) if side.counted[work] not in WHOLE}
         assert short <= listed, (side.machine, short - listed)
-        # And nothing is listed that the machine does not do, or that is wholly a part of the cycles for nothing.
+        # And nothing is listed that the machine does not do, or that is wholly in the cycles already.
         assert not {work for work in listed if side.counted[work] is HowCounted.NONE}, side.machine
 
 

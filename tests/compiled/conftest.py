@@ -1,4 +1,4 @@
-"""Native functions of their own for every test, kept in a folder of their own."""
+"""Separate native functions for every test, kept in a separate folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens where the compiler fails in the middle of a run? The same bits, and one line that says so."""
+"""A compiler that fails during a run: the same bits, and one line that says so."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def refuse(self, texts, level=1):
 
 @pytest.mark.parametrize("lanes", [96, 4096])
 def test_a_run_goes_on_where_the_compiler_stops(make, monkeypatch, caplog, lanes: int) -> None:
-    """30 of 90 instructions run as native code, the compiler fails, and numpy carries out the rest."""
+    """30 of 90 instructions run as native code, the compiler fails, and numpy executes the rest."""
     engine = start(make(shape(lanes)), 81, full=False)
     engine.run([engine.prepare(each.apply) for each in program(81, 30)])
     actions = [engine.prepare(each.apply) for each in program(81, 90)]

@@ -1,4 +1,4 @@
-"""What is known of masks without looking at a lane: worked by hand."""
+"""Static knowledge of masks, by hand."""
 
 from __future__ import annotations
 

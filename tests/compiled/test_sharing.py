@@ -1,4 +1,4 @@
-"""Do threads that share tiles leave the bits of one, whatever runs before, after or beside it?"""
+"""Do threads that share tiles leave the bits of one, whatever runs before, after or at the same time?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def functions_of(team: sharing.Team) -> sharing.Functions:
 
 
 def unfinished_of(team: sharing.Team) -> list[int]:
-    """Return the numbers of the runs that a team has begun and nobody has seen the end of."""
+    """Return the numbers of a team's runs that are begun and not seen to end."""
     return list(team._unfinished)
 
 
@@ -81,7 +81,7 @@ def test_random_programs(make, seed: int) -> None:
 
 
 def test_threads_of_the_caller_do_not_disturb_each_other(make) -> None:
-    """Two threads run engines of their own: one of them finds the workers busy now and then."""
+    """Two threads run separate engines: one of them finds the workers busy now and then."""
     made = [counter(make) for _ in range(2)]
 
     def run(which: int) -> None:
@@ -313,7 +313,7 @@ def test_an_interrupt_before_anything_began(make, monkeypatch) -> None:
 
 
 def team_after_a_run(make, engine: Engine, actions: list):
-    """Return the team when it has carried out one run."""
+    """Return the team after one run."""
     engine.run(actions)
     assert (engine.get_rows(0, 1) == 232).all()
     return make.native().team

@@ -1,4 +1,4 @@
-"""Can a native function carry out a program by the loop at its number, on 64 lanes of its tile at a time?"""
+"""Can a native function execute a program by the loop at its number, on 64 lanes of its tile at a time?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ end.of.lanes:
   %past = getelementptr i64, ptr %code, i64 2
   ret ptr %past
 """
-"""Operands: a row, the address of a program, which is carried out where the first of 64 lanes is not 0 in the row."""
+"""Operands: a row, the address of a program, which is executed where the first of 64 lanes is not 0 in the row."""
 
 
 @pytest.mark.parametrize("care", [False, True])
@@ -74,7 +74,7 @@ def test_a_program_on_64_lanes_of_a_tile(make, lanes: int, care: bool) -> None:
 
 
 def test_a_program_inside_a_program(make) -> None:
-    """The loop is a function like others: a program stands behind its number, and another action behind its zero."""
+    """The loop is a function like others: a program follows its number, and another action behind its zero."""
     engine = make(Shape(64, 32, 2, (), (), ("E",)))
     one, two = (engine.prepare(lambda pe, row=row: pe.store(row, pe.word(5 + row))) for row in (0, 1))
     inner = CompiledAction([], array("q", [WALK]).tobytes() + one.code + bytes(8))

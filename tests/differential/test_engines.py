@@ -1,6 +1,6 @@
 """Do the engines give the same bits, after every instruction of random programs?
 
-Each engine carries out the one shared meaning with its own arithmetic: ripple-carry on bit-planes, numpy on bytes, and
+Each engine executes the one shared meaning with its own arithmetic: ripple-carry on bit-planes, numpy on bytes, and
 native vector code where the extra `fast` is installed. A disagreement names the seed, the instruction and the state
 that differs.
 """
@@ -42,7 +42,7 @@ def _reached(engine) -> dict[str, np.ndarray]:
 
 
 def lockstep(seed: int, length: int, every: int = 1) -> None:
-    """Compare what a program can reach after every so many instructions, and the whole state at its end."""
+    """Compare the reachable state after every few instructions, and the whole state at the end."""
     engines, _ = _start(seed)
     instructions = program(seed, length)
     actions = [[engine.prepare(each.apply) for each in instructions] for engine in engines]

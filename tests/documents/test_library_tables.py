@@ -36,8 +36,8 @@ from tessellation.reproduction.thesis import table
 from tests.documents.marks import markdown_table, table_after
 from tests.library.batch import calling
 
-LIBRARY = "microcode/library/README.md"
-TESSELLATION = "tessellation/README.md"
+LIBRARY, PAGE = "microcode/library/README.md", "docs/pages/library.md"
+TESSELLATION = "docs/pages/schedules.md"
 FLOAT = (
     Operation.FROM_INTEGER,
     Operation.ADD,
@@ -211,12 +211,12 @@ def longer_mantissas() -> list[str]:
 
 TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "float-cycles": (LIBRARY, float_cycles),
-    "generic-start-ups": (LIBRARY, generic_start_ups),
-    "wide-cycles": (LIBRARY, wide_cycles),
-    "order-cycles": (LIBRARY, order_cycles),
-    "integer-cycles": (LIBRARY, integer_cycles),
-    "pass-cycles": (LIBRARY, pass_cycles),
-    "abilities": (LIBRARY, abilities),
+    "generic-start-ups": (PAGE, generic_start_ups),
+    "wide-cycles": (PAGE, wide_cycles),
+    "order-cycles": (PAGE, order_cycles),
+    "integer-cycles": (PAGE, integer_cycles),
+    "pass-cycles": (PAGE, pass_cycles),
+    "abilities": (PAGE, abilities),
     "longer-mantissas": (TESSELLATION, longer_mantissas),
 }
 

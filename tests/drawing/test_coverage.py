@@ -44,10 +44,10 @@ def exact(triangle) -> np.ndarray:
                 side = ((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0)) * (1 if third > 0 else -1)
                 if side == 0:
                     if y0 == y1:
-                        owned = y2 > y0  # the rest lies below: this is the top
+                        owned = y2 > y0  # the rest is below: this is the top
                     else:
                         at = x0 + (x1 - x0) * (y2 - y0) / (y1 - y0)
-                        owned = x2 > at  # the rest lies to the right: this is a left edge
+                        owned = x2 > at  # the rest is to the right: this is a left edge
                     inside &= owned
                 else:
                     inside &= side > 0

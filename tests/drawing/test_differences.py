@@ -1,4 +1,4 @@
-"""Pictures beside the expected one: what is wrong, and what a machine with an arithmetic of its own may do."""
+"""Pictures against the expected one: errors, and differences allowed to a machine with different arithmetic."""
 
 import re
 

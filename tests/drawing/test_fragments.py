@@ -21,7 +21,7 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.drawing.mipmaps import filtered
 
-# One pixel at (0, 0); its samples lie at x 6, 14, 2, 10 and y 2, 6, 10, 14 sixteenths.
+# One pixel at (0, 0); its samples are at x 6, 14, 2, 10 and y 2, 6, 10, 14 sixteenths.
 SHEET = np.array([[[-8, -8], [24, -8], [-8, 24]]], float)
 
 
@@ -77,7 +77,7 @@ def test_the_opacity_of_a_texel_multiplies_that_of_the_draw() -> None:
 
 
 def test_colour_and_texel_are_those_of_the_first_sample_that_is_covered() -> None:
-    # Left of x = 12/16 lie the samples 0, 2, 3; right of it sample 1 alone, at y 6/16. Colours grow by 16 a pixel
+    # Left of x = 12/16 are the samples 0, 2, 3; right of it only sample 1, at y 6/16. Colours grow by 16 a pixel
     # down, times 16 columns: 16 * 16 y; texels are 16 rows of one pixel.
     points = np.array([[[0.75, 0], [16.75, 0], [0.75, 16]], [[0.75, 0], [0.75, 16], [-15.25, 0]]])
     shades = np.zeros((2, 3, 3))

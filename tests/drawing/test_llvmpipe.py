@@ -1,4 +1,4 @@
-"""Does Mesa's llvmpipe, a rasterizer that nobody here wrote, cover the same pixels? It snaps to 1/256 pixel too."""
+"""Does Mesa's llvmpipe, an independent rasterizer, cover the same pixels? It snaps to 1/256 pixel too."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_levels_by_hand() -> None:
 
 
 def block(across: tuple[float, float], down: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return u and v of a block whose coordinates change by so many texels."""
+    """Return u and v of a block whose coordinates change by a number of texels."""
     u, v = (
         np.array([0, across[axis], down[axis], across[axis] + down[axis]]) * TEXEL + 12345 * TEXEL for axis in range(2)
     )

@@ -1,4 +1,4 @@
-"""A machine's account beside others: imbalance, waiting, rate beside latency, bits of lanes, clocks exchanged."""
+"""A machine's account among others: imbalance, waiting, rate and latency, bits of lanes, clocks exchanged."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ SIDE = DrawnFrame("Toy", 4, 32, 100.0, 1000, 3000, {"all": 3000}, {"all": 9}, 0.
 
 def test_what_is_lost_to_imbalance_is_apart_from_other_waiting() -> None:
     """Worked by hand: four parts of 1,000 cycles, of 4,000 together 3,000 busy, so that 1,000 are lost."""
-    assert SIDE.imbalance is None and SIDE.waiting is None, "nobody says when each part ended"
+    assert SIDE.imbalance is None and SIDE.waiting is None, "the ends of the parts are not known"
     even = replace(SIDE, ended=(1000, 1000, 1000, 1000))
     assert (even.imbalance, even.waiting) == (0, 0.25)
     # 0 + 200 + 400 + 100 after the parts' own ends; 1,000 - 700 before.
@@ -67,7 +67,7 @@ def test_what_pictures_leave_out_together_is_added_up() -> None:
     assert free_in_all([]) == [] and list(free_lines([])) == []
     bounded, unbounded = FreeWork("light", Bound.OPEN, "by formula", 8), FreeWork("light", Bound.OPEN, "no rate")
     apart = free_in_all([[bounded], [unbounded], [bounded]])
-    assert [each.cycles for each in apart] == [16, None], "cycles are kept where a picture has none to add"
+    assert [each.cycles for each in apart] == [16, None], "cycles are kept where a picture adds no cycles"
 
 
 def test_pictures_that_overlap_follow_sooner_than_one_takes() -> None:

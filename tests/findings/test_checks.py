@@ -237,7 +237,7 @@ def test_operands_that_may_overlap_are_not_told(call: str) -> None:
 
 
 def test_a_contract_names_parameters() -> None:
-    with pytest.raises(Exception, match="c is no parameter of p"):
+    with pytest.raises(Exception, match="c is not a parameter of p"):
         assemble("proc p(a) whole c\nLD R, a\nend")
 
 

@@ -159,7 +159,7 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
         ("stp", "unknown command 'stp'"),
         ("print g128", "no such registers"),
         ("print g1.8:D", "no such element"),
-        ("print g1:G", "G is no form"),
+        ("print g1:G", "G is not a form"),
         ("step thread 1", "there is no thread 1"),
         ("break NOWHERE", "no label or routine 'NOWHERE'"),
         ("delete 3", "there is no stop 3"),
@@ -168,10 +168,10 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
         ("poke g1:UB = 256", "g1:UB does not hold 256 as UB"),
         ("poke g1:D = 1.5", "g1:D does not hold 1.5 as D"),
         ("poke g1:F = 1e300", "g1:F does not hold 1e.300 as F"),
-        (f"print g{'1' * 5000}", "is no place of a thread"),
-        (f"print g1.{'1' * 5000}", "is no place of a thread"),
-        (f"watch g1-g{'1' * 5000}", "is no place of a thread"),
-        ("poke g1", "gives nothing a number"),
+        (f"print g{'1' * 5000}", "is not a place of a thread"),
+        (f"print g1.{'1' * 5000}", "is not a place of a thread"),
+        (f"watch g1-g{'1' * 5000}", "is not a place of a thread"),
+        ("poke g1", "assigns no number"),
     ],
 )
 def test_what_cannot_be_done_is_said(command: str, message: str) -> None:

@@ -66,7 +66,7 @@ def test_native_code_agrees_on_many() -> None:
 
 def test_words_come_back_from_the_source_that_is_written_of_them() -> None:
     source, written = Instructions(4), 0
-    for _ in range(2000):
+    for _ in range(500):
         instruction = source.one()
         assert INSTRUCTIONS.decode_whole(instruction.whole) == instruction
         text = source_of(instruction)
@@ -74,4 +74,4 @@ def test_words_come_back_from_the_source_that_is_written_of_them() -> None:
             written += 1
             (again,) = assemble_text(text, "fuzz").instructions
             assert again.whole == instruction.whole, text
-    assert written > 1500
+    assert written > 375

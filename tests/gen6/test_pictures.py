@@ -89,7 +89,7 @@ def test_colours_and_texels_follow_perspective(channels: int, samples: int) -> N
     assert drawn.cycles > without.cycles
 
 
-@pytest.mark.parametrize("name", ["enneper", "herd", "glass"])
+@pytest.mark.parametrize("name", ["enneper", pytest.param("herd", marks=SLOW), "glass"])
 def test_scenes_are_the_references(name: str) -> None:
     samples = 3 if name == "enneper" else None
     frame = load_scene(name, SceneSource(size=(48, 32), patch_samples=samples)).frame
@@ -144,8 +144,9 @@ _STATES = {
 }
 
 
-@pytest.mark.parametrize("channels", [8, 16])
-@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize(
+    ("samples", "channels"), [(1, 8), (4, 16), pytest.param(1, 16, marks=SLOW), pytest.param(4, 8, marks=SLOW)]
+)
 def test_every_state_after_the_other_is_the_references(samples: int, channels: int) -> None:
     """One picture with all states, so that each meets what the others have left; at both widths of threads."""
     draws = [Draw("floor", triangles(50, 6))]
@@ -158,6 +159,7 @@ def test_every_state_after_the_other_is_the_references(samples: int, channels: i
     assert all(cycles for name, cycles in taken.items() if name not in ("counted", "depth alone"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(_STATES))
 def test_each_state_alone_is_the_references(name: str) -> None:
     draws = (Draw("floor", triangles(50, 6)), Draw(name, triangles(11, 7), _STATES[name]))

@@ -1,4 +1,4 @@
-"""Single meanings over numbers, carried out by either engine of 32-bit lanes."""
+"""Single meanings over numbers, executed by either engine of 32-bit lanes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def straight(shape: Shape, *meanings: Meaning):
 
 
 def carry_out(lanes: WordsEngine, meaning: Meaning, engine: str) -> None:
-    """Carry out a meaning by numpy (``rows``) or as native code (``compiled``)."""
+    """Execute a meaning by numpy (``rows``) or as native code (``compiled``)."""
     if engine == "rows":
         lanes.run([lanes.prepare(meaning)])
         return

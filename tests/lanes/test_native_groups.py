@@ -27,7 +27,7 @@ def builder(processor: tuple[str, int] | None, folder: Path):
 
 
 def compare(seed: int, group: int, made_by) -> None:
-    """Carry out a random meaning three times, as native code and by numpy."""
+    """Execute a random meaning three times, as native code and by numpy."""
     from pixelflow.simd.lanes.native.group_run import GroupRuns
 
     groups, own = (3, True) if seed % 2 else (1, False)
@@ -88,7 +88,7 @@ def test_a_masked_fetch_of_words_that_follow_each_other() -> None:
 
 @pytest.mark.parametrize(("apart", "lines"), [(0, 1), (4, 1), (32, 8), (64, 16), (256, 16), (512, 16)])
 def test_lines_are_counted_near_and_far(apart: int, lines: int) -> None:
-    """Sixteen words from byte 0, in lines of 64 bytes; 512 apart they lie beyond the 64 that a number counts."""
+    """Sixteen words from byte 0, in lines of 64 bytes; 512 apart they are beyond the 64 that a number counts."""
     from pixelflow.simd.lanes.native.group_program import COUNTS
     from pixelflow.simd.lanes.native.group_run import GroupRuns
 

@@ -103,7 +103,7 @@ def test_arrays_that_do_not_fit_are_refused(native: bool, wrong: dict, error: ty
 
 
 def test_native_code_takes_over_what_was_found_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it works: the second run is beyond what is walked in Python, and asks for nothing again."""
+    """Where it works: the second run is beyond what is walked in Python, and asks no question again."""
     monkeypatch.setattr("pixelflow.simd.lanes.native.transducer._NATIVE_AFTER", 5_000)
     rng = np.random.default_rng(1)
     words = rng.integers(0, 2_000, 4_000, dtype=np.uint32)

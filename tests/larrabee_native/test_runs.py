@@ -79,7 +79,7 @@ def test_a_run_that_is_made_twice_is_counted_and_told_once(caplog) -> None:
     assert native_runs(faulty.program, faulty.lanes.shape).meetings == 0
     assert [record.getMessage() for record in caplog.records] == [
         "note: native code cannot be run (program: groups touch the same words of memory, and one of them writes); "
-        "numpy carries out the program"
+        "numpy executes the program"
     ]
 
 
@@ -156,7 +156,7 @@ def test_what_has_no_native_code_goes_on_with_numpy(monkeypatch, caplog) -> None
             unit.run()
             assert unit.scalar(1).tolist() == [777777 << 3]
     assert [record.getMessage() for record in caplog.records] == [
-        "note: native code cannot be made (RuntimeError: LLVM is tired); numpy carries out the program"
+        "note: native code cannot be made (RuntimeError: LLVM is tired); numpy executes the program"
     ]
 
 
@@ -194,7 +194,7 @@ def test_what_goes_wrong_in_the_middle_is_undone_and_left_to_numpy(error, monkey
         unit.run()
     assert seen(unit) == seen(expected)
     assert [record.getMessage() for record in caplog.records] == [
-        f"note: native code cannot be run ({type(error).__name__}: {error}); numpy carries out the program"
+        f"note: native code cannot be run ({type(error).__name__}: {error}); numpy executes the program"
     ]
     again = VectorUnit(unit.program, 64, engine="compiled")
     again.set_scalar(0, np.arange(64))
@@ -267,7 +267,7 @@ def test_a_memory_that_is_too_large_is_left_to_numpy_before_anything_is_made(mon
         assert not is_done(unit)
     assert [record.getMessage() for record in caplog.records] == [
         "note: native code cannot be run (a memory of 65,536 bytes; less than 65,536 can be addressed); "
-        "numpy carries out the program"
+        "numpy executes the program"
     ]
 
 

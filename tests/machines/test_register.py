@@ -96,5 +96,5 @@ def test_a_third_machine_needs_an_entry_point_alone(
     monkeypatch.syspath_prepend(tmp_path)
     assert machine_names() == ("attila", "broken", "gen6", "larrabee", "pixelflow", "third")
     assert isinstance(machine_named("third"), MachineRecord)
-    with pytest.raises(InputError, match="third_machine:THIRD is no machine of the name broken"):
+    with pytest.raises(InputError, match="third_machine:THIRD is not a machine of the name broken"):
         machine_named("broken")

@@ -11,45 +11,30 @@ from pixelflow.simd.errors import InputError
 from tests.microcode.sources import EXAMPLES, LIBRARIES
 
 FOUND = {
-    "jump into a routine": (
-        "macro m(t)\nJMP t\nend\nJMP f\nroutine f()\nend",
-        ["<text>:4:1: warning: jump into routine f"],
-    ),
+    "jump into a routine": ("macro m(t)\nJMP t\nend\nJMP f\nroutine f()\nend",
+        ["<text>:4:1: warning: jump into routine f"]),
     "jump out of a routine": ("top: CALL f\nroutine f()\nJMP top\nend", ["<text>:3:1: warning: jump out of routine f"]),
-    "call of a label": (
-        "CALL here\nhere: LD R, S",
-        ["<text>:1:1: warning: the call's target is not the start of a routine or proc"],
-    ),
-    "write outside": (
-        "CALL f, [4]\nroutine f(d) uses 10, 2\nST d, R\nST [11], R\nST [12], R\nend",
-        ["<text>:5:1: warning: routine f writes byte 12, which is neither a parameter nor declared scratch"],
-    ),
-    "wide write outside": (
-        "CALL f\nroutine f() uses 10, 2\nEMC_TreeIntoMem_Li [10], 3, 0, 0, 0\nend",
-        ["<text>:3:1: warning: routine f writes byte 12, which is neither a parameter nor declared scratch"],
-    ),
-    "argument in scratch": (
-        "range x[4] at 8\nCALL f, x\nroutine f(d) uses 10, 4\nend",
-        ["<text>:2:1: warning: x, passed as d, lies in the scratch of f"],
-    ),
+    "call of a label": ("CALL here\nhere: LD R, S",
+        ["<text>:1:1: warning: the call's target is not the start of a routine or proc"]),
+    "write outside": ("CALL f, [4]\nroutine f(d) uses 10, 2\nST d, R\nST [11], R\nST [12], R\nend",
+        ["<text>:5:1: warning: routine f writes byte 12, which is neither a parameter nor declared scratch"]),
+    "wide write outside": ("CALL f\nroutine f() uses 10, 2\nEMC_TreeIntoMem_Li [10], 3, 0, 0, 0\nend",
+        ["<text>:3:1: warning: routine f writes byte 12, which is neither a parameter nor declared scratch"]),
+    "argument in scratch": ("range x[4] at 8\nCALL f, x\nroutine f(d) uses 10, 4\nend",
+        ["<text>:2:1: warning: x, passed as d, is in the scratch of f"]),
     "EPUSH alone": ("EPUSH\nEPUSH\nEPOP", ["<text>:2:1: warning: EPUSH without EPOP"]),
     "EPOP alone": ("EPOP", ["<text>:1:1: warning: EPOP without EPUSH in stream eigc"]),
-    "enable stack too deep": (
-        "EPUSH\n" * 5 + "EPOP\n" * 5,
-        ["<text>:5:1: warning: the enable stack is 4 deep; this EPUSH is one too many"],
-    ),
-    "recursion": (
-        "CALL f\nroutine f()\nCALL f\nend",
-        ["<text>:1:1: warning: calls nest deeper than the latch stack (4), or f calls itself"],
-    ),
+    "enable stack too deep": ("EPUSH\n" * 5 + "EPOP\n" * 5,
+        ["<text>:5:1: warning: the enable stack is 4 deep; this EPUSH is one too many"]),
+    "recursion": ("CALL f\nroutine f()\nCALL f\nend",
+        ["<text>:1:1: warning: calls nest deeper than the latch stack (4), or f calls itself"]),
     "five routines deep": (
         "CALL r1\n" + "".join(f"routine r{n}()\nCALL r{n + 1}\nend\n" for n in range(1, 5)) + "routine r5()\nend",
-        ["<text>:1:1: warning: calls nest deeper than the latch stack (4), or r1 calls itself"],
-    ),
+        ["<text>:1:1: warning: calls nest deeper than the latch stack (4), or r1 calls itself"]),
     "unreachable": ("JMP on\nMSTEP\nMSTEP\non: LD R, S", ["<text>:2:1: warning: this is never executed"]),
     "wait without signal": ("WAIT 2", ["<text>:1:1: warning: semaphore 2 is waited for but never signalled"]),
     "signal without wait": ("SIGNAL 2", ["<text>:1:1: warning: semaphore 2 is signalled but never waited for"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FOUND)

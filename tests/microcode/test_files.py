@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import pytest
 
 from microcode import Builder, assemble
-from microcode import reader as files
 from pixelflow.simd.errors import InputError, format_error
 from pixelflow.simd.files import SOURCE
 
@@ -127,23 +125,6 @@ def test_builder_includes_once(folder) -> None:
     assert b.include("a.mc", N=4)["N"] == 4
     b.include("a.mc", N=4)
     assert len(b.build().routines) == 1
-
-
-def test_a_former_name_of_a_library_file_is_found_with_a_note(folder, caplog) -> None:
-    files._note_former.cache_clear()
-    main = 'include "float32/{}.mc"\nCALL fadd, [0], [4], [8]\n'
-    with caplog.at_level(logging.WARNING, "microcode"):
-        former = [assemble(main.format("thesis")) for _ in range(2)]
-    assert former[0].words == former[1].words == assemble(main.format("plain")).words
-    said = [record.getMessage() for record in caplog.records]
-    assert said == [
-        "note: file float32/thesis.mc is called float32/plain.mc now; the former name goes with the next release"
-    ]
-
-
-def test_a_file_of_ones_own_has_its_name(folder, caplog) -> None:
-    folder(float32__thesis="const K = 3\n", main='include "float32/thesis.mc"\nLD R, #K\n')
-    assert texts("main.mc") == ["LD R, #3", "HALT"] and not caplog.records
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")

@@ -22,54 +22,38 @@ def code(program: Program) -> list[str]:
 ROWS = {
     "registers, memory and immediates": (
         "range x[4] at 8\nLD R, x\nLD S, x[3]\nLD M, [x + 1]\nLD R, [12]\nLD R, #-1\nADD R, S",
-        ["LD R, [8]", "LD S, [11]", "LD M, [9]", "LD R, [12]", "LD R, #-1", "ADD R, S"],
-    ),
+        ["LD R, [8]", "LD S, [11]", "LD M, [9]", "LD R, [12]", "LD R, #-1", "ADD R, S"]),
     "gated forms": ("LD.E R, S\nADD.E S, #3", ["LD.E R, S", "ADD.E S, #3"]),
     "optional source": ("SHL R\nSHL R, S\nROR.E M", ["SHL R", "SHL R, S", "ROR.E M"]),
     "a written-out optional source means the same": ("SHL R, R", ["SHL R"]),
-    "numbers": (
-        "LD R, #10\nLD R, #0x1F\nLD R, #0b101\nLD R, #'A'\nLD R, #1_0",
-        [f"LD R, #{n}" for n in (10, 31, 5, 65, 10)],
-    ),
-    "arithmetic": (
-        "LD R, #2 + 3 * 4\nLD R, #-7 / 2\nLD R, #-7 % 4\nLD R, #1 << 4 >> 1\nLD R, #~0 & 0xF | 16 ^ 1",
-        ["LD R, #14", "LD R, #-4", "LD R, #1", "LD R, #8", "LD R, #31"],
-    ),
+    "numbers": ("LD R, #10\nLD R, #0x1F\nLD R, #0b101\nLD R, #'A'\nLD R, #1_0",
+        [f"LD R, #{n}" for n in (10, 31, 5, 65, 10)]),
+    "arithmetic": ("LD R, #2 + 3 * 4\nLD R, #-7 / 2\nLD R, #-7 % 4\nLD R, #1 << 4 >> 1\nLD R, #~0 & 0xF | 16 ^ 1",
+        ["LD R, #14", "LD R, #-4", "LD R, #1", "LD R, #8", "LD R, #31"]),
     "bit operators bind tighter than comparisons": ("LD R, #(6 & 2 == 2)", ["LD R, #1"]),
-    "conditions": (
-        "LD R, #(1 < 2 && !(3 >= 4) || 0)\nLD R, #(1 == 2)\nLD R, #(1 != 2)",
-        ["LD R, #1", "LD R, #0", "LD R, #1"],
-    ),
-    "a side that does not matter is not computed": (
-        "LD R, #(0 && 1 / 0)\nLD R, #(1 || 1 / 0)",
-        ["LD R, #0", "LD R, #1"],
-    ),
+    "conditions": ("LD R, #(1 < 2 && !(3 >= 4) || 0)\nLD R, #(1 == 2)\nLD R, #(1 != 2)",
+        ["LD R, #1", "LD R, #0", "LD R, #1"]),
+    "a side that does not matter is not computed": ("LD R, #(0 && 1 / 0)\nLD R, #(1 || 1 / 0)",
+        ["LD R, #0", "LD R, #1"]),
     "functions": (
         "range x[6] at 9\nLD R, #min(3, 2)\nLD R, #max(3, 9, 2)\nLD R, #abs(-4)\nLD R, #log2(9)\nLD R, #byte(0x1234, 1)"
         "\nLD R, #size(x)\nLD R, #addr(x)",
-        [f"LD R, #{n}" for n in (2, 9, 4, 3, 18, 6, 9)],
-    ),
-    "float gives the bits of binary32": (
-        "EMC_TreeIntoMem_Li [0], 4, 0, 0, float(1.5)",
-        [f"EMC_TreeIntoMem_Li [0], 4, 0, 0, {struct.unpack('<I', struct.pack('<f', 1.5))[0]}"],
-    ),
+        [f"LD R, #{n}" for n in (2, 9, 4, 3, 18, 6, 9)]),
+    "float gives the bits of binary32": ("EMC_TreeIntoMem_Li [0], 4, 0, 0, float(1.5)",
+        [f"EMC_TreeIntoMem_Li [0], 4, 0, 0, {struct.unpack('<I', struct.pack('<f', 1.5))[0]}"]),
     "const and param": ("const A = 3\nparam B = A + 1\nLD R, #A * B", ["LD R, #12"]),
     "repeat has an inclusive upper bound": ("repeat i in 1 .. 3\nLD R, #i\nend", ["LD R, #1", "LD R, #2", "LD R, #3"]),
     "repeat downwards does nothing": ("repeat i in 3 .. 1\nLD R, #i\nend", []),
     "if, else if, else": (
         "repeat i in 0 .. 2\nif i == 0\nLD R, #10\nelse if i == 1\nLD R, #11\nelse\nLD R, #12\nend\nend",
-        ["LD R, #10", "LD R, #11", "LD R, #12"],
-    ),
+        ["LD R, #10", "LD R, #11", "LD R, #12"]),
     "macro arguments are operands of any kind": (
         "range x[4] at 4\nmacro m(r, a, k, n)\nLD r, a\nLD r, a[n]\nLD r, k\nLD r, #n\nend"
         "\nm S, x, #7, 2\nm R, x[1], R, 1",
-        ["LD S, [4]", "LD S, [6]", "LD S, #7", "LD S, #2", "LD R, [5]", "LD R, [6]", "LD R, R", "LD R, #1"],
-    ),
+        ["LD S, [4]", "LD S, [6]", "LD S, #7", "LD S, #2", "LD R, [5]", "LD R, [6]", "LD R, R", "LD R, #1"]),
     "a macro may stand after its use": ("m 1\nmacro m(k)\nLD R, #k\nend", ["LD R, #1"]),
     "a macro sees the names around its definition": (
-        "const k = 1\nmacro m()\nLD R, #k\nend\nrepeat i in 1 .. 1\nconst k = 2\nm\nend",
-        ["LD R, #1"],
-    ),
+        "const k = 1\nmacro m()\nLD R, #k\nend\nrepeat i in 1 .. 1\nconst k = 2\nm\nend", ["LD R, #1"]),
     "labels of a macro are its own": ("macro spin()\nagain: JMP again\nend\nspin\nspin", ["JMP 0", "JMP 1"]),
     "labels may be passed to macros": ("macro go(t)\nJMP t\nend\nLD R, S\ntop: go top", ["LD R, S", "JMP 1"]),
     "labels of a repeat belong to one turn": ("repeat i in 0 .. 1\nhere: JMP here\nend", ["JMP 0", "JMP 1"]),
@@ -77,10 +61,9 @@ ROWS = {
     "marks": ('MARK "points"\nMARK "normals"\nMARK "points"', ["MARK 0", "MARK 1", "MARK 0"]),
     "computed names": (
         "macro make(n)\nproc f{n}_x()\nLD R, #n\nend\nend\nmake 3\nCALL f{1 + 2}_x\nconst c3 = 9\nLD S, #c{3}",
-        ["CALL 7", "LD S, #9", "LD R, #3", "RET"],
-    ),
+        ["CALL 7", "LD S, #9", "LD R, #3", "RET"]),
     "pixel copies": ("EMC_PixCopy [64], [32], 32, 1 << 3", ["EMC_PixCopy [64], [32], 32, 8"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ROWS)

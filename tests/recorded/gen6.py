@@ -656,9 +656,10 @@ def _overwrites(instruction: EuInstruction) -> bool:
     destination, second = instruction.destination, range(_HALF, 2 * _HALF)
     if destination is None or destination.file is not File.GENERAL or destination.address is not None:
         return False
-    step = destination.type.size * (destination.stride if destination.mask is None else 1)
     written = {
-        destination.first_byte + each * step + byte for each in range(_HALF) for byte in range(destination.type.size)
+        destination.first_byte + destination.place(each) + byte
+        for each in range(_HALF)
+        for byte in range(destination.type.size)
     }
     return any(
         source.first_byte + source.place(each) + byte in written
@@ -674,8 +675,7 @@ def _half(mnemonic: str, position: int, operand: Operand, half: int) -> Operand:
     if isinstance(operand, EuDestination):
         if operand.architecture not in (None, Architecture.NULL, Architecture.ACCUMULATOR):
             raise WidthUndefined("sixteen elements of an architecture register")
-        stride = operand.stride if operand.mask is None else 1
-        return _destination(operand, half * _HALF * stride * operand.type.size)
+        return _destination(operand, operand.place(half * _HALF))
     if not isinstance(operand, SourceRegion) or operand.null:
         return operand
     if mnemonic in ("pln", "line") and position == 1:
@@ -826,12 +826,11 @@ def _register_sizes(instruction: EuInstruction) -> Iterator[tuple[EuDestination 
 def _taken(operand: EuDestination | SourceRegion) -> int:
     """Return how many bytes from a register's start eight channels take, each as many; 0 where they share elements."""
     size = operand.type.size
-    if isinstance(operand, EuDestination):
-        places = [each * (operand.stride if operand.mask is None else 1) * size for each in range(_EIGHT)]
-    else:
-        places = [operand.place(each) for each in range(_EIGHT)]
-        if operand.scalar or (operand.swizzle is not None and operand.vertical == 0):
-            return _SHARED
+    places = [operand.place(each) for each in range(_EIGHT)]
+    if isinstance(operand, SourceRegion) and (
+        operand.scalar or (operand.swizzle is not None and operand.vertical == 0)
+    ):
+        return _SHARED
     groups = [[0], places[:1]] if not isinstance(operand, SourceRegion) or operand.swizzle is None else []
     step = places[1] - places[0] if groups else size
     straight = places == [each * step for each in range(_EIGHT)]

@@ -1,4 +1,4 @@
-"""What other readers find in our dumps and logs: values by pywellen, rows as Konata takes them."""
+"""Our dumps and logs as other readers see them: values by pywellen, rows as Konata takes them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _Row:
 
 @dataclass
 class _Log:
-    """What the lines of a log have told so far."""
+    """State of a log after the lines so far."""
 
     cycle: int
     begun: int = 0
@@ -103,7 +103,7 @@ class _Log:
     cycles: dict[int, Counter[str]] = field(default_factory=dict)
 
     def take(self, command: str, *fields: str) -> None:
-        """Take a line; rows and retirements are numbered in order, stages of a lane do not overlap, time goes on."""
+        """Take a line; rows and retirements are numbered in order, stages of a lane do not overlap, time advances."""
         match command, *fields:
             case "C", passed:
                 assert int(passed) > 0

@@ -1,4 +1,4 @@
-"""What the trace processor of the Perfetto viewer, which is not ours, reads in our traces."""
+"""Our traces as the trace processor of the Perfetto viewer reads them."""
 
 import pytest
 

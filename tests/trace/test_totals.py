@@ -1,4 +1,4 @@
-"""Do all formats tell the cycles that the account of the run tells, and does watching change nothing?"""
+"""Do all formats have the cycles of the run's account, and does watching change nothing?"""
 
 import importlib.util
 from collections.abc import Iterator

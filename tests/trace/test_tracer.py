@@ -1,4 +1,4 @@
-"""What the builder makes of events: arrows, several runs, windows, runs that were stopped."""
+"""The builder's treatment of events: arrows, several runs, windows, runs that were stopped."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Machines side by side: the report of the same picture by several."""
+"""Comparison of machines: the report of the same picture by several."""
 
 from pixelflow.simd.comparison.comparison import (
     EXPLAINED,

@@ -1,4 +1,4 @@
-"""Machines side by side: who draws a scene, what each took, and the report of both."""
+"""Comparison of machines: their drawings of one scene, the cycles of each, and the report."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Contender:
     title: str
     draw: Callable[[Frame], DrawnFrame]
     built: tuple[Constant, ...] = ()
-    """What the machine was that is modelled."""
+    """Data of the modelled machine's hardware."""
     refuse: Refusal | None = None
 
 
@@ -165,7 +165,7 @@ _BOUNDED = {
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What machines did in addition to the picture, as a topic of its comparison."""
+    """Results in addition to the pictures, as a topic of the comparison."""
 
     title: str
     parts: Sequence[Part]
@@ -217,7 +217,7 @@ def _clocked(side: DrawnFrame) -> str:
 
 
 def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -> Iterator[Topic]:
-    """Yield what explains a comparison, topic by topic; ``besides`` are topics by their names."""
+    """Yield the explanations of a comparison, topic by topic; ``besides`` are extra topics by name."""
     for (name, title), parts in zip(
         EXPLAINED.items(),
         (_cycles(found), sources_parts(found.sides), _left_out(found.sides), fairness_parts(found)),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages.
 #
-# The colours are those of Okabe and Ito, which people who see colours differently can tell apart.
+# The colours are those of Okabe and Ito, which colour-blind readers can tell apart.
 
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -112,7 +112,7 @@ def _bars(axes: Axes, title: str, bars: Sequence[tuple[str, float]], most: int, 
 
 
 def _times(axes: Axes, found: Comparison, besides: Sequence[tuple[str, str, float]]) -> None:
-    """Draw times as places on a logarithmic scale, as they lie far from each other."""
+    """Draw times as places on a logarithmic scale, as they span several decades."""
     colours = {side.machine: _COLOURS[place % len(_COLOURS)] for place, side in enumerate(found.sides)}
     rows = [(side.machine, f"picture, {side.whole}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides]
     rows += [(machine, name.replace(", ", f", {machine}\n", 1), value) for machine, name, value in besides]
@@ -177,7 +177,7 @@ def _by_size(axes: Axes, measure: str, rows: Sequence[SizeDrawn]) -> None:
 def save_grid(stream: IO[bytes], kind: str, points: Sequence[GridPoint], title: str, *, lines: bool) -> None:
     """Draw several pictures by several machines as ``png`` or ``svg``, one plot a measure.
 
-    Pictures of rising sizes are ``lines`` over their pixels; scenes are rows of marks. Who refuses has none.
+    Pictures of rising sizes are ``lines`` over their pixels; scenes are rows of marks. A refused picture has none.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -267,10 +267,10 @@ def timelines_of(found: Comparison) -> Iterator[Illustration]:
         for part, spans in side.timeline[:_MOST_PARTS]:
             lanes.append((f"{side.machine}, {part}"[:_LONGEST], [_at(span, 1e3 / side.clock_mhz) for span in spans]))
     if lanes:
-        yield Timeline("what goes on when, at each machine's clock", lanes, "ns")
+        yield Timeline("activity over time, at each machine's clock", lanes, "ns")
     for side in found.sides:
         if side.timeline:
-            yield Timeline(f"{side.machine}: what goes on when", side.timeline)
+            yield Timeline(f"{side.machine}: activity over time", side.timeline)
 
 
 def _at(span: TimeSpan, scale: float) -> TimeSpan:

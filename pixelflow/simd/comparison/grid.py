@@ -84,5 +84,5 @@ def _differing(points: Sequence[GridPoint]) -> Iterator[str]:
 
 
 def grid_object(points: Sequence[GridPoint], key: str) -> list[Json]:
-    """Return each comparison as one of its own has it in JSON, with the name of its picture under ``key``."""
+    """Return each comparison's JSON object, with the name of its picture under ``key``."""
     return [{key: point.name, **comparison_object(point.found)} for point in points]

@@ -1,4 +1,4 @@
-"""Figures of a comparison: one row each, with what it rests on; standings; and what is fair between the machines.
+"""Figures of a comparison: one row each, with its provenance; standings; and fairness between the machines.
 
 A machine declares what the figures of its account rest on (`Ground`); what is made of several rests on all of them.
 Standings follow from that and from the constants, and are stored nowhere else.
@@ -7,7 +7,7 @@ Standings follow from that and from the constants, and are stored nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 
 from pixelflow.simd.drawing import (
@@ -66,7 +66,7 @@ def shared_work(sides: Sides) -> list[Work]:
 def same_work(side: DrawnFrame, sides: Sides) -> int | None:
     """Return a machine's cycles of the stages whose work all machines execute.
 
-    None where they have none in common, or where a stage of the machine does several kinds of work at once.
+    None without a common stage, or where a stage of the machine does several kinds of work at once.
     """
     shared = shared_work(sides)
     if not shared or not side.stages.keys() <= side.works.keys():
@@ -303,17 +303,13 @@ def scorecard_object(side: DrawnFrame, sides: Sides = ()) -> dict[str, Json]:
     for of, values in (("stages", side.stages), ("traffic", side.traffic)):
         for name in values:
             parts[f"{'bytes' if of == 'traffic' else of}: {name}"] = _object(_ground_of_part(side, of, name))
-    constants: dict[str, Json] = {
-        each.key: {
-            "value": each.value,
-            "unit": each.unit,
-            "standing": each.standing.value,
-            "source": each.source,
-            "text": each.text,
-        }
-        for each in (_whole(side) | (ground_of_figure(side, "left_out") or Ground())).constants
-    }
-    return {"scorecard": found, "scorecard_of_parts": parts, "constants": constants}
+    constants = (_whole(side) | (ground_of_figure(side, "left_out") or Ground())).constants
+    known: dict[str, Json] = {each.key: _constant_object(each) for each in constants}
+    return {"scorecard": found, "scorecard_of_parts": parts, "constants": known}
+
+
+def _constant_object(constant: Constant) -> dict[str, Json]:
+    return {key: value for key, value in asdict(constant).items() if key != "key"}
 
 
 def _object(ground: Ground | None) -> Json:
@@ -477,16 +473,7 @@ def fairness_object(found: Comparison) -> dict[str, Json]:
     return {
         "machines": {
             side.machine: {
-                "built": {
-                    key: {
-                        "value": each.value,
-                        "unit": each.unit,
-                        "standing": each.standing.value,
-                        "source": each.source,
-                        "text": each.text,
-                    }
-                    for key, each in _about(found, side).items()
-                },
+                "built": {key: _constant_object(each) for key, each in _about(found, side).items()},
                 "work": {
                     each.value: side.counted[each].value for each in Work if each in found.asked & set(side.counted)
                 },

@@ -1,4 +1,4 @@
-"""Triangle sizes: what machines take for triangles of one size, and for those of a scene, size by size."""
+"""Triangle sizes: the cycles of machines for triangles of one size, and for those of a scene, size by size."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from pixelflow.simd.report import (
 SIZES = (1, 3, 10, 30, 100, 300, 1000, 3000, 8000)
 """Pixels of a triangle."""
 _BESIDE = 2
-"""Machines whose figures stand in one table."""
+"""Machines that share a table of figures."""
 _NEAR = 1.25
-"""Sizes between which a crossing lies are at most so many times apart."""
+"""Ratio between the two sizes around a crossing, at most."""
 
 Drawer: TypeAlias = Callable[[Frame], DrawnFrame]
 
@@ -131,7 +131,7 @@ def crossings(rows: Sequence[SizeDrawn]) -> list[Crossing]:
 
 
 def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report:
-    """Return the table of sizes and their crossings; ``about`` is what the header says besides."""
+    """Return the table of sizes and their crossings; ``about`` is the rest of the header."""
     parts = ", ".join(f"{side.whole} at {side.clock_mhz:g} MHz" for side in rows[0].sides.values())
     title = (
         f"{counted(rows[0].triangles, 'triangle')} of each size: {parts}; for each triangle "
@@ -154,7 +154,7 @@ def _object(standings: Mapping[str, Mapping[str, str]]) -> Json:
 
 
 def _of_measure(rows: Sequence[SizeDrawn], measure: str) -> Table:
-    """Return one measure of all machines beside each other, where these are too many for one table."""
+    """Return one measure of all machines next to each other, where one table cannot hold every measure."""
     names = list(rows[0].sides)
     columns = [Column("pixels", number), *(Column(name, number) for name in names)]
     cells = [[row.pixels, *(row.cost(name, measure) for name in names)] for row in rows]
@@ -196,14 +196,14 @@ def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
         least = min(rows[0].sides, key=lambda name: rows[0].cost(name, measure))
         yield f"in {measure} there is no crossing: {least} takes the least at every size"
     yield (
-        f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
-        "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
+        f"A crossing is between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
+        "triangle is its size; small ones sometimes cover no pixel. What each side leaves out is in `compare`."
     )
     yield f"{assumed_line(side for row in rows for side in row.sides.values())}."
 
 
 def _standings(rows: Sequence[SizeDrawn]) -> dict[str, dict[str, str]]:
-    """Return what the figures are to be taken for, by machine and measure."""
+    """Return the provenance of the figures by machine and measure."""
     keys = {measure: (key,) for measure, key in zip(MEASURES, _FIGURES, strict=True)}
     return standings_of(((name, side) for row in rows for name, side in row.sides.items()), keys)
 
@@ -226,7 +226,7 @@ class Way:
     lit: tuple[str, ...] = ("covered_lanes",)
     """Shares of its account whose product is that of the lanes that triangles light."""
     about: str = ""
-    """What is to be known of its figures."""
+    """Qualifications of its figures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -322,7 +322,7 @@ def _whose(ways: Sequence[Way]) -> Iterator[str]:
     """Yield whose cycles are all there are, where others' are not."""
     rest = [way.name for way in ways if not way.about]
     if rest and len(rest) < len(ways):
-        yield f"The cycles of {listed(rest)} are those of all that is carried out there."
+        yield f"The cycles of {listed(rest)} are those of everything executed there."
 
 
 def _standings_of_triangles(rows: Sequence[SizeRow]) -> dict[str, dict[str, str]]:

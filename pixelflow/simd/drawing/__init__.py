@@ -1,4 +1,4 @@
-"""What a triangle on the screen means, to the last bit, on every machine that draws it."""
+"""Meaning of a triangle on the screen, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.account import (
     ALL_PARTS,

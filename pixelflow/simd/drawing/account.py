@@ -1,4 +1,4 @@
-"""Account of a picture: what a machine did for it, in terms that hold for every one, and on what its figures rest."""
+"""Account of a picture: a machine's work for it, in terms common to all machines, and the provenance of the figures."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from pixelflow.simd.drawing.triangles import FAR
 from pixelflow.simd.report import Json, TimeSpan, counted
 from pixelflow.simd.units import Constant, Standing
 
-# Grounds: how a machine's account came by its figures, what these rest on, and which work of a picture it counts.
+# Grounds: the origin of the figures in a machine's account, their sources, and the work of a picture that it counts.
 
 
 class Origin(StrEnum):
-    """Where a figure is from."""
+    """Origin of a figure."""
 
     EXECUTED = "executed"
     """Counted over what was executed."""
     FORMULA = "formula"
-    """Worked out from counts; nothing executed it."""
+    """Computed from counts; not executed."""
     GIVEN = "given"
     """A size or a clock of the machine."""
 
 
 class FigureStanding(StrEnum):
-    """What a reader should take a figure for; the first of these that holds."""
+    """Provenance of a figure; the first of these that holds."""
 
     UNSAID = "not said"
     """The machine does not declare it."""
     INVENTED = "invented"
-    """A rate or a size takes part that no source gives, or that somebody has set."""
+    """Depends on a rate or a size without a source, or one set by the user."""
     FORMULA = "formula"
     """No such, but nothing executed it."""
     PART = "part"
@@ -49,13 +49,13 @@ class FigureStanding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What figures rest on; of two, what rests on both. Without an origin nobody has said it."""
+    """Sources of figures; of two, the union. Without an origin the source is not recorded."""
 
     origins: frozenset[Origin] = frozenset()
     constants: tuple[Constant, ...] = ()
     """The rates and sizes that take part."""
     formulas: tuple[str, ...] = ()
-    """What is computed, in words."""
+    """How it is computed, in words."""
 
     @classmethod
     def executed(cls, *constants: Constant) -> Ground:
@@ -96,9 +96,9 @@ class Ground:
 
 
 def ground_of(grounds: Mapping[str, Ground], names: Iterable[str]) -> Ground:
-    """Return what a figure rests on that is made of those that are named; unsaid where one of them is.
+    """Return the ground of a figure made of the named ones; unsaid if one of them is.
 
-    What is said of a part of a figure, as ``traffic: texels``, belongs to the whole.
+    The ground of a part of a figure, as ``traffic: texels``, belongs to the whole.
     """
     found = []
     for name in names:
@@ -111,7 +111,7 @@ def ground_of(grounds: Mapping[str, Ground], names: Iterable[str]) -> Ground:
 
 
 class Work(Enum):
-    """What has to be done for a picture, whoever does it."""
+    """Work that a picture needs, on any machine."""
 
     VERTICES = "camera and light of vertices"
     SETUP = "edges and planes of triangles"
@@ -136,37 +136,37 @@ class HowCounted(StrEnum):
     FORMULA = "formula"
     PART = "in part"
     FREE = "free"
-    """It takes no cycles here, or somebody else does it."""
+    """It takes no cycles here, or another part does it."""
     NONE = "none"
     """There is no such work on the machine."""
 
 
-# Pictures, and drawn frames: what a machine did for a picture, in terms that hold for every one.
+# Pictures, and drawn frames with their accounts.
 
 
 ALL_PARTS = "of all parts"
-"""What cycles by stage are added up over where nothing else is said."""
+"""Default title of the sum of cycles by stage."""
 
 
 EQUAL = "every pixel equal"
-"""What is said of a picture whose pixels all have the colour and the depth that 64-bit integers give them."""
+"""Statement about a picture whose pixels all have the colour and the depth that 64-bit integers give."""
 
 
 class Bound(Enum):
-    """What the cycles of work say that an account leaves out; all of them are formulas, none was executed."""
+    """Bounds for the cycles of work left out of an account; all of them are formulas, none was executed."""
 
     FLOOR = "picture at least"
     """With that work the picture takes no fewer cycles in all."""
     AT_MOST = "at most more"
-    """The picture takes at most so many more."""
+    """Increase of the picture's cycles at most."""
     ABOUT = "about more"
-    """So many more if nothing else continues meanwhile, evenly shared by all parts."""
+    """Increase if nothing else continues meanwhile, evenly shared by all parts."""
     OPEN = "no bound"
 
 
 @dataclass(frozen=True, slots=True)
 class FreeWork:
-    """Work that a picture needs and that a machine's account has for nothing."""
+    """Work that a picture needs and that a machine's account does not charge."""
 
     what: str
     bound: Bound
@@ -181,7 +181,7 @@ class FreeWork:
 
     @property
     def ground(self) -> Ground | None:
-        """What its cycles rest on; None where there are none."""
+        """Basis of its cycles; None without cycles."""
         return None if self.cycles is None else Ground.formula(self.what, *self.constants)
 
 
@@ -231,29 +231,29 @@ class DrawnFrame:
     """Bytes that were moved, by way."""
     picture: Picture
     whose_stages: str = ALL_PARTS
-    """What the cycles by stage are added up over."""
+    """Parts over which the cycles by stage are added up."""
     facts: tuple[tuple[str, str], ...] = field(default=())
-    """What else is worth knowing: (name, text)."""
+    """Further facts: (name, text)."""
     lane_bits: int = 32
     """Bits that a lane works on in a cycle."""
     interval: int | None = None
     """Cycles from one picture to the next where pictures overlap; None where one is drawn after the other."""
     free: tuple[FreeWork, ...] = ()
-    """What is left out of ``cycles``."""
+    """Work not included in ``cycles``."""
     own_arithmetic: str = ""
     """Why its pixels may differ from those of 64-bit integers; empty where none may."""
     grounds: Mapping[str, Ground] = field(default_factory=dict)
-    """What the figures rest on, by the names of the fields above, and by name and part: ``traffic: texels``."""
+    """Basis of the figures, by the names of the fields above, and by name and part: ``traffic: texels``."""
     counted: Mapping[Work, HowCounted] = field(default_factory=dict)
     """How the cycles have the work of a picture."""
     works: Mapping[str, Work] = field(default_factory=dict)
     """The work that each stage does, by the names in ``stages``; one that does several at once is missing."""
     part: str = "part"
-    """What one of its parts is called."""
+    """Name of one of its parts."""
     timeline: tuple[tuple[str, tuple[TimeSpan, ...]], ...] = ()
-    """What went on when, part by part, in the cycles of ``cycles``; empty where that is not known."""
+    """Activity over time, part by part, in the cycles of ``cycles``; empty if not known."""
     ended: tuple[int, ...] = ()
-    """Up to which cycle each part had something to do, 0 where it never had; empty where nobody says it."""
+    """End of each part's work, in cycles, 0 for a part that had none; empty if not known."""
     twice: int = 0
     """Cycles that ``work`` has twice, since a part did two things in one cycle."""
 
@@ -269,7 +269,7 @@ class DrawnFrame:
 
     @property
     def next_after(self) -> int:
-        """Cycles from one picture to the next, where they follow each other: with ``cycles``, rate beside latency."""
+        """Cycles from one picture to the next when they follow each other: with ``cycles``, rate and latency."""
         return self.cycles if self.interval is None else self.interval
 
     @property
@@ -312,7 +312,7 @@ class DrawnFrame:
 
 @dataclass(frozen=True, slots=True)
 class PictureDifference:
-    """A machine's picture beside the one that is expected."""
+    """A machine's picture next to the expected one."""
 
     colours: int
     """Pixels of another colour."""
@@ -327,7 +327,7 @@ class PictureDifference:
 
     @classmethod
     def of(cls, side: DrawnFrame, expected: Picture) -> PictureDifference:
-        """Return by how much what a machine drew differs."""
+        """Return the difference of a machine's picture."""
         mine = side.picture
         apart = np.abs(mine.colours.astype(np.int16) - expected.colours.astype(np.int16)).max(axis=2)
         depths = int((mine.depths != expected.depths).sum())
@@ -335,7 +335,7 @@ class PictureDifference:
 
     @property
     def wrong(self) -> bool:
-        """True if there is a difference that must not be."""
+        """True if there is a difference that is not allowed."""
         return not self.reason and bool(self.colours or self.depths)
 
     @property
@@ -355,48 +355,48 @@ class PictureDifference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A scene on machines side by side, beside the picture that 64-bit integers draw."""
+    """A scene on machines side by side, with the picture that 64-bit integers draw."""
 
     scene: str
     triangles: int
-    """That have an area once their corners are rounded."""
+    """Triangles with an area once their corners are rounded."""
     dropped: int
-    """That have none."""
+    """Triangles without an area."""
     expected: Picture
     sides: tuple[DrawnFrame, ...]
     asked: frozenset[Work] = frozenset(Work)
     """The work that the scene asks for."""
     built: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict)
-    """What the modelled machines were, by the names of the sides: year, process, area, as far as a source says it."""
+    """Hardware data of the modelled machines by side: year, process, area, as far as a source gives it."""
     refused: tuple[tuple[str, str], ...] = ()
     """Machines that do not draw the scene, and why."""
 
     @property
     def identical(self) -> bool:
-        """True if every machine has drawn every pixel, depth and colour, as it is expected."""
+        """True if every machine has drawn every pixel, depth and colour, as expected."""
         return all(side.picture.equals(self.expected) for side in self.sides)
 
     @property
     def differences(self) -> tuple[PictureDifference, ...]:
-        """Each machine's picture beside the one that is expected."""
+        """Each machine's picture next to the expected one."""
         return tuple(PictureDifference.of(side, self.expected) for side in self.sides)
 
     @property
     def wrong(self) -> bool:
-        """True if a machine has drawn a pixel otherwise that may not."""
+        """True if a machine has drawn a pixel differently without a reason."""
         return any(each.wrong for each in self.differences)
 
 
-# What accounts leave out: as JSON holds it, and of several pictures together.
+# Work left out of accounts: in JSON, and of several pictures together.
 
 
 def free_standing(free: FreeWork) -> str:
-    """Return the standing of the cycles of what is left out, ``-`` where there are none."""
+    """Return the standing of the cycles of work left out, ``-`` without cycles."""
     return "-" if free.ground is None else free.ground.standing.value
 
 
 def free_object(free: FreeWork) -> dict[str, Json]:
-    """Return what an account leaves out as JSON holds it."""
+    """Return the JSON object of work left out."""
     return {
         "what": free.what,
         "of": [work.value for work in free.of],
@@ -408,7 +408,7 @@ def free_object(free: FreeWork) -> dict[str, Json]:
 
 
 def free_in_all(pictures: Sequence[Sequence[FreeWork]]) -> list[FreeWork]:
-    """Return what several pictures, one after the other, leave out together: cycles of the same work added up.
+    """Return the work left out of several pictures, one after the other: cycles of the same work added up.
 
     Work is the same where name and bound are, and the path where it has several: the first of a picture's is the first
     of another's. What one picture bounds with cycles and another does not is there twice, with cycles and without.
@@ -432,7 +432,7 @@ _IN_ALL = {Bound.FLOOR: "in all at least", Bound.AT_MOST: "in all at most more:"
 
 
 def free_lines(free: Sequence[FreeWork]) -> Iterator[str]:
-    """Yield what several pictures leave out, with cycles and their standing; what nothing bounds is in one line."""
+    """Yield the work left out of several pictures, with cycles and their standing; unbounded work is in one line."""
     for each in free:
         if each.cycles is not None:
             path = f", {each.why}" if each.bound is Bound.FLOOR and each.why else ""

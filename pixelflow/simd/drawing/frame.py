@@ -1,4 +1,4 @@
-"""What a picture is made of: draws, each with its triangles and the state that they are drawn in.
+"""Contents of a picture: draws, each with its triangles and the state that they are drawn in.
 
 A frame says what is to be drawn and nothing of the machine that draws it. What each state means, to the last bit, is
 executed in 64-bit integers by `frame_reference.draw_frame`.
@@ -39,7 +39,7 @@ class StencilTest(Enum):
 
 
 class StencilStep(Enum):
-    """What becomes of the stencil's byte."""
+    """New value of the stencil's byte."""
 
     KEEP = "stays"
     ZERO = "becomes 0"
@@ -49,7 +49,7 @@ class StencilStep(Enum):
 
 
 class Blend(Enum):
-    """What becomes of a pixel's colour d under a fragment of colour s and opacity a, each 0 to 255."""
+    """New value of a pixel's colour d under a fragment of colour s and opacity a, each 0 to 255."""
 
     REPLACE = "s"
     OVER = "div(s a + d (255 - a))"

@@ -1,6 +1,6 @@
 """A picture being drawn: depths, stencils and colours at each sample, and what a fragment does to them.
 
-Whoever shades fragments hands them here, one a pixel at a time in the order of drawing: the tests, the steps of the
+Fragments come in the order of drawing, one a pixel at a time, from whatever shades them: the tests, the steps of the
 stencil and blending are the same for the reference and for machines whose hardware does them by itself.
 """
 
@@ -20,7 +20,7 @@ from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES, ScreenTriangl
 
 
 def places_of(samples: int) -> tuple[tuple[int, int], ...]:
-    """Return where in a pixel its samples lie, of which there are 1 or 4."""
+    """Return the places of the samples in a pixel, of which there are 1 or 4."""
     return (CENTRE,) if samples == 1 else SAMPLES
 
 
@@ -164,7 +164,7 @@ def _stepped(stencil: Stencil, step: StencilStep, found: np.ndarray) -> np.ndarr
 
 
 NOTHING = (1 << 32) - 1
-"""What is nearest where no triangle is."""
+"""Nearest depth of a pixel without a triangle."""
 
 
 def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
@@ -218,7 +218,7 @@ def draw_frame(frame: Frame) -> Picture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fragments:
-    """What draws leave in pixels, in the order of drawing: ``pixel`` int64[fragment], row by row.
+    """Fragments of draws, in the order of drawing: ``pixel`` int64[fragment], row by row.
 
     ``covered`` is bool[fragment, sample], ``depths`` int64[fragment, sample], ``source`` the colour int64[fragment,
     rgb] and ``alpha`` int64[fragment].
@@ -263,7 +263,7 @@ def _detail(
     planes: Sequence[Interpolation],
     where: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """Return the detail of the blocks that pixels lie in: int64[pixel]."""
+    """Return the detail of the blocks around pixels: int64[pixel]."""
     triangle, column, row = (np.repeat(each, 4) for each in where)
     column, row = column & ~1, row & ~1
     column += np.tile([0, 1, 0, 1], len(where[0]))
@@ -297,7 +297,7 @@ def _resolve(target: Framebuffer, lists: list[_Fragments]) -> None:
     turns = turns_of(every.pixel, every.covered, every.depths)
     for turn in range(int(turns.max(initial=-1)) + 1):
         some = np.flatnonzero((turns == turn).any(axis=1))
-        for layer in layers_of(every.pixel[some]):  # samples of a pixel may have fragments of their own
+        for layer in layers_of(every.pixel[some]):  # samples of a pixel may have separate fragments
             which = some[layer]
             part = every.part(which)
             target.blend(Blend.SORTED, part.pixel, turns[which] == turn, part.source, part.alpha)

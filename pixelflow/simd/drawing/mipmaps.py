@@ -12,7 +12,7 @@ where the logarithm is linear between powers of two: with 2^e <= p < 2^(e + 1) a
 ones, f, weigh it against the next: (first (256 - f) + second f + 128) >> 8.
 
 Pixels of the block that the triangle does not cover have coordinates too, by the same planes, at the last of their
-samples. Where a pixel has none (`NO_COORDINATE`) the lower or the right two pixels stand in, and where
+samples. Where a pixel has none (`NO_COORDINATE`) the lower or the right two pixels are used instead, and where
 neither are two, there is no change.
 """
 
@@ -24,7 +24,7 @@ from pixelflow.simd.drawing.frame import Texture
 from pixelflow.simd.drawing.triangles import TEXEL
 
 NO_COORDINATE = 1 << 31
-"""What u is, modulo 2^32, where a pixel has no coordinates; within a triangle it is never so large."""
+"""Value of u, modulo 2^32, where a pixel has no coordinates; within a triangle it is never this large."""
 
 STEPS = 256
 """Steps of a detail from one level to the next."""

@@ -87,7 +87,7 @@ def exact_planes(
     """
     x, y = (triangles.corners[..., axis].T[..., None] for axis in range(2))
     area = triangles.doubled_areas[:, None]
-    # The anchor; a triangle lies to the right of it and below but for a part of a pixel.
+    # The anchor; a triangle is to the right of it and below but for a part of a pixel.
     left, top = x.min(axis=0) // SUBPIXELS, y.min(axis=0) // SUBPIXELS
     to_x, to_y = left * SUBPIXELS + place[0] - x[0], top * SUBPIXELS + place[1] - y[0]
     v0 = values[:, 0]
@@ -131,8 +131,7 @@ def _rounded(whole: np.ndarray, rest: np.ndarray, area: np.ndarray) -> np.ndarra
 # Values of triangles at pixels: linear on the screen, or perspective-correct as quotients of planes.
 #
 # In perspective what is linear on the screen is a value over its distance w from the eye, and 1 / w itself. So a
-# triangle
-# whose corners have a nearness q, 1 / w in shares of 2^30, has a plane D of q and for each value a plane N of
+# triangle whose corners have a nearness q, 1 / w in shares of 2^30, has a plane D of q and for each value a plane N of
 #
 # n = floor((2 c + 1) q / 2^9)  for a colour c, half a step being added as for all colours, and
 # n = floor(u q / 2^K)          for a coordinate u in 1/65536 texel,
@@ -151,7 +150,7 @@ COLOUR_STEPS = 8
 """Bits of the quotient that is a colour."""
 DIVISOR = 0
 NUMERATORS = slice(1, 4)
-"""Where the planes of the divisor and of red, green and blue stand among those of a triangle; u and v follow."""
+"""Positions of the planes of the divisor and of red, green and blue among those of a triangle; u and v follow."""
 
 _NEAREST_BITS = NEAREST.bit_length() - 1
 _LEAST_BITS = 16
@@ -198,7 +197,7 @@ class Quotients:
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return u and v at pixels, modulo 2^32: int64[pixel, 2].
 
-        Beside a triangle N and D may be anything; where D is not above half of both N, u is NO_COORDINATE.
+        Outside a triangle N and D may be anything; where D is not above half of both N, u is NO_COORDINATE.
         """
         values = self._values(triangle, column, row)
         numerators, divisors = values[:, NUMERATORS.stop :], _divisors(values)

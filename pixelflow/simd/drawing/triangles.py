@@ -20,19 +20,19 @@ SUBPIXELS = 256
 
 CENTRE = (SUBPIXELS // 2, SUBPIXELS // 2)
 SAMPLES = tuple((16 * x, 16 * y) for x, y in ((6, 2), (14, 6), (2, 10), (10, 14)))
-"""Where in a pixel its centre and its four samples lie, x and y in 1/256; the samples are Direct3D's standard ones."""
+"""Centre and four samples of a pixel, x and y in 1/256; the samples are Direct3D's standard ones."""
 
 TEXEL = 1 << 16
 """Steps of a texture coordinate within a texel."""
 
 REACH = 1 << 14
-"""Coordinates lie within -REACH to REACH pixels, REACH excluded (Larrabee's 15.8 format)."""
+"""Coordinates are from -REACH to REACH pixels, REACH excluded (Larrabee's 15.8 format)."""
 
 FAR = (1 << 24) - 1
 """The depth of an empty pixel."""
 
 DEPTH_GUARD = 128
-"""Depths of corners lie within DEPTH_GUARD to FAR - DEPTH_GUARD. A plane is off by at most 1/512 of a step for each
+"""Depths of corners are from DEPTH_GUARD to FAR - DEPTH_GUARD. A plane is off by at most 1/512 of a step for each
 pixel of a triangle's width and height, at most 2 REACH each: by 128 steps."""
 
 NEAREST = 1 << 30
@@ -175,7 +175,7 @@ def _faults(bad: dict[str, np.ndarray]) -> list[Fault]:
         "corner": f"coordinates are finite and from {-REACH} to below {REACH} pixels",
         "depth": "depths are from 0 to 1",
         "colour": "colours are whole numbers from 0 to 255",
-        "texture coordinate": f"texture coordinates lie within {REACH} texels of 0",
+        "texture coordinate": f"texture coordinates are within {REACH} texels of 0",
         "nearness": "shares of 1 / w are above 0 and up to 1",
     }
     found = []

@@ -33,7 +33,7 @@ class Step:
 
 
 class Flow(Enum):
-    """What an instruction does to the order of a program; the value is what it is usually called."""
+    """Effect of an instruction on the order of a program; the value is its usual name."""
 
     HALT = "HALT"
     JUMP = "JMP"
@@ -60,7 +60,7 @@ class Declares(Protocol):
 
 @dataclass(frozen=True)
 class Declaration:
-    """One instruction of a machine; a machine derives from it what its instructions have besides."""
+    """One instruction of a machine; a machine derives from it to add fields of its instructions."""
 
     mnemonic: str
     opcode: int
@@ -81,7 +81,7 @@ class Declaration:
     gate: str | None = None
     """The flag under which it may be executed, and the suffix that asks for that; None where it cannot be gated."""
     flow: Flow | None = None
-    """What it does to the order of a program; None where the next instruction follows."""
+    """Its effect on the order of a program; None where the next instruction follows."""
     pushes: int = 0
     """How many enables it saves (+1) or restores (-1) on the enable stack."""
     layout: Layout = field(init=False, repr=False)
@@ -257,7 +257,7 @@ class InstructionSet(Generic[Kind]):
         self._by_mnemonic: dict[str, Kind] = {}
         self._by_opcode: dict[int, Kind] = {}
         self._decoded: dict[tuple[int, ...], Instruction] = {}
-        """What words mean that were decoded before: programs repeat themselves."""
+        """Meanings of words decoded before: programs repeat themselves."""
 
     def instruction(
         self,
@@ -277,7 +277,7 @@ class InstructionSet(Generic[Kind]):
     ) -> Declares:
         """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash.
 
-        ``traits`` are the fields that the set's class of declarations has besides.
+        ``traits`` are the additional fields of the set's class of declarations.
         """
 
         def declare(meaning: Meaning) -> Meaning:

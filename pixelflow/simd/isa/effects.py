@@ -27,11 +27,11 @@ class Effects:
     def __init__(self) -> None:
         self.reads: set[State] = set()
         self.writes: dict[State, Sources] = {}
-        """What is written, and what its new value is made from."""
+        """The written places, and the sources of their new values."""
         self.kept: set[State] = set()
-        """What is written in some lanes only, so that its old value counts in the others."""
+        """Places written in some lanes only, so that the old value counts in the others."""
         self.everywhere: set[State] = set()
-        """What is written in all lanes."""
+        """Places written in all lanes."""
         self.loads: list[int] = []
         """The rows that are read, once for each time."""
         self.stores: list[int] = []
@@ -41,13 +41,13 @@ class Effects:
         self.memory = False
         """True if memory beyond the rows is touched, by addresses in lanes."""
         self.values: dict[State, Sources] = {}
-        """What the values are made from that are written, leaving out what decides where, and what was there before."""
+        """Sources of the written values, except for conditions of writes and the values before."""
         self.where: dict[State, Sources] = {}
-        """What decides where something is written, for what is written in some lanes only."""
+        """Conditions of writes to some lanes only."""
         self.patterns: list[tuple[bool, ...]] = []
         """Which lanes of a group may be written at all, where that is a pattern."""
         self.routes: list[tuple[Sources, tuple[int, ...]]] = []
-        """What comes from other lanes of a group: what it is made from, and for each lane of the group from which."""
+        """Values from other lanes of a group: their sources, and for each lane of the group the lane read."""
 
     def __getattr__(self, name: str) -> Callable[..., Sources]:
         return _joined  # every operation that gives one value and touches no state
@@ -145,7 +145,7 @@ def must_agree(declaration: Declaration, judges: Iterable[Disagreements]) -> Non
         try:
             found = effects(instruction.apply)
         except Exception as error:  # a meaning may do anything
-            message = f"`{instruction.text()}` cannot be carried out: {type(error).__name__}: {error}"
+            message = f"`{instruction.text()}` cannot be executed: {type(error).__name__}: {error}"
             raise InternalError(f"{declaration.mnemonic}: {message}") from error
         wrong = [each for judge in judges for each in judge(instruction, found)]
         if wrong:

@@ -41,7 +41,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where every field of one instruction lies; bit 0 is the most significant bit of the first word."""
+    """Positions of all fields of one instruction; bit 0 is the most significant bit of the first word."""
 
     words: int
     gate: int | None

@@ -1,4 +1,4 @@
-"""Instructions of a program by kind: what most of them share is told once, what each has of its own is in columns.
+"""Instructions of a program by kind: common parts are stored once, differing values in columns.
 
 Two instructions are of one kind where their words differ in nothing but coefficients (`OperandKind.is_coefficient`):
 numbers on which neither cycles nor the memory that is touched depend. Programs that draw have tens of thousands of
@@ -22,7 +22,7 @@ from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
 T = TypeVar("T")
 
 _IN_KEY = 2
-"""Words that a number of 64 bits tells apart."""
+"""Number of words that a 64-bit number tells apart."""
 
 Reading = Callable[[tuple[int, ...], int], "Instruction"]
 """Reads the instruction that is at a position among words."""
@@ -64,7 +64,7 @@ class ByKind:
         return [values[kind] for kind in self.kind_list]
 
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
-        """Return where instructions of some declarations stand, in order, each with its declaration."""
+        """Return the positions of instructions of some declarations, in order, each with its declaration."""
         wanted = np.array([each.declaration in declarations for each in self.kinds], bool)
         places = np.flatnonzero(wanted[self.kind_of]).tolist()
         return [(index, self.kinds[self.kind_list[index]].declaration) for index in places]
@@ -125,7 +125,7 @@ def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) 
     keys = code[heads].astype(np.uint64) << np.uint64(32)
     two = lead == _IN_KEY
     keys[two] |= code[heads[two] + 1]
-    # What has more words than a key holds has a number of its own in the place of the second.
+    # An instruction with more words than a key holds has a unique number in place of the second.
     longer: dict[tuple[int, ...], int] = {}
     for index in np.flatnonzero(lead > _IN_KEY).tolist():
         at = addresses[index]

@@ -68,7 +68,7 @@ def _whole(operand: Mem | Imm, name: str, given: SupportsIndex, what: str) -> No
 
 
 Operand = Any
-"""What is in one operand position: whatever its kind makes. Plain integers are counts, targets and names."""
+"""Value of one operand position: whatever its kind makes. Plain integers are counts, targets and names."""
 
 
 class NotAllowed(ValueError):
@@ -89,9 +89,9 @@ class OperandKind(ABC):
     is_coefficient: ClassVar[bool] = False
     """True if it is a number of 64 bits, in two words, on which neither cycles nor the memory touched depend."""
     most: ClassVar[int | None] = None
-    """For a kind that gathers all values from its position on: how many at most; None for one value."""
+    """For a kind that gathers all remaining values: their maximum number; None for one value."""
     allowed: str
-    """What a user may write here, for error messages and the manual."""
+    """Values that a user may write here, for error messages and the manual."""
     parts: Sequence[tuple[str, int, bool]]
     """(name, width in bits, signed) of the fields that it takes."""
 
@@ -119,7 +119,7 @@ class OperandKind(ABC):
         return self.text(operand)
 
     def examples(self, position: int) -> Sequence[Operand]:
-        """Return a few operands of every sort without parameters, to try a meaning on; memory lies apart by position.
+        """Return a few operands of every sort without parameters, to try a meaning on; memory differs by position.
 
         Here those whose fields are 0, 1 or full, as far as they mean anything.
         """
@@ -249,9 +249,9 @@ class OperandSpec:
     kind: OperandKind
     optional: bool = False
     sized_by: str | None = None
-    """For memory: the count that says how many bytes are touched from this address on; None for one."""
+    """For memory: the count of bytes touched, starting at this address; None for one."""
 
     @property
     def allowed(self) -> str:
-        """What a user may write here, for error messages and the manual."""
+        """Values that a user may write here, for error messages and the manual."""
         return self.kind.allowed

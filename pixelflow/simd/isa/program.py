@@ -27,7 +27,7 @@ from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 
 Check = Callable[[object, str], None]
-"""Raises WrongField where a value is not what it must be; the second is where the value stands."""
+"""Raises WrongField for a value of the wrong form; the second is the place of the value."""
 
 _LARGEST = 1 << 40
 """No address, size, line number or count in an object file is larger."""
@@ -227,7 +227,7 @@ class Routine:
     started: bool = True
     """True if it begins with START (a routine) or not (a procedure of the sequencer)."""
     entire: tuple[str, ...] = ()
-    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    """Parameters that replace another one as a whole, or are separate from it."""
     apart: tuple[str, ...] = ()
     """Parameters that overlap no other one."""
 
@@ -252,7 +252,7 @@ class Need:
 
     @property
     def text(self) -> str:
-        """What is needed, as it is written in the language."""
+        """The requirement, as it is written in the language."""
         value = quoted(self.value) if isinstance(self.value, str) else self.value
         return f"{quoted(self.key)} = {value}" + (f", {quoted(self.why)}" if self.why else "")
 
@@ -265,7 +265,7 @@ class AssembledProgram(Shown):
     """
 
     instruction_set: ClassVar[InstructionSet[Declaration]]
-    """What the words mean."""
+    """Meaning of the words."""
     schema: ClassVar[str]
     """The first entry of its object file."""
     stream: ClassVar[str]
@@ -287,7 +287,7 @@ class AssembledProgram(Shown):
     line_of: tuple[int, ...] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
     needs: tuple[Need, ...] = ()
-    """What the configuration must have for the program to be right; a run with another one is refused."""
+    """Configuration values that the program requires; a run with others is refused."""
 
     def __post_init__(self) -> None:
         if not self.entries:
@@ -358,7 +358,7 @@ class AssembledProgram(Shown):
 
     @cached_property
     def analyses(self) -> dict[object, Any]:
-        """What others found out about the program, by whatever it depends on: kept with it, and no part of it."""
+        """Results of analyses of the program, by whatever they depend on: kept with it, but not part of it."""
         return {}
 
     @cached_property
@@ -379,19 +379,19 @@ class AssembledProgram(Shown):
         return self.lines[self.line_of[index]]
 
     def where(self, index: int) -> str:
-        """Return where instruction number ``index`` stands, for messages: file and line, or its word address."""
+        """Return the place of instruction number ``index``, for messages: file and line, or its word address."""
         line = self.line_at(index)
         return f"{line.file}:{line.line}" if line else f"word {self.addresses[index]}"
 
     def range(self, name: str) -> MemoryRange:
-        """Return a named range of memory; raises KeyError where the program has none of that name."""
+        """Return a named range of memory; raises KeyError for an unknown name."""
         for found in self.ranges:
             if found.name == name:
                 return found
         raise KeyError(name)
 
     def routine(self, name: str) -> Routine:
-        """Return a routine by name; raises KeyError where the program has none of that name."""
+        """Return a routine by name; raises KeyError for an unknown name."""
         for found in self.routines:
             if found.name == name:
                 return found

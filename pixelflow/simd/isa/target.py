@@ -1,4 +1,4 @@
-"""Target of an assembler: what it must know of the machine that a program is for."""
+"""Target of an assembler: the facts about the machine that a program is for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SourceLanguage(Protocol[Code]):
 
 @dataclass(frozen=True, eq=False)
 class ProgramTarget(Generic[Code]):
-    """What the assembler asks about the machine that a program is for."""
+    """Facts about a program's machine that the assembler needs."""
 
     instructions: InstructionSet[Declaration]
     names: Mapping[str, Enum | Mem | RegisterOperand]
@@ -42,7 +42,7 @@ class ProgramTarget(Generic[Code]):
     halt: str
     """The instruction that ends a stream, added where main code does not end with it."""
     owner: str
-    """What memory belongs to, for messages."""
+    """Owner of the memory, for messages."""
     memory_bytes: int
     placed_bytes: int
     """The first bytes of memory, where ranges are placed that name no address."""
@@ -60,7 +60,7 @@ class ProgramTarget(Generic[Code]):
     barred: Mapping[str, frozenset[Enum]] = field(default_factory=dict)
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()
-    """Names that reports use for what has none: no stage can have them."""
+    """Names that reports use for work without a stage: no stage may have them."""
 
     looks_at_needs: bool = False
     """True if runs refuse a configuration that lacks what a program needs; without that no program may need any."""

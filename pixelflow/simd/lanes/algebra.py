@@ -19,7 +19,7 @@ Bit = TypeVar("Bit")
 
 
 class Algebra(Protocol[Word, Bit]):
-    """What a meaning may do to the lanes."""
+    """Operations of a meaning on the lanes."""
 
     # --- fetch ----------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ class Algebra(Protocol[Word, Bit]):
     # --- operation ------------------------------------------------------------------------------------------
 
     def add(self, a: Word, b: Word, carry: Bit) -> tuple[Word, Bit]:
-        """Return the sum of two words and a bit, and the carry out of the top."""
+        """Return the sum of two words and a bit, and the carry from the top."""
 
     @overload
     def both(self, a: Word, b: Word) -> Word: ...

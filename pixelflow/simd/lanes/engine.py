@@ -1,4 +1,4 @@
-"""What every engine offers besides the algebra: state that can be read, written, saved, compared.
+"""Engines: the interface of all in addition to the algebra, and the tables that choose one.
 
 An engine is driven in two steps: `prepare` turns a meaning (a function over the algebra) into an action, `run` carries
 out actions in order. The same action may run any number of times.
@@ -25,7 +25,7 @@ from pixelflow.simd.lanes.algebra import Algebra
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an engine must hold.
+    """Dimensions of an engine's state.
 
     ``lanes`` is a multiple of ``group``, the reach of `route`. ``carries`` are flags that mostly enter additions,
     ``masks`` flags that mostly gate writes; an engine may represent the two kinds differently.
@@ -65,7 +65,7 @@ Words = NDArray[Any]
 
 
 class Background(Protocol):
-    """What an engine offers whose `Engine.run` may leave work to other threads."""
+    """Interface of an engine whose `Engine.run` may leave work to other threads."""
 
     def settle(self) -> None:
         """Return when everything that was run is done. Whatever reads or writes the state does that by itself."""
@@ -76,7 +76,7 @@ class RepeatedRows(Protocol):
 
     @property
     def asked(self) -> Sequence[tuple[int | str, NDArray[np.uint8]]]:
-        """What is asked, as `Repeats.rows` takes it."""
+        """The question, as `Repeats.rows` takes it."""
 
     @property
     def compare(self) -> Sequence[Action]:
@@ -90,7 +90,7 @@ class RepeatedRows(Protocol):
         """The action that puts what is given into its rows."""
 
     def renew(self, blocks: NDArray[np.uint8]) -> bool:
-        """Give other blocks from now on: uint8[block, row]; returns False where that cannot be done."""
+        """Replace the blocks: uint8[block, row]; returns False where that cannot be done."""
 
     @property
     def is_renewable(self) -> bool:
@@ -98,7 +98,7 @@ class RepeatedRows(Protocol):
 
 
 class OnePiece(Protocol):
-    """A run as one piece of native code, as far as nobody has to look on the way what lanes ask for."""
+    """A run as one piece of native code, where the questions of lanes need not be looked at on the way."""
 
     def follow(self, actions: Iterable[Action]) -> None:
         """Add actions."""
@@ -114,7 +114,7 @@ class OnePiece(Protocol):
 
 
 class Repeats(Protocol):
-    """What an engine offers for runs that come again."""
+    """Interface of an engine for repeated runs."""
 
     def fuse(self, action: Action) -> None:
         """Make the fastest code of an action now."""
@@ -128,7 +128,7 @@ class Repeats(Protocol):
     ) -> RepeatedRows | None:
         """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made.
 
-        ``asked`` has rows from a row on, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
+        ``asked`` has consecutive rows, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
         row], starting at row ``first``; ``source`` names the block of each lane, -1 for lanes that get none.
         """
 
@@ -137,10 +137,10 @@ class Repeats(Protocol):
 
 
 class Kernels(Protocol):
-    """What an engine offers that executes whole routines."""
+    """Interface of an engine that executes whole routines."""
 
     def kernel(self, call: Any, microcode: Callable[[], Sequence[Action]]) -> Action | None:
-        """Return the action of a call; None where it has none. ``microcode`` gives those of the single steps."""
+        """Return the action of a call; None without one. ``microcode`` gives those of the single steps."""
 
 
 class Engine(ABC):
@@ -151,11 +151,11 @@ class Engine(ABC):
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.repeats: Repeats | None = None
-        """How runs that come again are made quickly; None on engines that have no way of their own for them."""
+        """Fast ways to repeat a run; None on engines without them."""
         self.kernels: Kernels | None = None
-        """Who executes whole routines; None on engines that execute every step."""
+        """Executor of whole routines; None on engines that execute every step."""
         self.background: Background | None = None
-        """Who may still be at work after `run`; None on engines that have done everything by then."""
+        """Work that may still be in progress after `run`; None on engines that have done everything by then."""
 
     # --- executing ---------------------------------------------------------------------------------------
 
@@ -247,9 +247,9 @@ class Engine(ABC):
 
 # Tables of engines: which one runs, the one that was asked for or the fastest that works here.
 #
-# The core has a table of its own engines; a machine that has more makes its own from it (`Engines.adding`). Whatever
-# keeps native code from working leads to a fallback, the rows engine, and to one line that says why; except that nobody
-# is told about an optional package that is not installed unless they asked for what needs it.
+# The core has one table; a machine with more engines extends it (`Engines.adding`). If native code does not work for
+# any reason, the rows engine runs instead and one line says why, except for an optional package that is not installed
+# and that the user did not request.
 
 
 AUTO = "auto"
@@ -274,14 +274,12 @@ class Choice:
 class Offer:
     """An engine that can be asked for by its name.
 
-    ``is_native`` says that it needs native code. ``irreplaceable`` is empty where the fallback may take its place, else
-    it says what is refused where there is no native code.
+    ``is_native`` says that it needs native code.
     """
 
     name: str
     make: Callable[[Shape], Engine]
     is_native: bool = False
-    irreplaceable: str = ""
 
 
 class Engines:
@@ -298,7 +296,7 @@ class Engines:
     def choose(self, wanted: str = AUTO) -> Choice:
         """Return the engine to take for one of `names`, or for `AUTO`.
 
-        Raises InputError for any other name, and where nothing may take the place of what does not work here.
+        Raises InputError for any other name.
         """
         if wanted != AUTO and wanted not in self._offers:
             raise InputError(f"no engine {wanted!r}; there are {', '.join(self.names)}")
@@ -313,8 +311,6 @@ class Engines:
             why = f"the compiled engine does not work here ({trouble})"
         else:
             return Choice(offer.name)
-        if offer.irreplaceable:
-            raise InputError(f"{offer.irreplaceable}: {why}")
         asked = "" if offer.name == _FASTEST else f"engine {offer.name}: "
         reason = None if wanted == AUTO else asked + why
         return Choice(_FALLBACK, f"{asked}{why}; the {_FALLBACK} engine runs instead", reason)

@@ -17,7 +17,7 @@ from pixelflow.simd.lanes.engine import Meaning, Shape
 # The one recorded form of a meaning: typed steps without operands, for words of any size, interned.
 #
 # A meaning is executed once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends
-# on where an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
+# on a particular operand (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
 # *form* of the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native
 # code above all) serves all of them. A form and its operands are a *part* of a program. Back ends read forms step by
 # step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value is in its step: how many bits it
@@ -29,7 +29,7 @@ COORDINATES = ("x low", "x high", "y low", "y high")
 
 
 class Op(IntEnum):
-    """What a step does; what it takes are earlier steps, its detail is named in brackets."""
+    """Operation of a step; its inputs are earlier steps, its detail is named in brackets."""
 
     CONSTANT = 0
     """A constant that code is made for [its value]."""
@@ -46,7 +46,7 @@ class Op(IntEnum):
     ADD = 6
     """The sum of two words and a bit."""
     CARRY = 7
-    """The carry out of a sum."""
+    """The carry of a sum."""
     AND = 8
     OR = 9
     XOR = 10
@@ -70,7 +70,7 @@ class Op(IntEnum):
     SERIES = 19
     """A word that is the same in every group: ``lanes[i]`` in lane i."""
     FETCH = 20
-    """Bytes of memory from an address on, in all lanes or where a bit is set, 0 elsewhere [how many]."""
+    """Consecutive bytes of memory, in all lanes or where a bit is set, 0 elsewhere [how many]."""
     PUT = 21
     """Write the low bytes of the second word to the address that is the first, all or where a bit is set [how many]."""
     SPREAD = 22
@@ -118,7 +118,7 @@ class Op(IntEnum):
 
 
 class FormStep(NamedTuple):
-    """What is done; ``bits`` is the size of the result in each lane, ``inputs`` are the numbers of earlier steps."""
+    """An operation; ``bits`` is the size of the result in each lane, ``inputs`` are the numbers of earlier steps."""
 
     op: Op
     bits: int
@@ -315,7 +315,7 @@ def _signed(value: int) -> int:
 # Instruction selection for numpy: a recorded form as the shortest list of whole-row operations that is found for it.
 #
 # Values are symbols: a row of state, a constant, or the result of an earlier operation. What is selected is then
-# cleaned: results that nobody reads are dropped, results that only move into a row of state are computed there at once,
+# cleaned: unused results are dropped, results that only move into a row of state are computed there at once,
 # and a row that is overwritten while its old value is still needed is copied first. `interpreter.py` binds the cleaned
 # operations to buffers.
 
@@ -329,7 +329,7 @@ class Lie(Enum):
 
 
 class Special(Enum):
-    """Operations for which numpy has no function of its own."""
+    """Operations for which numpy has no function."""
 
     COPY = 0
     ROUTE = 1
@@ -342,7 +342,7 @@ class Special(Enum):
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; results of operations have none."""
+    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; results of operations have neither."""
 
     lie: Lie
     row: int | None = None
@@ -350,7 +350,7 @@ class Value:
     inverse: Value | None = None
     """The word of which this one is the complement, where it is known."""
     carry: Value | None = None
-    """What this sum carried out."""
+    """The carry of this sum."""
     overwritten_by: NumpyOperation | None = None
     """For a view of a row of state, the operation that next writes that row."""
 
@@ -368,7 +368,7 @@ class NumpyOperation:
 def select(part: Part, units: Collection[int]) -> tuple[Sequence[NumpyOperation], list[int]]:
     """Return the operations that execute a part, and the places of the rows that they name by number.
 
-    Flags at the places ``units`` lie as 0 and 1.
+    Flags at the places ``units`` are 0 and 1.
     """
     numbers: dict[int, int] = {}
     operands = []
@@ -415,7 +415,7 @@ class _Selection:
         return Lie.WORD if bits > 1 else Lie.UNIT if row in self._units else Lie.MASK
 
     def _as(self, lie: Lie, bit: Value) -> Value:
-        """Return a bit as it should lie."""
+        """Return a bit in the given representation."""
         if bit.lie is lie:
             return bit
         if bit.constant is not None:
@@ -462,7 +462,7 @@ class _Selection:
             total = self._do(np.add, Lie.WORD, a, b)
             total.carry = self._do(np.less, Lie.UNIT, total, a)
         elif carry.constant is not None and b.inverse is not None:
-            # a + not x + 1 is a - x, and carries out exactly where a >= x.
+            # a + not x + 1 is a - x, with a carry exactly where a >= x.
             total = self._do(np.subtract, Lie.WORD, a, b.inverse)
             total.carry = self._do(np.greater_equal, Lie.UNIT, a, b.inverse)
         else:
@@ -610,7 +610,7 @@ def _redirect(operations: list[NumpyOperation]) -> list[NumpyOperation]:
 
 Call = Callable[[], object]
 Calls = tuple[Call, ...]
-"""What executes a part, in order; none needs an argument."""
+"""Calls that execute a part, in order, without arguments."""
 
 Row = NDArray[np.uint8]
 
@@ -626,7 +626,7 @@ class Interpreter:
     """Binds parts to a state of bytes.
 
     ``state`` is uint8[place, ..., lane]: of each row all lanes, in one axis or in tiles; the last axis is whole groups
-    of ``group`` lanes, a multiple of 8 and without gaps. Flags at the places ``units`` lie as 0 and 1, all others as 0
+    of ``group`` lanes, a multiple of 8 and without gaps. Flags at the places ``units`` are 0 and 1, all others 0
     and 255. ``coordinates`` are the four places of the bytes of each lane's x and y.
     """
 

@@ -1,4 +1,4 @@
-"""The algebra with numbers: what a meaning may do besides, where a word has 32 bits and lanes share a memory of bytes.
+"""The algebra with numbers: additional operations where a word has 32 bits and lanes share a memory of bytes.
 
 A word is then also a signed or unsigned integer, or an IEEE binary32, and a pair of words an IEEE binary64. The seams
 stay five: `series`, `fetch` and `put` belong to **fetch**, `spread`, `collect` and `rank` to **mask**, everything else
@@ -44,7 +44,7 @@ class Elementary(Enum):
 
 
 class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
-    """What a meaning may do to lanes of 32-bit words."""
+    """Operations of a meaning on lanes of 32-bit words."""
 
     # --- fetch ----------------------------------------------------------------------------------------------
 

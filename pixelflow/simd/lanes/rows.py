@@ -26,7 +26,7 @@ class RowsEngine(Engine):
         self._place = places_of(shape)
         self._state = np.zeros((shape.rows + len(self._place), shape.lanes), np.uint8)
         self._units = frozenset(self._place[name] for name in shape.carries)
-        """Places of flags that lie as 0 and 1, as additions take them; the others lie as 0 and 255."""
+        """Places of flags that are 0 and 1, as additions take them; the others are 0 and 255."""
         self._coordinates = [self._place[name] for name in COORDINATES]
         self._interpreter = Interpreter(self._state, shape.group, self._coordinates, self._units)
 

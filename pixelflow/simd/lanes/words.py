@@ -14,7 +14,7 @@ from pixelflow.simd.lanes import float32, float64
 from pixelflow.simd.lanes.engine import Engine, Meaning, Shape
 from pixelflow.simd.lanes.numbers import Elementary, Pair, Rounding
 
-# A memory of bytes beside the lanes: one for all groups, or one for each.
+# A memory of bytes for the lanes: one for all groups, or one for each.
 
 
 _KINDS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
@@ -94,8 +94,7 @@ class ByteMemory:
 #
 # A value is an array [group, lane] that is never changed once made; one that is the same in all lanes of a group, or
 # everywhere, may have only one column or row, and numpy spreads it where it meets others. So what is the same for a
-# group
-# (an address, a count) costs one number a group. Groups may take turns: `let`.
+# group (an address, a count) costs one number a group. Groups may take turns: `let`.
 
 
 Word = NDArray[np.uint32]
@@ -130,7 +129,7 @@ class WordsEngine(Engine):
         if self.memory.sets not in (1, groups):
             raise ValueError(f"{self.memory.sets} memories for {groups} groups: one for all, or one for each")
         self.watch: Watcher | None = None
-        """Told of every access to memory; see `Watcher`."""
+        """Receives every access to memory; see `Watcher`."""
         self._whole = (groups, shape.group)
         self._constants: dict[int, Word] = {}
         self._true, self._false = (np.full((1, 1), truth) for truth in (True, False))
@@ -157,7 +156,7 @@ class WordsEngine(Engine):
                 meaning(self)
 
     def let(self, groups: NDArray[np.bool_] | None) -> None:
-        """Let only these groups be written from now on, or all (None)."""
+        """Let only these groups, or all (None), be written in future."""
         self._within = None if groups is None or groups.all() else groups[:, None].copy()
 
     def _where(self, where: Bit | None) -> Bit | None:
@@ -348,7 +347,7 @@ class WordsEngine(Engine):
 
     def collect(self, bits: Bit) -> Word:
         if self._bit_values is None:
-            raise ValueError(f"the bits of {self.shape.group} lanes are no number of 32 bits")
+            raise ValueError(f"the bits of {self.shape.group} lanes are not a number of 32 bits")
         return (bits * self._bit_values).sum(axis=1, dtype=np.uint32, keepdims=True)
 
     def rank(self, bits: Bit) -> Word:
@@ -398,7 +397,7 @@ class WordsEngine(Engine):
         return LaneValues(dict(enumerate(self._rows)), dict(self._words), dict(self._flags))
 
     def set_values(self, values: LaneValues) -> None:
-        """Write some rows and registers, from values that nobody changes any more."""
+        """Write some rows and registers, from values that do not change any more."""
         for row, value in values.rows.items():
             self._rows[row] = value
         self._words.update(values.words)

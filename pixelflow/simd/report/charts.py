@@ -23,7 +23,7 @@ _READABLE = 720
 """Points across below which letters would be too small: a narrower page moves a figure sideways."""
 _LANE, _BAR, _TICKS, _LEGEND = 30, 22, 34, 18
 _LEAST_WIDTH = 3
-"""What is narrower than this many points is not a stage that somebody sees."""
+"""Width in points below which a stage is not visible."""
 _CURVES_HEIGHT = 260
 _LETTER = 6.6
 """About how wide a letter of a figure is."""
@@ -31,7 +31,7 @@ _STRIP = 3
 _GREY = "#8a8f98"
 _SHORT = "(short stages)"
 _PATTERNS = (("", 0.0), ("2 4", 1.0), ("", 0.35), ("1 7", 1.0))
-"""What is over colours where there are more names: dashes, and the share of a bar's height that they take; the last
+"""Patterns over colours where there are more names: dashes, and their share of a bar's height; the last
 one over grey alone."""
 
 
@@ -43,7 +43,7 @@ class _Mark:
     pattern: int = 0
 
     def drawn(self, left: float, top: float, width: float, height: float, told: str = "") -> str:
-        """Return a box that looks so; ``told`` is shown to who points at it."""
+        """Return a box in this style; ``told`` is shown under the pointer."""
         dashes, share = _PATTERNS[self.pattern]
         box = _box(left, top, width, height, self.colour, told)
         if not share:
@@ -67,18 +67,18 @@ class TimeSpan:
     wait: int = 0
     """In how much of it it waited for others."""
     own: int = 0
-    """In how much of it besides it waited for what it had begun itself."""
+    """Share of it spent waiting for its own requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What went on beside each other: lanes by name, each with its spans in the order of time."""
+    """Activities side by side: lanes by name, each with its spans in the order of time."""
 
     title: str
     lanes: Sequence[tuple[str, Sequence[TimeSpan]]]
     unit: str = "cycles"
     own: str = "what it began itself"
-    """What that is for which a span waits in its cycles of `TimeSpan.own`."""
+    """Name of what a span waits for in its cycles of `TimeSpan.own`."""
 
     def html(self) -> str:
         """Return the lanes below each other on one scale; spans that are too short to be seen are drawn as one."""
@@ -148,7 +148,7 @@ class Curves:
         named: list[tuple[str, str]] = []
         for at, (name, line) in enumerate(self.lines):
             again, colour = at // len(_COLOURS), _COLOURS[at % len(_COLOURS)]
-            # A colour that comes again has dashes, each time longer ones.
+            # A repeated colour has dashes, each time longer ones.
             look = f'stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{3 * again} 3"' if again else "")
             path = " ".join(f"{left:.1f},{top:.1f}" for left, top in (place(*point) for point in line))
             ring = name in self.rings
@@ -168,7 +168,7 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A figure that is made when somebody looks at it, as a picture that takes its time."""
+    """A figure that is made when it is shown, as a picture that takes some time."""
 
     make: Callable[[], Illustration | None]
 

@@ -51,7 +51,7 @@ _FIGURES = "Figures"
 
 
 def page(report: Report, title: str) -> str:
-    """Return a report as a document; ``title`` is that of one which has none of its own.
+    """Return a report as a document; ``title`` is used if the report has none.
 
     A text that is the report's first part is its answer, before the list of headings and all figures.
     """
@@ -81,7 +81,7 @@ def html(report: Report) -> str:
 
 @dataclass(slots=True)
 class _Outline:
-    """The headings of a page: sections, and below them tables with a title; without sections these stand alone."""
+    """The headings of a page: sections, and below them tables with a title; without sections, the titles alone."""
 
     sections: bool
     found: list[tuple[str, str]] = field(default_factory=list)
@@ -172,7 +172,7 @@ def _right(number: bool) -> str:
 
 
 def _bar_lengths(table: Table) -> list[list[float]]:
-    """Return how long the bars of all shown cells are, row by row; sums have none."""
+    """Return the lengths of the bars of all shown cells, row by row; sums have none."""
     shown = [at for at, column in enumerate(table.columns) if column.label is not None]
 
     def lengths(at: int) -> list[float]:

@@ -1,6 +1,6 @@
 """Reports as data: facts, tables and plain text, with the keys under which JSON holds them.
 
-A report is made once, beside what it is about; text, JSON, Markdown, HTML and a notebook are renderings of it.
+A report is made once, next to its subject; text, JSON, Markdown, HTML and a notebook are renderings of it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of text; with a label, the text beside it, which begins at column ``hang``.
+    """A line of text; with a label, the text follows it and begins at column ``hang``.
 
     A label of no characters continues with the fact before. ``wrap`` divides what is wider than the screen. Under
     ``key`` JSON holds ``value``; a line without text is only there.
@@ -97,7 +97,7 @@ several lines is shown as it is."""
 
 
 class Illustration(Protocol):
-    """What a page and a notebook draw beside the parts of a report."""
+    """Drawings of a page and a notebook, in addition to the parts of a report."""
 
     def html(self) -> str:
         """Return it as a piece of a page; nothing where it cannot be drawn."""
@@ -115,18 +115,18 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a command, a run or an object says: a title with its subject, then parts in their order.
+    """Statement of a command, a run or an object: a title with its subject, then parts in their order.
 
     Keys of JSON are dotted: ``result.cycles`` is a member of the object ``result``.
     """
 
     title: str = ""
     subject: Sequence[str] = ()
-    """What it is about, to stand beside the title: a file, a configuration, an engine."""
+    """Its subject, next to the title: a file, a configuration, an engine."""
     parts: Sequence[Part] = ()
-    """What is told about the work."""
+    """Remarks about the work."""
     results: Sequence[Part] = ()
-    """What was asked for: what is left where no report is wanted."""
+    """The requested answer: all that is left where no report is wanted."""
     brief: Sequence[Part] = ()
     """The answer on one screen: what text shows in place of title and parts where the whole account is not asked for.
 
@@ -135,13 +135,13 @@ class Report:
     schema: str = ""
     """Name and version of its JSON."""
     data: Mapping[str, Json] = field(default_factory=dict)
-    """What JSON holds besides."""
+    """Additional members of JSON."""
     notes: Sequence[str] = ()
     """Remarks on the work; not part of JSON."""
     figures: Sequence[Illustration] = ()
-    """What is drawn of it where there is room for pictures: in a page and in a notebook."""
+    """Drawings where there is room for pictures: in a page and in a notebook."""
     failure: str | None = None
-    """What was expected and is not so; empty where the parts say it already."""
+    """Unmet expectation; empty where the parts say it already."""
     topics: Sequence[Topic] = ()
     """Sections that explain the results; pages and Markdown have all of them."""
     asked: Sequence[str] = ()
@@ -299,7 +299,7 @@ def overview(
     drawing: Sequence[str] = (),
     figures: Sequence[Illustration] = (),
 ) -> Report:
-    """Return what an object says of itself: facts, those of the tables that have rows, lines of characters, figures."""
+    """Return an object's own description: facts, those of the tables that have rows, lines of characters, figures."""
     parts: list[Part] = [*facts(pairs)]
     for table in tables:
         parts += ["", table] if table.rows else []

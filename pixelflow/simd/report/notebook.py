@@ -1,4 +1,4 @@
-"""Reports in a notebook and by ``rich.print``: their tables as data frames, and images beside them."""
+"""Reports in a notebook and by ``rich.print``: their tables as data frames, with images."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def to_polars(table: Table) -> polars.DataFrame:
     return polars.DataFrame(columns_of(table), strict=False)
 
 
-# Images that stand beside a report in a notebook: rows of bytes, and the PNG that pillow makes of them.
+# Images of a report in a notebook: rows of bytes, and the PNG that pillow makes of them.
 
 
 _MODES = {1: "L", 3: "RGB"}

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _RULE, _RULED = "━━", 80
-"""What is before a section's title, and how far the line to its right goes where the screen is wider."""
+"""Text before a section's title, and the length of the line to its right where the screen is wider."""
 _LEAST_ROOM = 8
-"""Columns that a cell gets beside its heading, however narrow the screen is."""
+"""Minimum columns of a cell next to its heading, however narrow the screen is."""
 
 
 def as_text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Traces: what every part of the machine did in which cycle, for viewers made by others.
+"""Traces: the activity of every part of a machine by cycle, for existing viewers.
 
 A machine's tracer turns events into one model (`Trace`); the writers of the three formats know nothing else.
 """

@@ -20,7 +20,7 @@ class Format:
     name: str
     suffix: str
     opening: bytes
-    """What every file of the format begins with."""
+    """First bytes of every file of the format."""
     write: Callable[[Trace, IO[bytes]], None]
     loses: str = ""
     package: str | None = None

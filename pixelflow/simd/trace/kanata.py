@@ -44,7 +44,7 @@ class _Row:
 
     stages: list[tuple[int, int, Label]] = field(default_factory=list)
     spots: list[int] = field(default_factory=list)
-    """Where the spans stand on their track."""
+    """Positions of the spans on their track."""
     number: int = -1
 
     def takes(self, start: int, label: Label) -> bool:

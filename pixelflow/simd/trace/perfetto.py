@@ -38,7 +38,7 @@ _NANOSECONDS, _PICOSECONDS = 10**9, 10**12
 """Of a second; the first is Perfetto's unit of time."""
 
 TIME_UNIT = ("nanosecond", "1 ps")
-"""What the head of a file says of time where a nanosecond is none."""
+"""Remark about time in the head of a file whose unit is not a nanosecond."""
 
 SEQUENCE = 1
 """All packets are of one sequence."""
@@ -48,7 +48,7 @@ HEADER_PROCESS = 1
 
 
 def units_per_second(clock: TraceClock) -> int:
-    """Return how many of Perfetto's units of time stand for a second: enough that each cycle has one of its own."""
+    """Return how many of Perfetto's units of time are a second: enough that each cycle has a different one."""
     return _NANOSECONDS if clock.tells_apart(_NANOSECONDS) else _PICOSECONDS
 
 
@@ -301,7 +301,7 @@ _NUMBERS = {"uPC": _COUNTS, "opcode": range(1 << OPCODE_BITS), "amount": _COUNTS
 
 
 class _Reader:
-    """Takes packets, and holds what they have told so far."""
+    """Takes packets, and keeps their contents so far."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults

@@ -1,4 +1,4 @@
-r"""Program text in formats that cannot hold every character: what they cannot hold becomes ``\x9;``, its number."""
+r"""Traces as data: spans, counters and arrows by track, the selection of a trace, and the faults of trace files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 _MOST_DIGITS = 18
+
+
+# Text in formats that cannot hold every character: any other becomes its number, ``\x9;``.
 
 
 def line_text(text: str) -> str:
@@ -43,7 +46,7 @@ STREAMS = ("eigc", "tigc")
 
 
 class TrackKind(Enum):
-    """What a track is about, in the order in which viewers show them; the value is its name, ``{}`` its number."""
+    """Subject of a track, in the order in which viewers show them; the value is its name, ``{}`` its number."""
 
     RUNS = "runs"
     STREAM = "{}"
@@ -75,7 +78,7 @@ class Track:
 
     @property
     def order(self) -> tuple[int, tuple[tuple[int, str], ...]]:
-        """Where the track stands among the others: a stream's own tracks together, numbers by their value."""
+        """Position of the track among the others: a stream's own tracks together, numbers by their value."""
         kinds = list(TrackKind)
         rank = kinds.index(self.kind)
         numbers = tuple((int(digits or -1), text) for digits, text in re.findall(r"(\d+)|(\D+)", self.of))
@@ -95,7 +98,7 @@ class Track:
 
 
 class Category(Enum):
-    """What a span says of the cycles it covers."""
+    """Kind of the cycles that a span covers."""
 
     RUN = "run"
     EXECUTE = "execute"
@@ -118,7 +121,7 @@ WAITS = (Category.WAIT, Category.STALL, Category.BLOCKED)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What is known of a span besides its time; spans of the same instruction share one."""
+    """Properties of a span other than its time; spans of the same instruction share one."""
 
     name: str
     category: Category
@@ -194,7 +197,7 @@ class Counter:
         return len(self.cycles)
 
     def set(self, cycle: int, value: int) -> None:
-        """Note the value from a cycle on; the last one of a cycle counts."""
+        """Note the value, starting in a cycle; the last one of a cycle counts."""
         if self.cycles and self.cycles[-1] == cycle:
             self.cycles.pop()
             self.values.pop()
@@ -287,7 +290,7 @@ class Trace(Shown):
 
     @property
     def legend(self) -> dict[str, str]:
-        """What is at the head of a file: the header, the clock, and the cycles that the trace covers."""
+        """Head of a file: the header, the clock, and the cycles that the trace covers."""
         return {**self.header, "clock_mhz": str(self.clock.mhz), "begin": str(self.begin), "end": str(self.end)}
 
     def report(self) -> Report:
@@ -413,7 +416,7 @@ def unknown_track(pattern: str, known: Iterable[Track]) -> str | None:
     return f"no track has this name{f'; did you mean {found}?' if found else ''}"
 
 
-# What is wrong with a trace file, collected so that the first faults are told at once; and what a good one holds.
+# Faults of a trace file, collected so that the first ones are reported together; and the contents of a good one.
 
 
 _MOST = 10
@@ -453,7 +456,7 @@ class Faults:
 
 @dataclass
 class Checked:
-    """What a trace file without faults holds."""
+    """Contents of a trace file without faults."""
 
     format: str
     header: dict[str, str] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""Tracer: from the events of runs to a trace. It is enough for a machine that tells the events of every machine.
+"""Tracer: from the events of runs to a trace. It suffices for a machine with no further kinds of events.
 
-A machine with events of its own derives its tracer from this one.
+A machine with further events derives its tracer from this one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Tracer(Generic[_View, _Account]):
     def attach(self, bus: Bus, known: Iterable[Track]) -> None:
         """Subscribe to the events of the wanted tracks; ``known`` are those that a run may have.
 
-        Only where somebody wants the single instructions does a timing-only run go through all of them.
+        A timing-only run goes through single instructions only if they are wanted.
         """
         wanted = {track.kind for track in known if self.selection.wants(track)}
         for kind in (TrackKind.WIRE, TrackKind.QUEUE):

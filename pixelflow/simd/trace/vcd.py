@@ -56,7 +56,7 @@ Values: TypeAlias = "tuple[tuple[Variable[VarValue], str | int], ...]"
 """Variables of the writer with their values."""
 
 Change: TypeAlias = "tuple[int, Values]"
-"""A cycle, and what has another value from then on."""
+"""A cycle, and the new values in it."""
 
 
 def write_vcd(trace: Trace, stream: IO[bytes]) -> None:

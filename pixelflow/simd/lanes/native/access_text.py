@@ -9,21 +9,19 @@ from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.group_program import COUNTS, NOTHING
 from pixelflow.simd.lanes.native.word_text import DoubleArithmetic, GroupValue
 
-# Whose words of memory are, where groups share it: so that they may be executed one after the other.
+# Ownership of words of memory that groups share: so that groups may be executed one after the other.
 #
-# A table has a number for every word: 0 where nobody touched it, else twice the number of the group that did (from 1
-# on),
-# plus one where that wrote, or `MANY` where several have read. Where a group writes what another one has touched, or
-# reads what another one has written, the order could be seen, and the run is left. So it is for elements that lie
-# across
-# the boundary of two words, which hardly any program has: numpy executes it.
+# A table has a number for every word: 0 if untouched, else twice the number of the group that touched it (counted from
+# 1), plus one if that group wrote, or `MANY` if several have read. Where a group writes a word that another one has
+# touched, or reads one that another one has written, the order could be seen, and the run is abandoned. So it is for
+# elements across the boundary of two words, which hardly any program has: numpy executes it.
 
 
 MANY = -2
-"""Of a word in the table: several groups have read it, nobody has written it."""
+"""Entry of a word read by several groups and written by none."""
 
 ONE, RUN, EACH = range(3)
-"""How addresses lie: one for the group, one after the other, any."""
+"""Pattern of addresses: one for the group, consecutive, any."""
 
 
 @dataclass(eq=False, slots=True)
@@ -41,7 +39,7 @@ class LaneAccess:
 
     @property
     def bytes(self) -> int:
-        """How many bytes it reaches over, where they lie together."""
+        """Number of bytes, where they are consecutive."""
         return self.size * self.elements
 
 
@@ -65,7 +63,7 @@ class Tracking(DoubleArithmetic):
             self._track_some(access, writes)
         else:
             self._track_words(self._entry(access.address), max(access.bytes // 4, 1), writes)
-            if access.size < 4:  # elements may begin anywhere in a word, so that the last ones lie in one more
+            if access.size < 4:  # elements may begin anywhere in a word, so that the last ones extend into one more
                 end = self.line(f"add i32 {access.address}, {access.bytes - 1}")
                 self._track_words(self._entry(end), 1, writes)
 
@@ -115,13 +113,13 @@ class Tracking(DoubleArithmetic):
         arguments = [f"ptr {entry}", "i32 4", f"{flags} {mask}", f"{kind} zeroinitializer"]
         types = ["ptr", "i32", flags, kind]
         before = self.call(kind, f"llvm.masked.load.v{self.group}i32.p0", arguments, types)
-        # Where no lane takes part, nobody has touched a word that is nobody's.
+        # Lanes that take no part read 0, the entry of an untouched word.
         clash, after = self._checked(before, self.group, False, writes)
         self.leave_where(self.any_of(clash), "conflict")
         self.masked_store(after, entry, 4, mask or "")
 
     def _track_each(self, access: LaneAccess, writes: bool) -> None:
-        """Look at words that lie anywhere."""
+        """Look at words at any addresses."""
         kind, flags, mask, every = self.of("i32"), self.of("i1"), access.mask or "", self.vector(access.every)
         if access.size > 1:
             odd = self.line(f"and {kind} {every}, {self.splat('i32', access.size - 1)}")
@@ -322,7 +320,7 @@ class MemoryAccesses(Tracking):
         return self.line(f"getelementptr i32, ptr {self.note}, i64 {number}")
 
     def _span(self, access: LaneAccess) -> tuple[str, str]:
-        """Return the first line of bytes that lie together, and how many lines they touch."""
+        """Return the first line of consecutive bytes, and how many lines they touch."""
         first = self.line(f"lshr i32 {access.address}, {self.line_bits}")
         if access.bytes == 1:
             return first, "1"

@@ -37,8 +37,8 @@ from pixelflow.simd.workers import usable_threads
 
 # Templates: the code of meanings that differ in a few numbers, recorded once and filled in for many at a time.
 #
-# A template is the code of one meaning, and where in it the numbers stand. That a meaning takes its numbers by `affine`
-# alone, and unchanged, is looked at: it is recorded with two different sets of numbers.
+# A template is the code of one meaning, and the places of the numbers in it. That a meaning passes its numbers to
+# `affine` alone, and unchanged, is checked: it is recorded with two different sets of numbers.
 
 
 _TRIAL = tuple([0x123456789ABCDE00 + 0x1357 * index for index in range(1, 9)])
@@ -56,7 +56,7 @@ class CompiledTemplate:
     code: NDArray[np.int64]
     """Its words, with those of a trial for numbers."""
     places: tuple[tuple[int, int], ...] = ()
-    """For each place among the words where a number stands: it, and which number."""
+    """Each place of a number among the words: the place, and which number."""
     slopes: tuple[tuple[int, int], ...] = ()
     """The numbers that are A and B of an affine value: where both are 0 it is recorded as a constant."""
     is_fixed: bool = True
@@ -162,9 +162,8 @@ def filled(
 
 # Native functions of this process: by what they execute, compiled or fetched from disk.
 #
-# What has been compiled serves every engine of the process that has the same vectors. Blocks of one part are
-# compiled in
-# haste, so that a short run does not wait for them; where they are used a lot, they are compiled again with care.
+# What has been compiled serves every engine of the process that has the same vectors. Blocks of one part are compiled
+# in haste, so that a short run does not wait for them; where they are used a lot, they are compiled again with care.
 
 
 _OPTIMIZE_AFTER = 200_000_000
@@ -180,12 +179,12 @@ _STRIPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A function that somebody else has written down: ``body`` is all of its text between the braces.
+    """A function with a given text: ``body`` is all of it between the braces.
 
-    It is called as a block's function is, ``ptr(ptr %tile, i64 %lanes, ptr %code, ptr %table)``, and returns the
-    address past its operands. ``%table`` holds the addresses of functions by number; at `WALK` stands the loop over
-    a program, which is called in the same way with a program for its code. ``declared`` are the declarations that it
-    needs.
+    It is called like a block's function, ``ptr(ptr %tile, i64 %lanes, ptr %code, ptr %table)``, and returns the
+    address past its operands. ``%table`` holds the addresses of functions by number; `WALK` is the number of the loop
+    over a program, which is called in the same way with a program for its code. ``declared`` are the declarations that
+    it needs.
     """
 
     body: str
@@ -197,7 +196,7 @@ class Foreign:
 
 
 What = Block | Foreign | int | str
-"""What a function follows from: a block, a text, or the number of what is always there."""
+"""Source of a function: a block, a text, or the number of one that is always there."""
 
 
 class Native:
@@ -208,10 +207,10 @@ class Native:
         self._kept = kept
         self._number: dict[What, int] = {number: number for number in FIXED}
         self._hasty: list[list[What]] = []
-        """What was compiled in haste, each time together."""
+        """Functions compiled in haste, each list together."""
         self._spent = 0
         self._entering = RLock()
-        """Held by whoever gives a number or enters an address: engines may be used in several threads."""
+        """Held while a number or an address is entered: engines may be used in several threads."""
         self.addresses = array("Q", bytes(8 * _TABLE))
         """Of each function by its number, 0 where it is not compiled yet, or has not been asked for."""
         self._outgrown: list[array[int]] = []
@@ -220,7 +219,7 @@ class Native:
         """The native loop over tiles, once anything has been compiled."""
 
     def number(self, block: What) -> int:
-        """Return the number of a block's function, a new one where nobody has asked for it before."""
+        """Return the number of a block's function, a new one for a new block."""
         number = self._number.get(block)
         return self._new_number(block) if number is None else number
 
@@ -283,7 +282,7 @@ class Native:
     def team(self) -> Team:
         """The threads that execute long runs together; raises what LLVM raises."""
         functions = Functions(*self.functions(NAMES, TEXT, HASTY))
-        return vars(self).setdefault("team", Team(functions))  # one, whoever else asks at the same time
+        return vars(self).setdefault("team", Team(functions))  # one, even if another thread asks at the same time
 
     def functions(self, names: Sequence[str], text: str, level: int = CAREFUL) -> list[int]:
         """Return the addresses of functions of a text that calls none of the others; raises what LLVM raises."""
@@ -304,7 +303,7 @@ class Native:
             return what.text(name)
         if isinstance(what, int):
             return FIXED[what](name, self.tools.vectors.width)
-        assert isinstance(what, Block)  # a whole text comes with names of its own
+        assert isinstance(what, Block)  # a whole text has names already
         return function(name, what, self.tools.vectors, _STRIPS if level == CAREFUL and _is_small(what) else 1)
 
     def _missing(self, wanted: Iterable[What]) -> list[What]:
@@ -318,7 +317,7 @@ class Native:
                 self.addresses[self.number(block)] = address
         self.dispatch = Dispatch(self.addresses[DISPATCH])
 
-    # --- object code: ``what`` is all that it follows from, besides the lowering and the processor ----------
+    # --- object code: ``what`` is all that it depends on, apart from the lowering and the processor ----------
 
     def _get(self, names: Sequence[str], what: Sequence[What], level: int) -> list[int] | None:
         """Return the addresses of functions that were kept on disk, None where there are none."""
@@ -409,7 +408,7 @@ _APART = 32
 """Runs between two chains that are fused of themselves, so that of many that come together no run waits for all."""
 
 _SHARE_FROM = 1000
-"""Parts of a program from which on more than one thread works on it."""
+"""Parts of a program that is worth several threads, at least."""
 
 _START_THREADS_AFTER = 0.01
 """Seconds of such programs after which there are other threads: their native code takes some milliseconds to make."""
@@ -417,14 +416,14 @@ _START_THREADS_AFTER = 0.01
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class CompiledAction:
-    """What an action executes, and its code."""
+    """Parts that an action executes, and its code."""
 
     parts: Sequence[Part]
     code: bytes
     uses: int | None = None
     """How often a chain was run; None for what is fused, or never will be."""
     holds: Sequence[object] = ()
-    """What must be there as long as the code, because it names addresses in it."""
+    """Objects kept alive with the code, because it contains their addresses."""
 
 
 class CompiledEngine(Engine):
@@ -461,7 +460,7 @@ class CompiledEngine(Engine):
         """Numbers of the functions of one part, by its form and its slots."""
         self.background = self
         self._team: Team | None = None
-        """Who may be at work on the last run, once there has been one for several threads."""
+        """Threads possibly at work on the last run, once there has been one for several threads."""
         self._alone = 0.0
         """Seconds that long runs have taken on one thread."""
         self._counts = False
@@ -473,7 +472,7 @@ class CompiledEngine(Engine):
         """True if numpy continues, on the same state, where native code cannot be made; else that is an error."""
         self._is_native = self._fuses = True
         self._interpreter: Interpreter | None = None
-        """What continues then."""
+        """Executes without native code."""
 
     # --- executing ---------------------------------------------------------------------------------------
 
@@ -561,7 +560,7 @@ class CompiledEngine(Engine):
             self._team = self._native.team
         except RuntimeError as error:  # LLVM or the loader refuse
             self.threads = 1
-            _tell(error, "one thread goes on")
+            _tell(error, "one thread continues")
             return False
         return self._team.start(self, work, actions, self.threads)
 
@@ -579,7 +578,7 @@ class CompiledEngine(Engine):
                 if not self.falls_back:
                     raise
                 self._is_native = self._fuses = False
-                _tell(error, "numpy carries out what follows")
+                _tell(error, "numpy executes what follows")
         self._wanted.clear()
         return self._is_native
 
@@ -624,7 +623,7 @@ class CompiledEngine(Engine):
                 self.fuse(action)
 
     def fuse(self, action: CompiledAction) -> None:
-        """Execute an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
+        """Execute an action that `chain` returned by fused blocks in future, whatever compiling them costs."""
         self._fuse(action, self._native.compile)
 
     def _fuse(self, action: CompiledAction, get: Callable[[list[Block | Foreign]], bool]) -> None:
@@ -682,27 +681,17 @@ class CompiledEngine(Engine):
             for part in parts:
                 full = full_after(part, full)
 
-    def vector_operations(self, action: CompiledAction) -> int:
-        """Return how many vector instructions carry a fused chain out on one tile, where all masks are full.
-
-        HowCounted from the text of the native code (`llvm.limit`), which is made for this.
-        """
-        from pixelflow.simd.lanes.native.dispatch import vector_operations
-
-        counts: dict[Block, int] = {}
-        total = 0
-        for block, _ in self._blocks(self._forms(action.parts), frozenset(masks_read(action.parts, self._masks)[:2])):
-            if block not in counts:
-                counts[block] = vector_operations(self._native.assembly(block))
-            total += counts[block]
-        return total * self._tile // self._native.tools.vectors.width
+    def assembly(self, action: CompiledAction) -> list[str]:
+        """Return the native code of a chain's fused blocks as text, where all masks are full; compiled for this."""
+        full = frozenset(masks_read(action.parts, self._masks)[:2])
+        blocks = [block for block, _ in self._blocks(self._forms(action.parts), full)]
+        texts = {block: self._native.assembly(block) for block in dict.fromkeys(blocks)}
+        return [texts[block] for block in blocks]
 
     @property
-    def additions_per_second(self) -> float:
-        """How many vectors of bytes this processor adds in a second, on one thread."""
-        from pixelflow.simd.lanes.native.dispatch import additions_per_second
-
-        return additions_per_second(self._native.tools)
+    def strips(self) -> int:
+        """How many vectors hold the lanes of a tile."""
+        return self._tile // self._native.tools.vectors.width
 
     @property
     def functions_wanted(self) -> int:

@@ -21,7 +21,7 @@ from pixelflow.simd.lanes.words import LaneValues
 
 
 NOTHING, COUNTS, LINES = range(3)
-"""What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
+"""Notes about a program: none, blocks with counts of lines, and these lines too."""
 
 HEADER = 64
 """Bytes at the beginning of a frame: the block to continue with plus one (32 bits, 0 for a group that has not begun),
@@ -34,16 +34,16 @@ _FIXED = {
     *(Op.DOUBLE_ADD, Op.DOUBLE_MULTIPLY, Op.DOUBLE_FUSE, Op.DOUBLE_EQUAL, Op.DOUBLE_LESS),
     *(Op.TO_DOUBLE, Op.DOUBLE_TO_INTEGER, Op.FLOAT_TO_DOUBLE, Op.DOUBLE_TO_FLOAT),
 }
-"""What is faster where it takes a constant that code is made for."""
+"""A part that is faster with a constant compiled into its code."""
 
 
 class Unsupported(ValueError):
-    """What native code is not made for; numpy executes it."""
+    """A part without native code; numpy executes it."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupProgram:
-    """What every group executes, from its first part on, each in its own way.
+    """Program of every group, from its first part, each in its own way.
 
     Branches write the address to continue at to the register ``following``; a group ends where that is ``stopped``, or
     past the last part. ``addresses`` are those of all parts and the one past them. ``begins`` are the numbers of parts
@@ -187,7 +187,7 @@ def _keep_single(part: Part, single: set[int]) -> None:
                 one.append(all(one[taken] for taken in step.inputs))
 
 
-# Frame of a group: where its registers stand between runs, and how they come there from numpy's values and back.
+# Frame of a group: the registers between runs, and their conversion from numpy's values and back.
 
 
 _ALIGNMENT = 64

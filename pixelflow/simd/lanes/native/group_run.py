@@ -1,4 +1,4 @@
-"""Runs of programs for groups as native code: on frames, by as many threads as pays, with notes of what was done.
+"""Runs of programs for groups as native code: on frames, by several threads for long ones, with notes.
 
 Groups are executed one after the other. Where that could give other bits than all of them side by side (one has
 written a word that another one touched), where an address leaves the memory, and where no native code can be made,
@@ -28,7 +28,7 @@ _NOTE_WORDS = 1 << 22
 _HELD_WORDS = 1 << 24
 """Words of notes that are held till it is known that the run is right; beyond that it is made twice."""
 _SHARE_FROM = 4_000_000
-"""Steps of the rest of a run from which on several threads share it: some ten milliseconds."""
+"""Steps left in a run that is worth several threads, at least: some ten milliseconds."""
 _PROBE = 32
 """The share of the groups, one in this many, that shows how long the others may take."""
 _CAREFUL_FROM = 8_000_000
@@ -43,7 +43,7 @@ _TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupNote:
-    """What some groups executed: words of `accesses.py`, those of one group after the other."""
+    """Notes of some groups: words of `accesses.py`, those of one group after the other."""
 
     groups: NDArray[np.int64]
     words: NDArray[np.uint32]
@@ -161,7 +161,7 @@ def _tell(what: str, why: Exception | str) -> None:
     """Say in the log what native code cannot be, and why."""
     text = why if isinstance(why, str) else " ".join(f"{type(why).__name__}: {why}".split())[:200]
     log = logging.getLogger(__name__.partition(".")[0])
-    log.warning("note: native code cannot be %s (%s); numpy carries out the program", what, text)
+    log.warning("note: native code cannot be %s (%s); numpy executes the program", what, text)
 
 
 @dataclass(eq=False, slots=True)
@@ -231,7 +231,7 @@ class _Run:
                 _tell("run", error)
             return GroupRun(False, meets=isinstance(error, _MeetingError))
         result = GroupRun(True, int(self.frames[min(self.stopped), 1]) if self.stopped else None)
-        # From here on all is as the run leaves it, whoever takes notes: they are made again on what was there before.
+        # The state is now final. Notes that are still missing are made again on the state before.
         self.lanes.set_values(values)
         for note in self._notes(before) if notes is None else notes:
             if self.noted is not None and note.groups.size:
@@ -350,7 +350,7 @@ class _Run:
 
 
 class _NotRightError(Exception):
-    """What was executed may not be what all groups side by side would have done."""
+    """The result may differ from that of all groups side by side."""
 
 
 class _MeetingError(_NotRightError):

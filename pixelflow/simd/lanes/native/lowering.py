@@ -14,8 +14,8 @@ from pixelflow.simd.lanes.form import Form, FormStep, Op, Part, form_of, record
 
 # Basic blocks of native code: parts one after the other, each with the slots in which its operands come.
 #
-# A block is what one native function is made for. Equal rows share a slot, everything else has one of its own; so
-# different slots of rows are different rows, and blocks that differ only in where their rows lie are equal.
+# A block is the source of one native function. Equal rows share a slot, every other operand has a separate one; so
+# different slots of rows are different rows, and blocks that differ only in the places of their rows are equal.
 
 
 _LONGEST = 6
@@ -135,7 +135,7 @@ def block_of(parts: Sequence[Part], stride: int, full: frozenset[int]) -> tuple[
 
 
 NONE, SOME, ALL = 0, None, 0xFF
-"""What is known of a value: 0 in every lane, nothing, 255 in every lane."""
+"""Knowledge about a value: 0 in every lane, nothing, 255 in every lane."""
 
 
 def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
@@ -159,7 +159,7 @@ def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
 def _changes_nothing(form: Form, full: tuple[bool, ...] | None) -> bool:
     """Return whether a form stores to no row that is full, and nothing that is known to be full.
 
-    ``full`` tells for each operand whether it is such a row, None where none is.
+    ``full`` says for each operand whether it is such a row; None without any.
     """
     values: list[int | None] = []
     for step in form.steps:
@@ -234,7 +234,7 @@ DECLARATIONS = f"""
 declare {WORDS} @{TERNARY}({WORDS}, {WORDS}, {WORDS}, i32 immarg)
 declare <64 x i8> @{MATRIX}(<64 x i8>, <64 x i8>, i8 immarg)
 """
-"""What is before the functions of a module."""
+"""First lines of a module."""
 
 _RIGHT = 0x0204081020408001
 _HALF = 0x0204081020408000
@@ -243,7 +243,7 @@ _HALF = 0x0204081020408000
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """What is known of a processor's vectors; without the special instructions the result is the same, a little later.
+    """Abilities of a processor's vectors; without the special instructions the result is the same, a little later.
 
     They are used on strips of 64 lanes.
     """
@@ -262,7 +262,7 @@ class Bit:
 
     where: str
     """``top`` or ``bottom``: that bit of the bytes of a vector; ``mask``: the elements of a vector of single bits;
-    ``carry``: what the sum that a vector holds carried out."""
+    ``carry``: the carry of the sum that a vector holds."""
     vector: str
 
 
@@ -275,7 +275,7 @@ class Product:
 
 
 class Deferred:
-    """What a body that knows more than rows makes a vector of, once it is asked for (`VectorOperations._vector_of`)."""
+    """Source of a vector that is only made when needed (`VectorOperations._vector_of`)."""
 
     __slots__ = ()
 
@@ -303,7 +303,7 @@ class VectorOperations:
     _sums: dict[str, tuple[str, str | Product, str]] = field(default_factory=dict)
     """The two words and the carry of which a value is the sum."""
     _carries: dict[Bit, Bit] = field(default_factory=dict)
-    """What carries are, as far as anybody wanted to know."""
+    """Known carries."""
     _halves: dict[str, str] = field(default_factory=dict)
     """The word of which a value is the upper seven bits."""
     _merges: set[str] = field(default_factory=set)
@@ -431,7 +431,7 @@ class VectorOperations:
         return self._merging(value if bit == ZERO else self._binary("sub", value, bit))
 
     def carry(self, total: str) -> Bit:
-        """Return the carry out of a sum that `add` returned."""
+        """Return the carry of a sum that `add` returned."""
         return Bit("carry", total)
 
     def _carry(self, total: str) -> Bit:
@@ -445,7 +445,7 @@ class VectorOperations:
         if carry == ZERO:
             return Bit("mask", self._compare("ult", total, a))
         if carry == FULL and b in self._inverse:
-            # a + not x + 1 carries out exactly where a >= x.
+            # a + not x + 1 has a carry exactly where a >= x.
             return Bit("mask", self._compare("uge", a, self._inverse[b]))
         # The majority of a, b and not total: where a and b differ not total decides, elsewhere a does.
         return Bit("top", self._choose(self._binary("xor", a, b), self.complement(total), a))
@@ -542,16 +542,15 @@ class VectorOperations:
 
 # Lowering of a basic block to LLVM IR: one function, looped over strips of lanes.
 #
-# Every function has the type ``code' f(tile, lanes, code, table)``: it executes its block on the first ``lanes``
-# lanes of a tile of state, with the operands that are at ``code``, and returns the address past them. Rows are
-# operands as byte offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a
-# register and stored once at the end of the block. All that is said about the processor is how wide its vectors are,
-# and
-# which of two instructions it has that LLVM does not find by itself.
+# Every function has the type ``code' f(tile, lanes, code, table)``: it executes its block on the first ``lanes`` lanes
+# of a tile of state, with the operands that are at ``code``, and returns the address past them. Rows are operands as
+# byte offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a register and
+# stored once at the end of the block. All that is said about the processor is how wide its vectors are, and which of
+# two instructions it has that LLVM does not find by itself.
 
 
 _NAME = re.compile(r"%(?:v\d+|at)\b")
-"""What has a value of its own in every strip, unless it was made before the loop."""
+"""Names that have a separate value in every strip, unless made before the loop."""
 
 
 def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
@@ -592,15 +591,15 @@ class LoopBody(VectorOperations):
     """The body of one function: parts, one after the other, on rows that are loaded once and stored once."""
 
     rows: dict[int, Value] = field(default_factory=dict)
-    """What each slot's row holds now, as far as it is known."""
+    """Current value of each slot's row, as far as it is known."""
     before: dict[int, Value] = field(default_factory=dict)
-    """What it held when it was first seen: it need not be stored again."""
+    """Value of a row when first seen: it need not be stored again."""
     bits_of: dict[str, int] = field(default_factory=dict)
     """The size of the elements of a value that is wider than bytes."""
     made: dict[tuple[str, int], str] = field(default_factory=dict)
     """Heads that exist already, by kind and slot."""
     stores: list[str] = field(default_factory=list)
-    """What comes after the lines: nothing is stored before everything is computed."""
+    """Lines that follow: nothing is stored before everything is computed."""
 
     # --- operands -------------------------------------------------------------------------------------------
 
@@ -669,7 +668,7 @@ class LoopBody(VectorOperations):
         ]
 
     def _again(self, strip: int) -> list[str]:
-        """Return the lines of the loop once more, with names of their own."""
+        """Return the lines of the loop once more, with separate names."""
         before = {line.split()[0] for line in self.head}
 
         def own(name: re.Match[str]) -> str:
@@ -757,4 +756,4 @@ _DIRECT: dict[Op, Callable[..., Value]] = {
     Op.BOTTOM: lambda body, a: Bit("bottom", body.full(a)),
     Op.SELECT: LoopBody.select,
 }
-"""What lowers steps that are nothing but what they take."""
+"""Lowering of steps that only name their inputs."""

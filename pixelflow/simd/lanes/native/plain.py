@@ -93,7 +93,7 @@ def _signature(function: Plain) -> list[tuple[str, str]]:
 def _tree(function: Plain) -> ast.FunctionDef:
     node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     if not isinstance(node, ast.FunctionDef):
-        raise InternalError(f"{function.__name__} is no plain function")
+        raise InternalError(f"{function.__name__} is not a plain function")
     return node
 
 

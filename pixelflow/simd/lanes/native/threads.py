@@ -15,20 +15,19 @@ from pixelflow.simd.lanes.native.dispatch import WALK
 
 # The IR by which threads share the tiles of a run: each takes the next one as soon as it has done its last.
 #
-# What is shared is in a box of 64-bit words, each of these on a line of the cache of its own:
+# The shared state is in a box of 64-bit words, each of these on a separate line of the cache:
 #
 # ========  ==============================================================================================
-# ticket    the number of the run; end and begin of its tiles that nobody has taken yet, 12 bits each
+# ticket    the number of the run; end and begin of its tiles that are not taken yet, 12 bits each
 # run       state, bytes of a tile, lanes of a tile, program, table, workers that may take part
-# done      of each of the last eight runs (on lines of their own): how many of its tiles are done
+# done      of each of the last eight runs (on separate lines): how many of its tiles are done
 # awake     of each worker (on a separate line): 1 while it looks at the ticket by itself, 0 when it must be woken
 # ========  ==============================================================================================
 #
-# Whoever begins a run takes tiles from the begin, workers take them from the end: so most tiles are done where they
-# were
-# done the last time, and are in that processor's cache. Taking is exchanging the ticket for one with a tile less. That
-# succeeds only if nothing has happened since the ticket was read, so what was read of the run in between belongs to it.
-# When all tiles are taken, the next run may begin, though some are not done yet.
+# The thread that begins a run takes tiles from the begin, workers take them from the end: so most tiles are done where
+# they were done the last time, and are in that processor's cache. Taking is exchanging the ticket for one with a tile
+# less. That succeeds only if nothing has happened since the ticket was read, so what was read of the run in between
+# belongs to it. When all tiles are taken, the next run may begin, though some are not done yet.
 
 
 NAMES = ("publish", "help", "wait", "serve")
@@ -215,8 +214,8 @@ end:
   ret void
 }}
 """
-"""Take tiles as worker ``number`` until there have been none for ``looks`` looks. Whoever publishes a run after that
-finds that the worker sleeps; what was published just before is still taken."""
+"""Take tiles as worker ``number`` until there have been none for ``looks`` looks. A thread that publishes a run after
+that finds the worker asleep; a run published just before is still taken."""
 
 TEXT = _DECLARED + _TAKE + _PUBLISH + _HELP + _WAIT + _SERVE
 
@@ -251,12 +250,12 @@ class WorkBox:
 # Threads that execute runs together, each taking tiles as long as there are some (`sharing.py`).
 #
 # Tiles share nothing that is written, so the result does not depend on how many threads there are. A worker that has
-# nothing to do looks for the next run for a moment before it sleeps: waking it takes longer than many a run. Whoever
-# began a run does not wait for the tiles that others have taken; it is free to begin the run of another engine.
+# nothing to do looks for the next run for a moment before it sleeps: waking it takes longer than many a run. The thread
+# that began a run does not wait for the tiles that others have taken; it is free to begin the run of another engine.
 
 
 Work = tuple[int, int, int, int, bytes, int]
-"""What ``dispatch`` takes: state, tiles, bytes of a tile, lanes of a tile, program, addresses of the functions."""
+"""Arguments of ``dispatch``: state, tiles, bytes of a tile, lanes of a tile, program, addresses of the functions."""
 
 _LOOKS = 2_000
 """Looks for a run before a worker sleeps: about a tenth of a millisecond."""
@@ -298,7 +297,7 @@ class Team:
             self._unfinished[number] = tiles, owner, (work, kept)
             asleep = self._functions.publish(self._box.address, number, tiles, state, *others, workers)
             for worker in range(asleep.bit_length()):
-                # One that was told to wake, and has not done so yet, will look at the ticket after that.
+                # A worker that has been woken but does not run yet will look at the ticket after that.
                 if asleep >> worker & 1 and self._wakers[worker].locked():
                     self._wakers[worker].release()
             self._functions.help(self._box.address)
@@ -311,7 +310,7 @@ class Team:
                 self._wait(number)
 
     def close(self) -> None:
-        """Let nobody share any more, and return when all runs are done: what they work on goes when Python ends.
+        """Stop sharing, and return when all runs are done: their memory is freed when Python ends.
 
         Once is enough: a second time it returns at once.
         """
@@ -329,12 +328,12 @@ class Team:
                 self._unfinished.pop(number, None)
                 return
             self._functions.help(self._box.address)
-            # Whoever has the last tile may not get a processor: leave it this one.
+            # The thread with the last tile may not get a processor: leave it this one.
             sleep(longer)
             longer = min(longer + 1e-5, 1e-3)
 
     def _hired(self, workers: int) -> int:
-        """Have so many workers, or as many as the system gives; return how many there are."""
+        """Have ``count`` workers, or as many as the system gives; return how many there are."""
         while (number := len(self._wakers)) < workers:
             waker = threading.Lock()
             waker.acquire()

@@ -17,7 +17,7 @@ _WIDEST = (("avx512bw", 64), ("avx2", 32))
 """Features that give vectors of more than 16 bytes; every other processor has 16."""
 
 _OPTIONS = ("--disable-x86-domain-reassignment",) if llvm.get_process_triple().startswith(("x86_64", "i686")) else ()
-"""Options of LLVM, for the whole process. The pass that moves numbers to mask registers drops the zeroing of what lies
+"""Options of LLVM, for the whole process. The pass that moves numbers to mask registers drops the zeroing of bits
 above 16 bits: a number of 32 bits that went through a mask of 16 lanes was stored whole (LLVM 20, AVX-512)."""
 
 for _option in _OPTIONS:  # once: a second time is an error that ends the process
@@ -43,7 +43,7 @@ class Toolchain:
 
     @property
     def identity(self) -> str:
-        """Everything besides the IR that the native code depends on."""
+        """Everything except the IR that the native code depends on."""
         versions = f"{llvmlite.__version__} {llvm.llvm_version_info}"
         options = " ".join(_OPTIONS)
         return f"{llvm.get_process_triple()} {self.cpu} {self.features} {self.vectors} {versions} {options}"
@@ -79,7 +79,7 @@ class Toolchain:
         return addresses
 
     def _machine(self, level: int = CAREFUL) -> llvm.TargetMachine:
-        # An engine takes its target machine over, so every use gets one of its own.
+        # An engine takes its target machine over, so every use gets a new one.
         target = llvm.Target.from_default_triple()
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=level, jit=True)
 
@@ -88,7 +88,7 @@ class Toolchain:
 def toolchain(width: int | None = None) -> Toolchain:
     """Return the tools for this host, with its own vectors or of ``width`` bytes; one per process and width.
 
-    Of a processor that LLVM cannot tell the features of, none are used.
+    If LLVM cannot name a processor's features, none are used.
     """
     try:
         found = llvm.get_host_cpu_features()

@@ -32,7 +32,7 @@ class Transition:
     state: int
     """The state after it: 0 up to 2^31 - 1."""
     sums: Sequence[int]
-    """What it adds."""
+    """Amounts added by a step."""
     counts: bool = False
     """True if the word says how many words are passed over next."""
 
@@ -200,7 +200,7 @@ class Transducer:
 
 
 CHUNK = 8
-"""Sums are added so many at a time: a row is a multiple."""
+"""Sums are added in batches of this size: a row is a multiple."""
 FACTOR = 0x9E3779B97F4A7C15
 """The hash of a key is the upper half of its product with this, 2^64 by the golden ratio."""
 

@@ -1,4 +1,4 @@
-"""Translation of a whole program: one function that carries a group from where it stands to its end.
+"""Translation of a whole program: one function that executes a group from its current position to its end.
 
 Registers are local variables, which LLVM keeps in registers of the host from block to block. They come from the group's
 frame as the function begins and go back as it ends: when the group has ended, or when a branch leads it backwards and
@@ -39,7 +39,7 @@ from pixelflow.simd.lanes.native.word_text import GroupValue, Tree, constant
 
 
 class RunWord(IntEnum):
-    """What stands where in the record of a run."""
+    """Words in the record of a run."""
 
     FRAMES = 0
     FRAME_BYTES = 1
@@ -215,7 +215,7 @@ class _Function(MemoryAccesses):
     frame: GroupFrame = field(kw_only=True)
     program: GroupProgram = field(kw_only=True)
     registers: dict[int, GroupValue] = field(default_factory=dict)
-    """What each register holds now in this block, as far as it is known."""
+    """Current value of each register in this block, as far as it is known."""
     changed: set[int] = field(default_factory=set)
     literal: int = 0
     """The number of the next literal."""
@@ -358,7 +358,7 @@ class _Function(MemoryAccesses):
             self.do(f"br label %{label}")
             return
         if tree is None:
-            raise Unsupported("a branch to an address that is worked out")
+            raise Unsupported("a branch to a computed address")
         self._go(block, tree)
 
     def _go(self, block: int, tree: Tree) -> None:
@@ -515,7 +515,7 @@ def _leave(function: _Function) -> None:
 
 
 Native = Callable[[int], int]
-"""Carries groups out one after the other, by the address of a record (`RunWord`), and returns a `Status`."""
+"""Executes groups one after the other, by the address of a record (`RunWord`), and returns a `Status`."""
 
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
@@ -530,7 +530,7 @@ class CodeBuilder:
         self.tools, self._kept = tools, kept
         self._made: dict[str, Native] = {}
         self._making = Lock()
-        """Held by whoever makes a function: runs may be made in several threads."""
+        """Held while a function is made: runs may be made in several threads."""
 
     def function(
         self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int, level: int = CAREFUL

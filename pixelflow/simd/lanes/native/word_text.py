@@ -10,7 +10,7 @@ from pixelflow.simd.lanes.native.group_program import Unsupported
 
 # Values of native code for groups of lanes, the text of a function as it grows, and what all floats in it have alike.
 #
-# A value is a word or a truth value, the same in all lanes of a group (a scalar) or of its own in each (a vector).
+# A value is a word or a truth value, the same in all lanes of a group (a scalar) or different in each (a vector).
 # Results of float operations are left unsettled for a while: which NaN comes out is looked at once for many of them.
 
 
@@ -47,7 +47,7 @@ class FloatType:
     short: str
     """Its name in those of functions."""
     quiet: int
-    """The bit that tells quiet NaNs from signalling ones."""
+    """The bit that separates quiet NaNs from signalling ones."""
     indefinite: int
     """The NaN of an operation that has no answer."""
 
@@ -68,17 +68,17 @@ class GroupValue:
     tree: Tree | None = None
     """Which numbers it may be, where that is known."""
     series: tuple[int, ...] | None = None
-    """What it is in each lane, where that is known."""
+    """Its value in each lane, where that is known."""
     begin: tuple[GroupValue, tuple[int, ...]] | None = None
     """A scalar, and what is added to it in each lane."""
     later: Callable[[], str] | None = None
-    """What makes its name."""
+    """Expression that makes its name."""
     floating: str | None = None
     """Its name as a float, once it has one."""
     unsettled: bool = False
     """True if a NaN in it may still be another one than it has to be."""
     summands: tuple[GroupValue, GroupValue, GroupValue] | None = None
-    """What it is the sum of."""
+    """Terms of a sum."""
     spread: str | None = None
     """Its name as a vector, where it is a scalar that was needed as one."""
 
@@ -601,18 +601,17 @@ _DIRECT: dict[Op, _Lowering] = {
     Op.TO_INTEGER: Arithmetic._to_integer,
     Op.HALF_TO_FLOAT: Arithmetic._half_to_float,
 }
-"""What lowers a step."""
+"""Lowering of a step."""
 
 
 # Lowering of steps that compute with doubles, each of which is a low and a high word.
 #
-# A value of 64 bits is named as a double; what is made of it are its words. Each result is settled at once: where it
-# is a
-# NaN, it is computed again with care.
+# A value of 64 bits is named as a double; what is made of it are its words. Each result is settled at once: where it is
+# a NaN, it is computed again with care.
 
 
 _QUIET_DOUBLE, _QUIET_FLOAT = 0x7FF8 << 48, 0x7FC0 << 16
-"""What all quiet NaNs have in common but for their signs, in each format."""
+"""Common bits of all quiet NaNs but for their signs, in each format."""
 
 
 @dataclass(slots=True)
@@ -731,4 +730,4 @@ _DOUBLES: dict[Op, _DoubleLowering] = {
     Op.FLOAT_TO_DOUBLE: DoubleArithmetic._float_to_double,
     Op.DOUBLE_TO_FLOAT: DoubleArithmetic._double_to_float,
 }
-"""What lowers a step."""
+"""Lowering of a step."""
