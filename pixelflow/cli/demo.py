@@ -195,7 +195,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         race,
         key="race",
     )  # fmt: skip
-    then = Table([Column("go on with", key="command", fixed=True), Column("", key="what")], _THEN, key="then")
+    then = Table([Column("continue with", key="command", fixed=True), Column("", key="what")], _THEN, key="then")
     tables = [each for each in (done, raced) if each.rows]
     parts_shown = [part for table in (*tables, then) for part in (table, "")][:-1]
     return Report("pixelflow demo", (f"engine {engine}",), results=parts_shown, schema="pixelflow.demo/1")

@@ -359,7 +359,7 @@ class DrawingRoom:
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:
-        """End the work where the page has closed, else tell it of the next step."""
+        """End the work where the page has closed, else report the next step to it."""
         if self._closed:
             _leave()
         if self._tell is not None:

@@ -115,7 +115,7 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(
     assert page.locator("#choices [name=turning]").is_checked() and page.evaluate(azimuth) != before
     page.locator("#choices [name=turning]").uncheck()
     page.reload()
-    until(page, "document.getElementById('picture').dataset.side === '8'")
+    until(page, "document.getElementById('picture').dataset.side === '3'")
     assert not page.locator("#choices [name=turning]").is_checked()
     page.evaluate("""sessionStorage.setItem("pixelflow.choices",
       JSON.stringify({ page: "/another/", chosen: { model: "teapot", samples: "3" } }))""")
