@@ -16,10 +16,9 @@ from rich.console import Group
 from rich.style import Style
 from rich.text import Text
 
-from microcode import assemble
-from microcode.reader import example
 from pixelflow.cli.dash import Keys
 from pixelflow.cli.live import InPlaceDisplay, takes_live
+from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import THESIS
 from pixelflow.node import Node, Recorder, Replay
@@ -243,10 +242,8 @@ def mandelbrot(show: Show, engine: str) -> list[tuple[str, int, str]]:
     """Show the Mandelbrot set fill the array, then go back in time; return names, cycles and times."""
     title = "2 of 4   the Mandelbrot set: one point of the plane in every processor"
     show.doing(title, "assembling the microcode ...")
-    source = example("mandelbrot.mc")
-    assert source is not None  # it ships
     node = Node(engine=engine)
-    replay = Replay(node, assemble(source))
+    replay = Replay(node, read_program("mandelbrot", ()))
     for cycle, end, _ in _replayed(show, replay, 12):
         rounds = node["count"]
         left = number(int((rounds == rounds.max()).sum()))
