@@ -26,10 +26,16 @@ _KEPT = 1 << 16  # decoded instructions that a set remembers
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One clock cycle of an instruction: what it does, and whether it uses the memory port."""
+    """One clock cycle of an instruction."""
 
     name: str
     memory: bool = False
+    """True if it uses the memory port: to read, or to write where ``store`` is set."""
+    store: bool = False
+    evaluate: bool = False
+    """True if it makes the next byte of a linear expression."""
+    hop: bool = False
+    """True if it moves a byte to the next PE."""
 
 
 class Flow(Enum):
