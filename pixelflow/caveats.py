@@ -56,6 +56,10 @@ _ALL = (
     Caveat("PF204", "surface not closed or not orientable",
         "Along shared edges of the patches the surface has cracks, or its sides do not agree.",
         "Look at the patch file; `--weld` closes gaps between equal samples, `--outward` turns whole parts."),
+    Caveat("PF205", "patches left to the GPs",
+        "Patches without room in the allowed passes are sampled by the GPs. Their cycles are a formula at the GPs' "
+        "peak rate and are not in the sum.",
+        "Allow more passes, or leave `--passes` out for as many as it takes."),
     Caveat("PF301", "work of the GPs takes no time",
         "The node draws what its GPs have prepared: camera, light, regions and instructions, as the line says.",
         "`--projection emc` projects on the EMCs, `--projection emc-words` also makes the instructions there."),

@@ -255,7 +255,7 @@ class InstructionSet(Generic[Kind]):
 
         ``gate`` is the flag of those that can be gated, ``kind`` the class of the declarations.
         """
-        self._home = home
+        self.home = home
         self._unit = unit
         self.gate = gate
         """The flag of instructions that can be gated, and the suffix that asks for it; None without."""
@@ -301,7 +301,7 @@ class InstructionSet(Generic[Kind]):
                 standing=standing,
                 source=source,
                 meaning=meaning,
-                home=self._home,
+                home=self.home,
                 gate=self.gate if gateable else None,
                 flow=flow,
                 pushes=pushes,
