@@ -108,6 +108,8 @@ class Session:
         self.take: Callable[[Plan], TakenResults] | None = None
         """Moves the results of the last pass to the GPs during other work of the node; for results that leave during
         the next pass."""
+        self.take_every = False
+        """True if it moves those of every pass, so that none leave during the next one."""
         self.database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
@@ -224,6 +226,8 @@ class Session:
         """Let the results of each pass leave during the next one; two areas of GP memory take them in turn."""
         chained: list[Plan] = []
         taken = self.take is not None and not self.method.fine
+        if taken and self.take_every:
+            return tuple(replace(plan, buffer=number % 2, taken=True) for number, plan in enumerate(plans))
         before = None
         for number, plan in enumerate(plans):
             plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])

@@ -3,8 +3,8 @@
 A figure is a number with thousands separators, or one before a unit of the machine; in READMEs of rooms and in the
 tutorial, where most numbers before a unit are sizes, one of cycles, MB/s or ms. Those in fenced blocks are what a
 command prints (`printed.py`) or what a test runs; a table after `<!-- NAME -->` is made by a test of documents, one
-after `<!-- read by: FILE -->` is read by that test. Wall times of a host stand between `<!-- host: COMMAND -->` and
-`<!-- end host -->`, which name the command that measures them again.
+after `<!-- read by: FILE -->` or `<!-- read by: FILE, NAME -->` is read by that test. Wall times of a host stand
+between `<!-- host: COMMAND -->` and `<!-- end host -->`, which name the command that measures them again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _FIGURE = re.compile(
 )
 _RESULT = re.compile(r"(?<![\w,.#/-])(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s(?:cycles|MB/s|ms)\b))(?![,\d]*\d)")
 _MADE = re.compile(r"^<!-- [a-z-]+ -->\n(?:\|.*\n)+", re.MULTILINE)
-_READ = re.compile(r"^<!-- read by: (\S+) -->\n(?:\|.*\n)+", re.MULTILINE)
+_READ = re.compile(r"^<!-- read by: ([^\s,]+)(?:, [\w ]+)? -->\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def figures_in(document: str) -> list[str]:
