@@ -16,16 +16,46 @@ from types import MappingProxyType
 
 SOURCE = "PIMeval-PIMbench, BitSIMD-V on DDR4-2666: published counts by the published formula, commit 07ce594"
 
-OPERATIONS = MappingProxyType({
-    "abs int32": (33, 32, 130),
-    "add int32": (64, 32, 97),
-    "add uint32": (64, 32, 97),
-    "eq_scalar uint8": (8, 1, 34),
-    "lt_scalar uint32": (32, 1, 130),
-    "mul uint16": (272, 136, 528),
-    "scaled_add uint32": (592, 560, 2705),
-    "sub_scalar int32": (32, 32, 129),
-})  # fmt: skip
+OPERATIONS = MappingProxyType(
+    {
+        "abs int16": (17, 16, 66),
+        "abs int32": (33, 32, 130),
+        "add uint8": (16, 8, 25),
+        "add int16": (32, 16, 49),
+        "add uint16": (32, 16, 49),
+        "add int32": (64, 32, 97),
+        "add uint32": (64, 32, 97),
+        "add_scalar uint8": (8, 8, 33),
+        "add_scalar int16": (16, 16, 65),
+        "aes_sbox uint8": (2450, 2112, 3625),
+        "and uint8": (16, 8, 16),
+        "and int32": (64, 32, 64),
+        "and uint32": (64, 32, 64),
+        "eq int16": (32, 1, 50),
+        "eq int32": (64, 1, 98),
+        "eq_scalar uint8": (8, 1, 34),
+        "lt_scalar uint32": (32, 1, 130),
+        "max_scalar int16": (32, 16, 113),
+        "max_scalar int32": (64, 32, 225),
+        "min int16": (64, 16, 81),
+        "min int32": (128, 32, 161),
+        "min_scalar uint8": (16, 8, 58),
+        "min_scalar int16": (32, 16, 113),
+        "mul uint16": (272, 136, 528),
+        "mul int32": (1056, 528, 2080),
+        "mul_scalar int16": (136, 136, 664),
+        "mul_scalar uint16": (136, 136, 664),
+        "popcount uint32": (114, 114, 218),
+        "scaled_add int32": (592, 560, 2705),
+        "shift uint8": (7, 8, 1),
+        "shift uint16": (15, 16, 1),
+        "sub int16": (32, 16, 49),
+        "sub int32": (64, 32, 97),
+        "sub_scalar int16": (16, 16, 65),
+        "sub_scalar int32": (32, 32, 129),
+        "xor uint8": (16, 8, 16),
+    }
+)
 """Rows read, rows written and logic steps of an operation on one element in each column."""
 
 COLUMNS = 8192

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from microcode import assemble
 from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.isa import MemoryRange, Program
-from pixelflow.node import Node, Physical
+from pixelflow.node import Node
 from pixelflow.node.named_ranges import find_range
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.files import shipped
@@ -100,9 +99,11 @@ class PimKernel:
     place: Callable[[HostMemory, np.random.Generator], PimProblem]
     """Puts data into a node's PEs."""
     peer: Mapping[str, int] = field(default_factory=dict)
-    """Operations of the same work on a bit-serial machine with as many columns as there are PEs, counted."""
+    """Operations of PIMbench's program for the work of a PE on a bit-serial machine, at PIMbench's widths."""
+    like: Mapping[str, int] = field(default_factory=dict)
+    """The same operations at the least widths that hold the numbers; empty if these are PIMbench's."""
     peer_ends: str = ""
-    """Work that those operations leave to the host, or why there are none."""
+    """Work that those operations leave to the host or do another way, or why there are none: no ratio is shown then."""
 
     def program(self, config: NodeConfig) -> Program:
         """Return the program for a machine; raises InputError if the kernel does not fit it."""
@@ -130,185 +131,3 @@ def kernel_program(name: str, bits: int) -> Program:
     path = _PROGRAMS / f"{name}.mc"
     needs_bits = "\nparam BITS" in "\n" + path.read_text(encoding="utf-8")
     return assemble(path, BITS=bits) if needs_bits else assemble(path)
-
-
-# The kernels.
-#
-# Each works on all PEs. Where PEs have to cooperate, a module is a separate machine: data move from module to module
-# only through the GPs, so each module solves a separate problem, or the host combines a number of each.
-
-
-_WORDS, _BYTES = 1 << 32, 256
-
-
-def _shape(memory: HostMemory) -> tuple[int, int]:
-    """Return the number of modules, and of PEs in a module."""
-    modules = memory.node.config.array.modules
-    return modules, memory.node.lanes // modules
-
-
-def _numbers(memory: HostMemory, random: np.random.Generator, count: int, below: int) -> NDArray[np.unsignedinteger]:
-    kind = np.uint32 if below > _BYTES else np.uint8
-    return random.integers(0, below, (memory.node.lanes, count)).astype(kind)
-
-
-def _vector_add(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    x, y = (_numbers(memory, random, 16, _WORDS) for _ in "xy")
-    memory.put("x", x)
-    memory.put("y", y)
-    return PimProblem(x.size, lambda: bool((memory.get("z", 4) == x + y).all()), 4 * x.size)
-
-
-def _totals(memory: HostMemory, wanted: NDArray[np.uint64], size: int) -> bool:
-    """Return whether PE 0 of each module holds the total of its module, and their sum is that of all."""
-    found = memory.get("sum", size).reshape(_shape(memory))[:, 0]
-    by_module = wanted.reshape(_shape(memory)[0], -1).sum(axis=1, dtype=np.uint64)
-    return bool((found == by_module).all()) and int(found.sum()) == int(wanted.sum(dtype=np.uint64))
-
-
-def _reduction(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    x = _numbers(memory, random, 32, _WORDS)
-    memory.put("x", x)
-    return PimProblem(x.size, lambda: _totals(memory, x.astype(np.uint64), 7), 7 * _shape(memory)[0])
-
-
-def _dot_product(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    x, y = (_numbers(memory, random, 64, _BYTES) for _ in "xy")
-    memory.put("x", x)
-    memory.put("y", y)
-    products = x.astype(np.uint64) * y
-    return PimProblem(x.size, lambda: _totals(memory, products, 5), 5 * _shape(memory)[0])
-
-
-def _gemv(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    a = _numbers(memory, random, 64, _BYTES)
-    x = random.integers(0, _BYTES, 64).astype(np.uint8)
-    memory.put("a", a)
-    memory.put("x", np.tile(x, (len(a), 1)))
-    wanted = a.astype(np.uint64) @ x.astype(np.uint64)
-    return PimProblem(a.size, lambda: bool((memory.get("y", 4)[:, 0] == wanted).all()), 4 * len(a))
-
-
-def _histogram(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    v = _numbers(memory, random, 32, _BYTES)
-    memory.put("v", v)
-
-    def check() -> bool:
-        modules, lanes = _shape(memory)
-        # PE p of the first panel has bins p, 32 + p, ..
-        found = memory.get("bins", 4).reshape(modules, lanes, 8)[:, :32].swapaxes(1, 2).reshape(modules, 256)
-        wanted = np.stack([np.bincount(each.ravel(), minlength=256) for each in v.reshape(modules, lanes, -1)])
-        return bool((found == wanted).all())
-
-    return PimProblem(v.size, check, 4 * 256 * _shape(memory)[0])
-
-
-def _prefix_sum(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    x = _numbers(memory, random, 8, _WORDS)
-    memory.put("x", x)
-
-    def check() -> bool:
-        by_module = x.reshape(_shape(memory)[0], -1)
-        return bool(
-            (memory.get("x", 4).reshape(by_module.shape) == np.cumsum(by_module, axis=1, dtype=np.uint32)).all()
-        )
-
-    return PimProblem(x.size, check, 4 * x.size)
-
-
-def _select(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    record = _numbers(memory, random, 4, _WORDS)
-    memory.put("record", record)
-    memory.put("limit", np.full((len(record), 1), _WORDS // 4, np.uint32))
-    chosen = record[:, 0] < _WORDS // 4
-
-    def check() -> bool:
-        right = True
-        for module, (rows, taken) in enumerate(
-            zip(record.reshape(*_shape(memory), 4), chosen.reshape(_shape(memory)), strict=True)
-        ):
-            wanted = np.ascontiguousarray(rows[taken]).view(np.uint8).reshape(-1, 4, 4)
-            config = memory.node.config.sdram
-            device = np.arange(4)[None, :]
-            row, column = np.divmod(4 * np.arange(len(wanted))[:, None], config.columns)
-            bank, row = np.divmod(row, config.rows)
-            found = memory.node.texture_memory[module].read(Physical(device, bank, row, column))
-            right &= bool((found == wanted).all())
-        counts = memory.get("sum", 4).reshape(_shape(memory))[:, 0]
-        return right and bool((counts == chosen.reshape(_shape(memory)).sum(axis=1)).all())
-
-    return PimProblem(len(record), check, 16 * int(chosen.sum()))
-
-
-def _sort(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    key = _numbers(memory, random, 4, _WORDS)
-    memory.put("key", key)
-
-    def check() -> bool:
-        by_module = key.reshape(_shape(memory)[0], -1)
-        return bool((memory.get("key", 4).reshape(by_module.shape) == np.sort(by_module, axis=1)).all())
-
-    return PimProblem(key.size, check, 4 * key.size)
-
-
-def _nearest(memory: HostMemory, random: np.random.Generator) -> PimProblem:
-    point = _numbers(memory, random, 64, _BYTES)
-    query = random.integers(0, _BYTES, 16).astype(np.uint8)
-    memory.put("point", point)
-    memory.put("query", np.tile(query, (len(point), 1)))
-
-    def check() -> bool:
-        modules, lanes = _shape(memory)
-        points = point.reshape(modules, 4 * lanes, 16).astype(np.int64)
-        distance = np.abs(points - query).sum(axis=2)
-        found = memory.get("best", 4).reshape(modules, lanes, 8)
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, :8]
-        wanted = np.take_along_axis(distance, nearest, axis=1) << 16 | nearest
-        return bool((found == wanted[:, None, :]).all())
-
-    return PimProblem(4 * len(point), check, 4 * 8 * _shape(memory)[0])
-
-
-# fmt: off
-_ALL = (
-    PimKernel(
-        "vector_add", "z = x + y, 32 bits", "16 sums", "z is in the PEs",
-        _vector_add, {"add uint32": 16},
-    ),
-    PimKernel(
-        "reduction", "sum of 32-bit integers", "32 numbers", "a sum of each module to add up",
-        _reduction, {"redsum 32": 32},
-    ),
-    PimKernel(
-        "dot_product", "sum of products of bytes", "64 products", "a sum of each module to add up",
-        _dot_product, {"mul uint16": 64, "redsum 16": 64},
-    ),
-    PimKernel(
-        "gemv", "a row of 64 bytes in each PE by a vector", "64 products", "y is in the PEs",
-        _gemv, {"scaled_add uint32": 64},
-    ),
-    PimKernel(
-        "histogram", "256 bins of bytes", "32 bytes", "256 counts of each module to add up",
-        _histogram, {"eq_scalar uint8": 256 * 32, "redsum 8": 256 * 32},
-    ),
-    PimKernel(
-        "prefix_sum", "running sums of 32-bit integers", "8 numbers", "a vector of each module, in its PEs",
-        _prefix_sum, {}, "its model gives a prefix sum no time",
-    ),
-    PimKernel(
-        "select", "records with a key below a limit, packed", "a record", "the records of each module, in its SDRAMs",
-        _select, {"lt_scalar uint32": 1}, "the host packs the records",
-    ),
-    PimKernel(
-        "bitonic_sort", "32-bit keys", "4 keys", "a sorted vector of each module, in its PEs",
-        _sort, {}, "its suite has a radix sort that the host helps with",
-    ),
-    PimKernel(
-        "nearest", "8 nearest of points of 16 bytes", "4 points", "8 points of each module to choose from",
-        _nearest, {"sub_scalar int32": 64, "abs int32": 64, "add int32": 60}, "the host finds the smallest",
-    ),
-)
-# fmt: on
-
-KERNELS = MappingProxyType({kernel.name: kernel for kernel in _ALL})
-"""Every kernel by name, in the order in which tables show them."""

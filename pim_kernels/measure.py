@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pim_kernels.bit_serial import SOURCE, nanoseconds
+from pim_kernels.bit_serial import COLUMNS, SOURCE, nanoseconds
 from pim_kernels.kernel import HostMemory, PimKernel
 from pixelflow.config import NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, Run, RunEnergy
-from pixelflow.node.energy import energy_text
+from pixelflow.node.energy import PROCESS, energy_text
 from pixelflow.observe.stats import Collector
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, machine_time, number, share
@@ -75,8 +75,14 @@ class KernelRun:
 
     @property
     def peer_nanoseconds(self) -> float | None:
-        """Time of the same work on a bit-serial machine of equal width, by a published formula, or None."""
+        """Time of the same work on a bit-serial machine with as many PEs, by a published formula, or None."""
         return nanoseconds(self.kernel.peer, self.config.lanes) if self.kernel.peer else None
+
+    @property
+    def like_nanoseconds(self) -> float | None:
+        """The same with words no wider than the numbers of the kernel need."""
+        operations = self.kernel.like or self.kernel.peer
+        return nanoseconds(operations, self.config.lanes) if operations else None
 
 
 def measure(
@@ -152,11 +158,18 @@ def _of_machine(name: str, measured: Sequence[KernelRun], *, energy: bool) -> It
     columns = [
         Column("kernel"), Column("PE memory", number), Column("ports", number), Column("loading", number),
         *([Column("energy", energy_text)] if energy else []),
-        Column("bit-serial", _time_or_none), Column("how often", _ratio_or_none),
     ]  # fmt: skip
-    yield Table(columns, [(*_bytes(each, energy=energy), *_beside(each)) for each in measured])
+    yield Table(columns, [_bytes(each, energy=energy) for each in measured])
     if energy:
-        yield f"energy {measured[0].energy.prices.text}"
+        yield f"energy, in the proportions of {PROCESS}, {measured[0].energy.prices.text}"
+    yield ""
+    rows = f"{counted(_cores(config), 'row')} of {number(COLUMNS)} columns"
+    yield f"bit-serial machine: {number(config.lanes)} PEs, {rows}"
+    columns = [
+        Column("kernel"), Column("here", machine_time), Column("its widths", _time_or_none),
+        Column("ratio", _ratio_or_none), Column("like widths", _time_or_none), Column("ratio", _ratio_or_none),
+    ]  # fmt: skip
+    yield Table(columns, [(each.kernel.name, each.nanoseconds / 1e9, *_compared(each)) for each in measured])
 
 
 def _row(each: KernelRun) -> tuple[Json, ...]:
@@ -177,12 +190,16 @@ def _bytes(each: KernelRun, *, energy: bool) -> tuple[Json, ...]:
     return (each.kernel.name, each.memory_bytes, each.port_bytes, each.loading, *spent)
 
 
-def _beside(each: KernelRun) -> tuple[float | None, float | None]:
-    """Return the time of the bit-serial machine, and how often this one's goes into it where both do the whole work."""
-    peer = each.peer_nanoseconds
-    if peer is None:
-        return None, None
-    return peer / 1e9, None if each.kernel.peer_ends else peer / each.nanoseconds
+def _cores(config: NodeConfig) -> int:
+    """Return the rows, side by side, of a bit-serial machine with as many columns as there are PEs."""
+    return -(-config.lanes // COLUMNS)
+
+
+def _compared(each: KernelRun) -> Iterator[float | None]:
+    """Yield the bit-serial machine's time and its ratio to this one's, at published widths and at like ones."""
+    for peer in (each.peer_nanoseconds, each.like_nanoseconds):
+        yield None if peer is None else peer / 1e9
+        yield None if peer is None or each.kernel.peer_ends else peer / each.nanoseconds
 
 
 def _percent(value: float) -> str:
@@ -200,9 +217,11 @@ def _ratio_or_none(ratio: float | None) -> str:
 def _peers(found: Mapping[str, Sequence[KernelRun]]) -> Iterator[str]:
     kernels = {each.kernel.name: each.kernel for all_ in found.values() for each in all_}
     yield (
-        f"bit-serial (published counts, formula): {SOURCE}; as many columns as PEs, and how often this machine's time "
-        "goes into that where both do the whole work; DRAM of 2014, where this machine is of 1992"
+        f"bit-serial machine (published counts, formula): {SOURCE}; at the widths of PIMbench's programs, mostly 32 "
+        "bits, and at like widths, the least that hold the kernel's numbers. A ratio divides by the time here, where "
+        "both do the whole work. DRAM of 2014, where this machine is of 1992"
     )
+    yield "both machines have as many PEs; the area of these is known for neither, so no ratio is one for equal area"
     for kernel in kernels.values():
         if kernel.peer_ends:
             yield f"bit-serial {kernel.name}: {kernel.peer_ends}"
@@ -230,8 +249,13 @@ def _object(each: KernelRun, *, energy: bool) -> dict[str, Json]:
         "bit_serial": {
             "operations": dict(each.kernel.peer),
             "nanoseconds_formula": each.peer_nanoseconds,
+            "like_operations": dict(each.kernel.like or each.kernel.peer),
+            "like_nanoseconds_formula": each.like_nanoseconds,
             "left_to_host": each.kernel.peer_ends,
+            "columns": each.config.lanes,
+            "rows_of_columns": _cores(each.config),
+            "area_mm2": None,
             "source": SOURCE,
         },
     }
-    return found | ({"energy": each.energy.as_object()} if energy else {})
+    return found | ({"energy": {"process": PROCESS, **each.energy.as_object()}} if energy else {})

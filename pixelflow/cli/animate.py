@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="order of work of passes for each frame, as of tessellate (default: the thesis's)")  # fmt: skip
     add("--results", choices=RETURNS, default=None,
         help="how results reach the GPs: during the scan conversion of the frame before (default), after a frame's "
-        "last pass, or read at once for no cycles")  # fmt: skip
+        "last pass, read at once for no cycles, or with passes and regions of the frame before in turn")  # fmt: skip
     add("--milliseconds", type=_milliseconds, default=40, metavar="MS",
         help="how long the written file shows a frame, 1 to 60000 (default: 40)")  # fmt: skip
     add_engine_option(parser)

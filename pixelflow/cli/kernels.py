@@ -1,7 +1,7 @@
 """Run the kernels of processing in memory: results against numpy, cycles, bytes, utilisation.
 
-Vector add, reduction, dot product, matrix by vector, histogram, prefix sum, select, bitonic sort and nearest
-neighbours, as microcode, on the thesis machine and on one of four times its size, or on the machine that is named.
+From vector add and matrix products to sorting, k-means and AES, as microcode, on the thesis machine and on one of
+four times its size, or on the machine that is named, with the times of a published bit-serial machine.
 
 With --machine, the kernels of another machine: results compared with references, cycles, speed-up, bottleneck.
 All of them take a minute or two.

@@ -29,6 +29,7 @@ class CommandEntry:
 
 
 _ALL = (
+    CommandEntry("demo", "a minute in the terminal: what the machine does, to look at"),
     CommandEntry("verify", "reproduce the thesis's tables: published, formula, measured"),
     CommandEntry("study", "what guesses, schedules and instruction supply are worth"),
     CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles"),
@@ -52,6 +53,7 @@ _ALL = (
     CommandEntry("kernels", "kernels of processing in memory, and those of other machines"),
     CommandEntry("config", "show or check a configuration"),
     CommandEntry("completion", "a script that completes command lines in a shell", report=False),
+    CommandEntry("cache", "what is kept between processes: native code, programs, models"),
     CommandEntry("about", "what is modelled, and how well founded each rule is"),
 )
 

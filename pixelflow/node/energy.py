@@ -26,6 +26,8 @@ from pixelflow.simd.report import Column, Fact, Json, Part, Report, Shown, Table
 from pixelflow.simd.units import Standing
 
 _TABLE = "M. Horowitz, ISSCC 2014, figure 1.1.9"
+PROCESS = f"a 45 nm process ({_TABLE})"
+"""The process of the published table whose proportions the prices of operations and of SDRAMs keep."""
 _INVENTED, _READER = Standing.INVENTED, "pixelflow/node/energy.py"
 _MOST = 10**9
 

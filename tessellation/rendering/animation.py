@@ -27,7 +27,7 @@ from tessellation.plan.schedule import Stage, without_configuration
 from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import draw_on_nodes
 from tessellation.rendering.instructions import Region
-from tessellation.rendering.renderer import plain_triangles, render
+from tessellation.rendering.renderer import RegionDrawn, drawn_regions, plain_triangles, put_together
 from tessellation.rendering.shading_raster import BLEND_STAGE
 from tessellation.sampling import SampleChoice
 
@@ -106,6 +106,17 @@ class ReturnBeside:
         first, self._begun = not self._begun, True
         return _Parts(self, parts, first=first)
 
+    @property
+    def left(self) -> int:
+        """Bytes of a PE that are not sent yet, over all groups."""
+        return RESULT_BYTES * len(self._sizes) - sum(map(sum, self._sizes))
+
+    def fitting(self, regions: Sequence[Region]) -> int:
+        """Return the index of the smallest region that leaves time to send all, or of the largest."""
+        sizes = [len(each.triangles) for each in regions]
+        enough = [size for size in sizes if _LEAST_CYCLES * size >= self.left * self._byte_cycles]
+        return sizes.index(min(enough) if enough else max(sizes))
+
     def beside(self, region: Region) -> _Parts | None:
         """Return the parts to send while a region is drawn; the first ones move all results out of PE memory."""
         most = int(_LEAST_CYCLES * len(region.triangles) / self._byte_cycles)
@@ -113,7 +124,7 @@ class ReturnBeside:
 
     def alone(self) -> Program | None:
         """Return the program that sends the remainder, or None."""
-        parts = self._take(RESULT_BYTES * len(self._sizes) - sum(map(sum, self._sizes)))
+        parts = self._take(self.left)
         if parts is None:
             return None
         builder = Builder("the rest of the results")
@@ -139,11 +150,17 @@ class ReturnBeside:
 # while this one is drawn (thesis 4.1.4, coarse grain), and the GPs have the time of the next tessellation to make
 # triangles of them (3.1.1). Passes, the return during the regions, and the remainder after them are executed on one
 # node and one clock. The work of the GPs is not.
+#
+# Interleaved, a step of tessellation and a step of drawing alternate: after each pass of the next frame, regions of
+# this frame are drawn until the results of the pass have left, those that just suffice first, and after the last pass
+# all that remain. Each program waits for the transfers that it starts, so no two steps can wait for each other.
 
 
-RETURNS = ("beside", "after", "direct")
+RETURNS = ("beside", "after", "direct", "interleaved")
 """Ways of the results to the GPs: during the scan conversion of the previous frame, after the last pass of each frame,
-or at once and in no cycles. In the first two those of earlier passes are sent during the next pass."""
+at once and in no cycles, or during a part of the scan conversion after each pass. In the first two those of earlier
+passes are sent during the next pass, and interleaved in the first frame, before which nothing is drawn."""
+_DURING_REGIONS = ("beside", "interleaved")
 
 
 @dataclass(slots=True, eq=False)
@@ -220,19 +237,24 @@ class _Animator:
     """Draws each frame after tessellating the next one."""
 
     def __init__(self, session: Session | None, node: Node, config: NodeConfig, way: str, engine: str) -> None:
-        self._session, self._node, self._config, self._engine = session, node, config, engine
+        self._session, self._node, self._config, self._engine, self._way = session, node, config, engine, way
         self._waiting: tuple[AnimatedFrame, Frame] | None = None
+        self._regions: Iterator[RegionDrawn] | None = None
+        self._drawn: list[RegionDrawn] = []
+        self._carried: ReturnBeside | None = None
         self._next_left = 0
         self.done: list[AnimatedFrame] = []
         self.once: tuple[Tessellation, ...] = ()
         self.paths: Counter[str] = Counter()
         self.hidden: Counter[str] = Counter()
-        if session is not None and way == "beside":
+        if session is not None and way in _DURING_REGIONS:
             session.take = self._take
 
     def frame(self, number: int, source: PreparedScene) -> None:
         """Tessellate a frame and draw the previous one."""
         self._next_left = 0
+        if self._session is not None:
+            self._session.take_every = self._way == "interleaved" and self._waiting is not None
         scene = source.at(number)
         self.draw()
         self.once = scene.once
@@ -254,24 +276,41 @@ class _Animator:
         )
         self._waiting = made, scene.frame
 
-    def draw(self, carried: ReturnBeside | None = None) -> list[Run]:
-        """Draw the waiting frame, if any, and return the results of the next one meanwhile."""
+    def draw(self, carried: ReturnBeside | None = None, *, whole: bool = True) -> list[Run]:
+        """Draw regions of the waiting frame, if any, and return results of the next one meanwhile.
+
+        These are all that remain if ``whole``, else as many as the results need.
+        """
         if self._waiting is None:
             return []
         made, frame = self._waiting
-        self._waiting = None
         if self._session is None and not frame.plain:
+            self._waiting = None
             return self._deferred(made, frame)
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
-        rendering = render(
-            triangles, *size, background=frame.background, config=self._config, node=self._node,
-            beside=carried.beside if carried else None,
-        )  # fmt: skip
+        self._carried, before = carried, len(self._drawn)
+        if self._regions is None:
+            self._regions = drawn_regions(triangles, *size, frame.background, self._node, self._during, self._chosen)
+        for region in self._regions:
+            self._drawn.append(region)
+            if not whole and carried is not None and not carried.left:
+                return [each.run for each, _ in self._drawn[before:]]
+        runs = [each.run for each, _ in self._drawn[before:]]
+        rendering = put_together(sorted(self._drawn, key=lambda each: (each[0].top, each[0].left)), *size)
         made.picture, made.drawing = rendering.picture, rendering.cycles_by_stage
         made.carrying = made.drawing.get(Stage.RETURN.value, 0)
         made.same = draw(triangles, *size, frame.background).equals(rendering.picture)
         self.done.append(made)
-        return [each.run for each in rendering.regions]
+        self._waiting, self._regions, self._drawn = None, None, []
+        return runs
+
+    def _during(self, region: Region) -> _Parts | None:
+        return None if self._carried is None else self._carried.beside(region)
+
+    def _chosen(self, regions: Sequence[Region]) -> int:
+        if self._carried is None or self._way != "interleaved":
+            return 0
+        return self._carried.fitting(regions)
 
     def _deferred(self, made: AnimatedFrame, frame: Frame) -> list[Run]:
         """Draw a frame that needs deferred shading: textures, cutouts, sorted glass, four samples."""
@@ -287,14 +326,14 @@ class _Animator:
         assert self._session is not None
         written = plan.written()
         carried = ReturnBeside(written, self._session.method.returned(written, self._config), self._config)
-        runs = self.draw(carried)
+        runs = self.draw(carried, whole=not self._session.take_every)
         for run in runs:
             self._count(run, self.hidden)
             self._count(run, self.paths)
         rest = carried.alone()
         if rest is not None:
             runs.append(self._node.run(rest))
-            self._next_left = runs[-1].cycles
+            self._next_left += runs[-1].cycles
             self._count(runs[-1], self.paths)
         return carried.received(self._node, runs)
 
@@ -315,7 +354,7 @@ def animate(
 ) -> Animation:
     """Draw frames in order on the node of ``session``, or on a new node if nothing is tessellated anew.
 
-    ``way`` is one of `RETURNS`; the first two need a method whose results return during the next pass. Without a
+    ``way`` is one of `RETURNS`; all but "direct" need a method whose results return during the next pass. Without a
     session nothing returns. ``shown`` receives the pictures in order; they are not kept. With a session, raises
     InputError as `render` does, since patches use the texture memory and results the ports that deferred shading needs;
     otherwise as `draw_on_nodes` does.
@@ -330,7 +369,7 @@ def animate(
     animator.draw()
     _show(animator.done, shown)
     if session is not None:
-        session.take = None
+        session.take, session.take_every = None, False
     paths, hidden = (max(count.values(), default=0) for count in (animator.paths, animator.hidden))
     returned = None if session is None else way
     return Animation(tuple(animator.done), returned, session, config, paths, hidden, animator.once)
@@ -357,6 +396,7 @@ _WORDS = {
     "after": "results return to the GPs after a frame's last pass: their cycles are among those of the tessellation",
     "direct": "results are read for no cycles",
 }
+_WORDS["interleaved"] = f"after each pass regions of the frame before are drawn; {_WORDS['beside']}"
 """Meaning of the columns of frames for each of `RETURNS`."""
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -425,7 +465,7 @@ def animation_report(animation: Animation, file: AnimationFile) -> Report:
 
 def _columns(animation: Animation) -> tuple[Column, ...]:
     """Return the columns of the frames; those without values are in JSON alone."""
-    anew, beside = animation.session is not None, animation.way == RETURNS[0]
+    anew, beside = animation.session is not None, animation.way in _DURING_REGIONS
     patches, samples, passes, tessellation = (
         label if anew else None for label in ("patches", "samples", "passes", "tessellation")
     )

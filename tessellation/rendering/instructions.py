@@ -168,15 +168,15 @@ def region_program(
     region: Region,
     background: tuple[int, int, int],
     composition: int | None = None,
-    beside: Around | None = None,
+    during: Around | None = None,
 ) -> Program:
-    """Return the program that clears a region and draws its triangles, overlapped with the work ``beside`` it.
+    """Return the program that clears a region and draws its triangles, overlapped with the work ``during`` it.
 
     With ``composition``, an address in image composition memory, it then copies the pixels there to be sent.
     """
     builder = Builder(f"region {region.left},{region.top}")
-    if beside is not None:
-        beside.emit_before(builder)
+    if during is not None:
+        during.emit_before(builder)
     numbers = region.triangles
     memory = PixelMemory.declared(builder, divided=bool(np.array(data.divided, bool)[numbers].any()))
     builder.mark("clear")
@@ -193,8 +193,8 @@ def region_program(
         for index, byte in enumerate(memory.sent):
             builder.emit("LD", Register.R, byte)
             builder.emit("ST", Mem(composition + index), Register.R)
-    if beside is not None:
-        beside.emit_after(builder)
+    if during is not None:
+        during.emit_after(builder)
     return builder.build()
 
 

@@ -7,7 +7,7 @@ whatever it did before. Several processes may simulate them; on the machine they
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,25 +99,20 @@ def render(
     progress: Callable[[str], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
-    beside: Callable[[Region], Around | None] | None = None,
     workers: WorkerPool = HERE,
 ) -> Rendering:
     """Draw triangles on a simulated node, or on an existing ``node``.
 
-    ``progress`` is called with a line of text before each row of regions, ``watch`` with the node before it runs,
-    ``beside`` with each region for the work that overlaps its drawing. ``workers`` simulate the regions, each on a
-    separate node, unless ``node``, ``watch`` or ``beside`` is given. Raises InputError for a node that does not have a
-    PE for each pixel of a region.
+    ``progress`` is called with a line of text before each row of regions, ``watch`` with the node before it runs.
+    ``workers`` simulate the regions, each on a separate node, unless ``node`` or ``watch`` is given. Raises InputError
+    for a node that does not have a PE for each pixel of a region.
     """
     require_region(config)
     data, found = TriangleData.of(triangles), regions(triangles, width, height)
-    if node is None and watch is None and beside is None:
+    if node is None and watch is None:
         orders = [_RegionOrder(each.alone(), data.part(each.triangles), background, config, engine) for each in found]
-        return _put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
-    programs = (
-        (region, region_program(data, region, background, beside=beside(region) if beside else None))
-        for region in found
-    )
+        return put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
+    programs = ((region, region_program(data, region, background)) for region in found)
     return execute(programs, width, height, config=config, engine=engine, progress=progress, watch=watch, node=node)
 
 
@@ -137,7 +132,27 @@ def execute(
     if watch is not None:
         watch(node)
     found = (_executed(node, region, program) for region, program in programs)
-    return _put_together(found, width, height, progress)
+    return put_together(found, width, height, progress)
+
+
+def drawn_regions(
+    triangles: ScreenTriangles,
+    width: int,
+    height: int,
+    background: tuple[int, int, int],
+    node: Node,
+    during: Callable[[Region], Around | None],
+    chosen: Callable[[Sequence[Region]], int],
+) -> Iterator[RegionDrawn]:
+    """Draw the regions of a picture on a node, each when it is asked for, overlapped with the work ``during`` it.
+
+    ``chosen`` returns the index of the next one of those that remain.
+    """
+    require_region(node.config)
+    data, waiting = TriangleData.of(triangles), list(regions(triangles, width, height))
+    while waiting:
+        region = waiting.pop(chosen(waiting))
+        yield _executed(node, region, region_program(data, region, background, during=during(region)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +173,7 @@ class _RegionOrder:
         return f"the region at {self.region.left}, {self.region.top}"
 
 
-_RegionDrawn = tuple[RegionRun, Picture]
+RegionDrawn = tuple[RegionRun, Picture]
 
 
 class _Kept(threading.local):
@@ -171,7 +186,7 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _drawn_region(order: _RegionOrder) -> _RegionDrawn:
+def _drawn_region(order: _RegionOrder) -> RegionDrawn:
     """Draw a region on this thread's node; an interrupted node is not used again."""
     of = order.config, order.engine
     node = _kept.node if _kept.of == of else None
@@ -183,13 +198,13 @@ def _drawn_region(order: _RegionOrder) -> _RegionDrawn:
     return drawn
 
 
-def _executed(node: Node, region: Region, program: Program) -> _RegionDrawn:
+def _executed(node: Node, region: Region, program: Program) -> RegionDrawn:
     run = node.run(program)
     return RegionRun.of(region, len(region.triangles), run), _plane(node, _drawn(node, program))
 
 
-def _put_together(
-    found: Iterator[_RegionDrawn], width: int, height: int, progress: Callable[[str], object] | None
+def put_together(
+    found: Iterable[RegionDrawn], width: int, height: int, progress: Callable[[str], object] | None = None
 ) -> Rendering:
     """Return the picture of regions that arrive row by row."""
     picture = Picture.empty(width, height)

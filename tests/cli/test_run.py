@@ -236,6 +236,17 @@ def test_maps(pixelflow, folder: Path) -> None:
     assert flat.code == 0 and flat.err.count("\n") == 1
 
 
+def test_a_map_as_a_picture_has_a_square_for_each_pe(pixelflow, folder: Path) -> None:
+    image = pytest.importorskip("PIL.Image", reason="pillow (extra: image) is not installed")
+    assert pixelflow("run", "prog.mc", "--preset", "tiny", "--picture", "x", "x.png").code == 0
+    with image.open(folder / "x.png") as picture:
+        shades = np.asarray(picture)
+    assert np.array_equal(shades, np.broadcast_to(np.arange(64) // 4 * 17, (64, 64)))
+    for words, message in ((("x", "x.jpg"), "--picture"), (("q", "x.png"), "neither a flag nor a register")):
+        result = pixelflow("run", "prog.mc", "--picture", *words)
+        assert result.code == 2 and message in result.err
+
+
 BAD_ARGUMENTS = [
     (["--pe", "0,x"], 2, "--pe 0,x: error: 'x' is not a number or a range of numbers"),
     (["--pe", "8192"], 2, "8192 does not exist\n    allowed: PE 0 to 8191"),

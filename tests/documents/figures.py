@@ -3,8 +3,8 @@
 A figure is a number with thousands separators, or one before a unit of the machine; in READMEs of rooms and in the
 tutorial, where most numbers before a unit are sizes, one of cycles, MB/s or ms. Those in fenced blocks are what a
 command prints (`printed.py`) or what a test runs; a table after `<!-- NAME -->` is made by a test of documents, one
-after `<!-- read by: FILE -->` is read by that test. Wall times of a host stand between `<!-- host: COMMAND -->` and
-`<!-- end host -->`, which name the command that measures them again.
+after `<!-- read by: FILE -->` or `<!-- read by: FILE, NAME -->` is read by that test. Wall times of a host stand
+between `<!-- host: COMMAND -->` and `<!-- end host -->`, which name the command that measures them again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _FIGURE = re.compile(
 )
 _RESULT = re.compile(r"(?<![\w,.#/-])(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s(?:cycles|MB/s|ms)\b))(?![,\d]*\d)")
 _MADE = re.compile(r"^<!-- [a-z-]+ -->\n(?:\|.*\n)+", re.MULTILINE)
-_READ = re.compile(r"^<!-- read by: (\S+) -->\n(?:\|.*\n)+", re.MULTILINE)
+_READ = re.compile(r"^<!-- read by: ([^\s,]+)(?:, [\w ]+)? -->\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def figures_in(document: str) -> list[str]:
@@ -75,6 +75,10 @@ def figures_in(document: str) -> list[str]:
     for elsewhere in (_FENCED, _HOST, _MADE, _READ):
         text = elsewhere.sub("", text)
     return (_FIGURE if document in COVERED else _RESULT).findall(text)
+
+
+def _record() -> int:
+    return counted(ThesisBench().tessellation(4, schedule="fixed-sums"))
 
 
 def hosts(document: str) -> list[str]:
@@ -192,6 +196,12 @@ MEASURED: dict[str, Callable[[], float]] = {
     "49,286": _both_gps,
     "1,388": _over_path,
     "524,378": _loaded,
+    "6.84": lambda: counted(ThesisBench().tessellation(4)) / _record(),
+    "46,080": lambda: 512 * 48 * 9 * 100 // 480,
+    "940": lambda: 16 * 282 * 100 // 480,
+    "48,634": lambda: (
+        _record() + counted(ThesisBench().tessellation(4, schedule="shared-columns", library="tuned-finite"))
+    ),
     "131,008": lambda: (512 * 512 - 4 * 32) // 2,
     "522,496": lambda: 2 * (512 * 1024 - 4 * (1024 - 576)) // 2,
     "52,722": lambda: _long(4),

@@ -19,6 +19,7 @@ from pixelflow.debugger import DebugSession
 from pixelflow.isa import Program
 from pixelflow.node import Machine, Node, Recorder, Replay
 from pixelflow.simd.errors import InputError
+from tests.pim.test_kernels import ALONE
 
 TEXT = 'needs "array.emcs_per_module" = 2, "it counts to", 2\nrange x[1]\nSTI x, #1\nLD R, x\n'
 TWO = NodeConfig(array=ArrayConfig(modules=1, emcs_per_module=2))
@@ -187,7 +188,7 @@ def test_shipped_programs_that_need_something_say_so() -> None:
 def test_a_kernel_for_another_module_is_refused(name: str) -> None:
     """Those in which something leaves a PE are for modules of one size; the others run everywhere."""
     kernel = KERNELS[name].program(THESIS)
-    if name in ("vector_add", "gemv"):
+    if name in ALONE:
         assert not kernel.needs
         return
     assert {each.key for each in kernel.needs} == {"array.emcs_per_module", "array.panels_per_emc"}

@@ -20,14 +20,29 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 
 TWO_MODULES = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
-ALONE = {"vector_add": 16 * 12, "gemv": 4 + 64 * 20}
-"""Kernels in which nothing leaves a PE, worked out by hand: a byte of a sum takes 3 cycles; a product of bytes 3 loads,
-8 steps, 1 store, 2 for the second byte, and 3 for each of two bytes to which only the carry goes."""
+ALONE = {
+    "vector_add": 16 * 12,
+    "axpy": 16 * (4 * 2 + 10 * 11 + 6),
+    "gemv": 4 + 64 * 20,
+    "gemm": 3 * 8 + 16 * 8 * 17,
+    "convolution": 2 * 16 * (4 + 17 * 14 + 6 + 4),
+    "brightness": 64 * 6,
+    "downsample": 16 * (2 + 3 * 2 + 3),
+    "aes": 160 * (1 + 4 * 28 + 4 * 50) + 10 * 6 * 8 + 9 * 4 * (6 + 4 * 9) + 11 * 48,
+}
+"""Kernels in which nothing leaves a PE, worked out by hand.
+
+A byte of a sum takes 3 cycles; a product of bytes 3 loads, 8 steps, 1 store, 2 for the second byte, and 3 for each byte
+to which only the carry goes. `axpy` has ten products of bytes in a word, six with a carry to the next. Filters have 17
+weights that are not 0. Of AES an S-box takes four linear maps of 28 cycles and four products of 50, rows move by six
+places of 8 cycles, a column is mixed in 6 and 9 for each byte, and a byte of the key takes 3.
+"""
+MASKED = {"convolution", "brightness", "aes"}
+"""Those of them that disable PEs."""
+HEAVY = {"histogram", "radix_sort"}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each == "histogram")) for each in KERNELS]
-)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each in HEAVY)) for each in KERNELS])
 def test_engines_agree_and_give_numpys_results(name: str) -> None:
     found = {engine: measure(KERNELS[name], TWO_MODULES, engine, seed=5) for engine in available()}
     assert all(each.right for each in found.values())
@@ -45,11 +60,20 @@ def test_a_wrong_byte_is_seen(name: str) -> None:
     assert problem.check()
     where = {
         "vector_add": "z",
+        "axpy": "y",
         "gemv": "y",
+        "gemm": "c",
+        "convolution": "map",
+        "brightness": "pixel",
+        "downsample": "mean",
+        "regression": "sums",
+        "kmeans": "cluster",
         "histogram": "bins",
         "prefix_sum": "x",
         "bitonic_sort": "key",
+        "radix_sort": "key",
         "nearest": "best",
+        "aes": "block",
     }
     start = next(each.start for each in program.ranges if each.name == where.get(name, "sum"))
     byte = node.read_memory(start)
@@ -62,7 +86,7 @@ def test_a_wrong_byte_is_seen(name: str) -> None:
 @pytest.mark.parametrize("config", [TINY, THESIS, LARGE], ids=["tiny", "thesis", "large"])
 def test_what_stays_in_a_pe_takes_the_same_on_every_machine(name: str, config: NodeConfig) -> None:
     found = measure(KERNELS[name], config)
-    assert (found.right, found.cycles, found.utilisation) == (True, ALONE[name], 1.0)
+    assert (found.right, found.cycles, found.utilisation == 1.0) == (True, ALONE[name], name not in MASKED)
 
 
 @pytest.mark.parametrize("config", [THESIS, LARGE], ids=["thesis", "large"])
@@ -135,6 +159,18 @@ def test_the_published_bit_serial_machine() -> None:
     assert nanoseconds({"redsum 8": 1}, 32768) == pytest.approx(8 * (28.5 + 128 * 0.76) + 4 / 2.3)
 
 
+def test_like_widths_take_a_bit_serial_machine_less() -> None:
+    """Every operation that a kernel names is published; of 64 products of bytes, each 16 bits wide and added up."""
+    one = measure(KERNELS["dot_product"], TINY)
+    product, total = 272 * 28.5 + 136 * 43.5 + 528 * 3.0, 16 * (28.5 + 4 * 0.76) + 1 / 2.3
+    assert one.like_nanoseconds == pytest.approx(64 * (product + total))
+    for kernel in KERNELS.values():
+        if kernel.like and kernel.name != "downsample":
+            assert nanoseconds(kernel.like, 8192) < nanoseconds(kernel.peer, 8192)
+        assert kernel.peer or kernel.peer_ends
+        assert nanoseconds(kernel.like or kernel.peer, 8192) >= 0
+
+
 def test_a_report_fails_where_a_result_is_wrong() -> None:
     found = measure(KERNELS["vector_add"], TINY)
     assert kernels_report({"tiny": [found]}).failure is None
@@ -149,7 +185,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(each["kernel"], each["equals_numpy"]) for each in found] == [("vector_add", True), ("reduction", True)]
     assert found[0]["cycles"] == 192 and found[0]["loaded_bytes"] == 2 * 64 * 256
     assert found[0]["loading_cycles_formula"] == 2 * 64 * 256 // 8
-    assert found[0]["energy"]["total_fj"] > 0
+    assert found[0]["energy"]["total_fj"] > 0 and "45 nm" in found[0]["energy"]["process"]
+    peer = found[0]["bit_serial"]
+    assert (peer["columns"], peer["rows_of_columns"], peer["area_mm2"]) == (256, 1, None)
+    assert peer["nanoseconds_formula"] == peer["like_nanoseconds_formula"]
     assert main(["kernels", "sort"]) == 2
     assert main(["kernels", "gemv", "-D", "array.panels_per_emc=2"]) == 3
     assert "allowed: 8 " in capsys.readouterr().err

@@ -92,7 +92,7 @@ def test_every_way_draws_what_the_frames_are(by_way) -> None:
 @pytest.mark.slow
 def test_samples_that_return_beside_drawing_have_the_bits_of_those_that_are_read_at_once(by_way) -> None:
     direct = by_way["direct"][1]
-    for way in ("beside", "after"):
+    for way in ("beside", "after", "interleaved"):
         for one, other in zip(by_way[way][1], direct, strict=True):
             for mine, theirs in zip(one.bodies, other.bodies, strict=True):
                 assert mine.points.tobytes() == theirs.points.tobytes()
@@ -117,7 +117,7 @@ def test_the_paths_are_busy_with_all_results_whichever_way(by_way) -> None:
 
 @pytest.mark.slow
 def test_coarse_grain_hides_the_path_beside_scan_conversion_and_nothing_else(by_way) -> None:
-    beside, after, direct = (by_way[way][0] for way in RETURNS)
+    beside, after, direct, interleaved = (by_way[way][0] for way in RETURNS)
     assert 0 < beside.hidden <= beside.path_cycles and after.hidden == direct.hidden == 0
     assert direct.cycles < beside.cycles < after.cycles
     for one, other, plain in zip(beside.frames, after.frames, direct.frames, strict=True):
@@ -130,6 +130,11 @@ def test_coarse_grain_hides_the_path_beside_scan_conversion_and_nothing_else(by_
     assert all(48 < each.carrying < 200 for each in beside.frames[:-1]) and beside.frames[-1].carrying == 0
     assert beside.frames[0].left > 0, "before the first frame nothing is drawn"
     assert not any(each.left or each.carrying for each in after.frames)
+    # Interleaved, passes after the first frame's are those whose results are read at once.
+    first, second = interleaved.frames
+    assert (first.tessellation, second.tessellation) == (beside.frames[0].tessellation, direct.frames[1].tessellation)
+    assert [each.scan for each in interleaved.frames] == [each.scan for each in direct.frames]
+    assert 0 < beside.hidden <= interleaved.hidden <= interleaved.path_cycles
 
 
 @pytest.mark.slow
@@ -316,11 +321,40 @@ def test_what_cannot_be_animated_is_refused(
     assert message in " ".join(capsys.readouterr().err.split()) and not list(tmp_path.iterdir())
 
 
+CROWD = """
+size = [640, 480]
+frames = 2
+[camera]
+zoom = 1.2
+[[camera.at]]
+frame = 1
+azimuth = 5.0
+"""
+TEAPOT = '[[body]]\npatches = "teapot"\ntolerance = 1.0\nplace = [{x}, {y}, 0]\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", RETURNS)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_frame_of_512_patches(schedule: str, way: str, tmp_path: Path) -> None:
+    """The passes of the second frame and the drawing of the first are the cycles of the table."""
+    _, _, *printed = table_after(DOCUMENT, f"{MARK}, 512 patches")
+    places = [(7 * x, 5 * y) for x in range(4) for y in range(4)]
+    path = tmp_path / "crowd.toml"
+    path.write_text(CROWD + "".join(TEAPOT.format(x=x, y=y) for x, y in places))
+    made, _, _ = animated(str(path), (0, 1), way, schedule)
+    assert all(each.same for each in made.frames)
+    drawn, next_ = made.frames
+    parts = (next_.tessellation, drawn.scan, drawn.carrying, next_.left)
+    cells = [schedule, f"`{way}`", *(f"{each:,}" for each in (*parts, sum(parts), made.hidden))]
+    assert f"| {' | '.join(cells)} |" in printed
+
+
 @pytest.mark.slow
 def test_the_table_of_the_readme_is_what_is_executed() -> None:
     _, _, *printed = table_after(DOCUMENT, MARK)
     found = []
-    for schedule in ("thesis", "shared-columns"):
+    for schedule in SCHEDULES:
         for way in RETURNS:
             made, _, _ = animated("flight", (0, 10, 40, 41), way, schedule, (320, 240))
             parts = [

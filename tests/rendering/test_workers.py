@@ -72,7 +72,6 @@ def test_who_watches_the_node_has_it_here(triangles: ScreenTriangles) -> None:
     watched: list[Node] = []
     render(triangles, 128, 64, watch=watched.append, workers=Nobody())
     render(triangles, 128, 64, node=watched[0], workers=Nobody())
-    render(triangles, 128, 64, beside=lambda region: None, workers=Nobody())
     assert len(watched) == 1
 
 

@@ -56,7 +56,7 @@ class ProgramTarget(Generic[Code]):
     parameters: int = 0
     """How many parameters a routine may have."""
     folders: tuple[Path, ...] = ()
-    """Folders of sources that come with the machine, which every program may include."""
+    """Folders of programs or scenes that come with the machine; sources there may be included."""
     barred: Mapping[str, frozenset[Enum]] = field(default_factory=dict)
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()
@@ -67,6 +67,15 @@ class ProgramTarget(Generic[Code]):
 
     language: SourceLanguage[Code] | None = None
     """Reads and writes sources; None where they are microcode."""
+
+    @cached_property
+    def identity(self) -> str:
+        """A text of everything here that a program depends on, but for the declarations."""
+        memory = self.memory_bytes, self.placed_bytes, self.alignment, self.parameters
+        names = sorted((name, repr(each)) for name, each in self.names.items())
+        barred = sorted((stream, sorted(map(str, units))) for stream, units in self.barred.items())
+        words = sorted(self.braces), sorted(self.reserved), self.halt, self.owner, self.looks_at_needs
+        return repr((self.program, self.streams, *memory, names, barred, *words, [str(each) for each in self.folders]))
 
     @property
     def gate(self) -> str | None:
