@@ -117,6 +117,9 @@ MAKE, USE, LAST, MORE = "vaddps v1, v2, v3", "vaddps v2, v1, v3", "vaddps v4, v5
 MIXED = f"{MAKE}; add r1, 1; {LAST}; add r2, 1"
 A, B, C = "vloadps v1, [0]", "vloadps v2, [4096]", "vloadps v3, [8192]"
 NEXT, FAR_LINE = "vloadps v2, [65536]", "vloadps v2, [131072]"
+STORE = "vstored [0], v1"
+SEND = f"{LAST}; vstored [131072], v1; {MORE}"
+"""A line of the same set is stored to."""
 PART = "vcmpeqpi k1, v1, v1; vstored [0]{k1}, v1"
 TAKEN, NOT_TAKEN = (f"mov r4, {value}; cmp r1, r4; jz over; add r3, 1; over: {LAST}" for value in (0, 1))
 NEST = "mov r1, 3; outer: mov r2, 3; inner: sub r2, 1; jnz inner; sub r1, 1; jnz outer"
@@ -170,6 +173,8 @@ RULES = (
          {"source": TAKEN}, 8),
     Rule("a branch back is predicted taken", ALTERNATING, 12, "@0, sub and jnz @1 to @6, the last +4, halt @11",
          {"mispredicted_cycles": 0}, 8),
+    Rule("a branch waits for its flags", ALTERNATING, 12, "as above; if they pair, @1, @2, @3 + 5, halt @8",
+         {"flags_pair": True}, 9),
     Rule("one other way does not change a prediction", NEST, 44,
          "inner jnz wrong at each of three exits, outer at one: 28 cycles of instructions and 4 x 4; with one bit two "
          "more, 52", {"mispredicted_cycles": 0}, 28),
@@ -215,8 +220,17 @@ RULES = (
     Rule("a thread waits for room among 32 prefetches", f"vprefetch1 [0]; vprefetch1 [64]; {LAST}", 2, "@0 both, @1",
          {"misses_under_way": 1}, 312, REAL),
     Rule("a store waits for no line", f"{PART}; {LAST}", 6, "@0, @4, @5", {"stores_wait": True}, 316, REAL),
-    Rule("a store of a whole line reads none", f"vstored [0], v1; {LAST}", 17, "@0 + 15 for the place, @16",
+    Rule("a store of a whole line reads none", f"{STORE}; {LAST}", 17, "@0 + 15 for the place, @16",
          {"full_stores_read": True}, 312, {**REAL, "stores_wait": True}),
+    Rule("a line that was stored to is sent to memory when it leaves", f"{STORE}; {SEND}", 33,
+         "@0 + 15, @16 + 15, in which the first line is sent, @32", {"write_line_cycles": 100}, 118,
+         {**ONE_WAY, "stores_wait": True}),
+    Rule("a line that was only read leaves at once", f"{A}; {SEND}", 331, "v1 is there at 314, + 15, @330",
+         {"source": f"{STORE}; {SEND}"}, 118,
+         {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a store in the L1 cache marks the line, too", f"{A}; {STORE}; {SEND}", 417,
+         "v1 is there at 314, @315 + 100, @416", {"write_line_cycles": 2}, 332,
+         {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
     Rule("instructions beyond their cache come from the L2 slice", STRAIGHT, 271, "135 + 9 lines x 15 + 1",
          {"code_bytes": 2048}, 135, SMALL_CODE),
     Rule("an instruction is 8 bytes", STRAIGHT, 271, "17 lines for sixteen places", {"instruction_bytes": 4}, 135,

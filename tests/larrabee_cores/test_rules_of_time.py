@@ -97,7 +97,7 @@ SABOTAGES = {
     ),
     "prefetches bring nothing": (ROTATION, "        if flags & EVICT:", "        if flags & (NEAR | FAR): pass\n"
                                  "        elif flags & EVICT:"),
-    "evict does nothing": (ROTATION, "    if there >= 0:\n        at = 0", "    if there < -1:\n        at = 0"),
+    "evict does nothing": (ROTATION, "    if there != -1:\n        at = 0", "    if there == -1:\n        at = 0"),
     "lines leave first in, first out": (ROTATION, "            while at > 0:", "            while at < 0:"),
     "any line leaves the L2 slice": (ROTATION, "turns_insert(m, far, m[WAYS], line, there)\n    if",
                                      "turns_insert(m, far + 2 * (line % m[WAYS]), 1, line, there)\n    if"),
@@ -126,6 +126,9 @@ SABOTAGES = {
     "a switch of fibers is free": (ROTATION, "        m[t + T_FREE] += m[SWITCH]\n", "        pass\n"),
     "the ring is crossed once": (IMAGE, "config.memory_cycles + 2 * config.ring_cycles",
                                  "config.memory_cycles + config.ring_cycles"),
+    "writes take no time": (ROTATION, "            there = max(there, m[MEMORY_FREE])\n", ""),
+    "stores to lines of the L1 cache are not written": (ROTATION, "            if flags & STORE:", "            if 0:"),
+    "every line that leaves is written": (ROTATION, "        if m[far + 2 * m[WAYS] - 1] < 0:", "        if 1:"),
     "a gather takes a cycle": (ROTATION, "held = max(touched * m[number + I_LINE], 1)", "held = 1"),
     "a thread continues past a miss": (ROTATION, "cycle + held + missing)", "cycle + held)"),
 }  # fmt: skip
@@ -188,6 +191,14 @@ def test_streams_take_turns_in_waiting(threads: int, ahead: str, cycles: float) 
     """A load waits 310, and three more instructions follow; prefetches keep 16 lines under way, of two threads 32."""
     step = a_step(lambda lines: STREAM.format(past=64 * lines, ahead=ahead), 64, 128, config=REAL, threads=threads)
     assert step / threads == pytest.approx(cycles, rel=0.01)
+
+
+@pytest.mark.parametrize(("rate", "cycles"), [(2, 3), (16, 16)])
+def test_a_stream_of_stores_has_the_rate_of_memory_or_of_its_loop(rate: int, cycles: int) -> None:
+    """Whole lines beyond the slice of 2,048: each sends one, and three cycles are those of the instructions."""
+    values = {**REAL, "l2_bytes": 131072, "write_line_cycles": rate}
+    text = "mov r3, {}; again: vstored [r15], v1; add r15, 64; cmp r15, r3; jnz again"
+    assert a_step(lambda lines: text.format(64 * lines), 3000, 5000, config=values) == cycles
 
 
 @pytest.mark.parametrize("count", [4, 5, 8, 12])
