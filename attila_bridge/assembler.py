@@ -24,6 +24,7 @@ from attila_bridge.isa.operands import (
     TextureOperand,
     register_id,
 )
+from pixelflow.simd import files as packaged
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import Operand
@@ -681,6 +682,7 @@ TARGET = ProgramTarget(
     program=ShaderProgram,
     manual="pixelflow isa --machine attila",
     language=_Language(),
+    folders=(packaged.shipped("attila_bridge", "scenes"),),
 )
 
 

@@ -9,6 +9,7 @@ from gen6_bridge.assembler import assemble_text
 from gen6_bridge.isa.declarations import INSTRUCTIONS, EuInstruction
 from gen6_bridge.isa.legality import RULES, broken_rules
 from gen6_bridge.isa.operands import GRF_BYTES, REGISTER_BYTES
+from pixelflow.simd import files as packaged
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
@@ -68,6 +69,7 @@ TARGET = ProgramTarget(
     program=EuProgram,
     manual="pixelflow isa --machine gen6",
     language=_Language(),
+    folders=(packaged.shipped("gen6_bridge", "programs"),),
 )
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
+from larrabee_bridge.line_streams import stream_line, streams_of
 from larrabee_bridge.machine import MACHINE
 from larrabee_bridge.pipeline.bins import TILES
 from larrabee_bridge.pipeline.frame import PRIMSET
@@ -480,6 +481,7 @@ def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _S
         percent = tuple(100 * (after / before - 1) for after, before in zip(taken, base, strict=True))
         changes.append(MovedGuess(key, str(value).lower(), text, standing, percent))
     changes.sort(key=lambda each: -each.largest)
+    streams = streams_of(usual.core)
     columns = (
         Column("value", key="key", fixed=True), Column("moved to", key="value", fixed=True),
         *(Column(name, percent_text, name) for name in _SCENES),
@@ -500,9 +502,17 @@ def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _S
             Table(columns, rows, key="changes"),
             "",
             f"no change in any of them: {', '.join(nothing) or 'none'}",
+            "",
+            *map(stream_line, streams),
         ],
         schema="pixelflow.study.sensitivity-larrabee/1",
-        data={"without_change": nothing, "cycles": dict(zip(_SCENES, base, strict=True))},
+        data={
+            "without_change": nothing,
+            "cycles": dict(zip(_SCENES, base, strict=True)),
+            "streams": {
+                each.name: {"cycles": each.cycles, "limits": dict(each.limits), "cores": each.cores} for each in streams
+            },
+        },
     )
 
 

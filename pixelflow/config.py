@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from pixelflow.simd import configuration as schema
 from pixelflow.simd.configuration import ConfigFiles, Value, check_values, leaves, param, section
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, must_be, nearest
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing
 
@@ -541,6 +541,15 @@ _FILES = ConfigFiles(PRESETS)
 load_config, load_effective, override_faults = _FILES.load, _FILES.load_effective, _FILES.override_faults
 
 
+def config_of(config: NodeConfig | str) -> NodeConfig:
+    """Return a configuration, or the preset of a name; raises InputError for anything else."""
+    if isinstance(config, str) and config not in PRESETS:
+        near = nearest(config, PRESETS)
+        hint = f"did you mean {near}?" if near else f"presets: {', '.join(PRESETS)}"
+        raise InputError(Fault(f"there is no preset {config[:40]!r}", hint=hint))
+    found = PRESETS[config] if isinstance(config, str) else config
+    must_be(found, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
+    return found
 def json_schema() -> dict[str, object]:
     """Return the JSON Schema of a node's configuration file."""
     return schema.json_schema(PRESETS, "PixelFlow node")

@@ -141,8 +141,9 @@ def _costs(name: str, frame: Frame) -> SceneCosts:
     rasters = {primset: _rasterized(frame, made, primset, config, planes=True) for primset, made in fronts.items()}
     usual = PRIMSETS[0]
     quads = [each.quads() for each in rasters[usual]]
-    tiles = render_back_end(frame, quads, _TILE, config, length=LENGTH).cycles
-    works = {primset: measured_work(name, found, tiles, fronts[primset]) for primset, found in rasters.items()}
+    back = render_back_end(frame, quads, _TILE, config, length=LENGTH)
+    tiles, moved = back.cycles, back.memory_bytes
+    works = {primset: measured_work(name, found, tiles, fronts[primset], moved) for primset, found in rasters.items()}
     without = _rasterized(frame, fronts[usual], usual, config, planes=False)
     return SceneCosts(works, sum(core.cycles for each in without for core in each.cores.values()), len(tiles))
 

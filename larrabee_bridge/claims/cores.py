@@ -220,7 +220,6 @@ _FRAMES = 4
 """Frames after one another."""
 VOLUMES = "shadow volumes"
 """Two-sided stencil volumes alone, which have no shader."""
-_FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
@@ -238,6 +237,10 @@ def _executed(bench: SceneBench) -> str:
     return f"all {tiles:,} tiles executed"
 
 
+_GROWING = ScheduleConfig(memory_bytes=0)
+"""The paper's: bandwidth grows with the cores (5.2)."""
+
+
 def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
     """Return the share by which the most cores fall short of linear, relative to the fewest.
 
@@ -251,7 +254,7 @@ def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
                 work = work_of(bench, name, primset)
                 for frames in (1, _FRAMES):
                     works = [replace(work, frame=number) for number in range(frames)]
-                    found[name, primset, frames] = scaling_of(works, ScheduleConfig(), CORES).below_linear[-1]
+                    found[name, primset, frames] = scaling_of(works, _GROWING, CORES).below_linear[-1]
         return found
 
     return bench.once("short of linear", compute)
@@ -277,7 +280,12 @@ def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
     overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
     alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])
     text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap: {overlapped} below, {alone} where a frame"
-    text += f" is alone; {_executed(bench)}"
+    limited = []
+    for name in scenes_of(bench):
+        works = [replace(work_of(bench, name), frame=number) for number in range(_FRAMES)]
+        limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
+    text += f" is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle, overlapped"
+    text += f"; {_executed(bench)}"
     return Measured(text, {_key(name): value for name, value in below.items()}, {"below": below})
 
 
@@ -318,15 +326,6 @@ def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
     figures |= {f"above_{name}": value for name, value in above.items()}
     figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
     return Measured(f"{text}; {_executed(bench)}", figures, {"most": within, "few": above})
-
-
-def units_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
-    """Add up the cycles of composed scenes: cores at 1 GHz that draw them 60 times a second."""
-    works = {name: work_of(bench, name) for name in scenes_of(bench)}
-    units = {name: round(work.cycles * _FRAMES_A_SECOND / _UNIT_HERTZ, 3) for name, work in works.items()}
-    text = "our scenes need " + ", ".join(f"{name} {count:.1f}" for name, count in units.items()) + " units"
-    figures: dict[str, Value] = {f"units_{name}": count for name, count in units.items()}
-    return Measured(f"{text}; {_executed(bench)}", figures, {"units": units})
 
 
 def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:

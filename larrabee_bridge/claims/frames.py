@@ -13,8 +13,9 @@ from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.bins import Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
+from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.picture import front_of_screen
-from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
+from larrabee_bridge.pipeline.rasterizer import Ablation, Rasterized, ablation, rasterize
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured, Value
@@ -28,6 +29,8 @@ MESHES = ("bunny", "airplane", "ant", "nut")
 COMPARED = ("airplane", "nut")
 """Those whose masks are compared."""
 _TILES = (32, 64, 128)
+_SAMPLES = 4
+"""Of a pixel, in two of the three games of the paper (table 2)."""
 
 
 def _ablations(bench: SceneBench) -> dict[str, Ablation]:
@@ -65,10 +68,18 @@ def _placed(quads: Quads, width: int) -> set[tuple[int, int, int]]:
 
 
 def rasterizer_mix(bench: SceneBench, printed: Printed) -> Measured:
-    """Count the vector unit's share in the instructions of set-up and descent."""
-    found = {name: round(each.instruction.vector_share or 0, 4) for name, each in _ablations(bench).items()}
-    text = "share of the vector unit: " + ", ".join(f"{name} {share:.2f}" for name, share in found.items())
-    return Measured(text, {f"share_{name}": share for name, share in found.items()}, {"share": found})
+    """Count the vector unit's share in the instructions of set-up and descent, with the games' samples."""
+    one = {name: round(each.instruction.vector_share or 0, 4) for name, each in _ablations(bench).items()}
+    found = {}
+    for name in MESHES:
+        frame = bench.frame(name)
+        drawn = rasterize(frame.draws[0].triangles, frame.width, frame.height, samples=_SAMPLES)
+        found[name] = round(drawn.vector_share or 0, 4)
+    text = f"share of the vector unit, {_SAMPLES} samples: "
+    text += ", ".join(f"{name} {share:.2f}" for name, share in found.items())
+    text += f"; with one {min(one.values()):.2f} to {max(one.values()):.2f}"
+    figures = {f"share_{name}": share for name, share in found.items()}
+    return Measured(text, figures | {f"one_sample_{name}": share for name, share in one.items()}, {"share": found})
 
 
 def rasterizer_ablation(bench: SceneBench, printed: Printed) -> Measured:
@@ -219,28 +230,36 @@ class StageShares:
         return {name: cycles / self.cycles for name, cycles in each.items()}
 
 
-def stages_of(seen: SeenFrame) -> StageShares:
-    """Execute a whole frame with caches from its vertices; generated draws start from triangles on the screen."""
-    config, frame = CoreConfig(caches=True), seen.frame
-    fronts = [
-        front or front_of_screen(frame, draw.triangles, _TILE, config)
-        for front, draw in zip(seen.fronts, frame.draws, strict=True)
+def _rasters(seen: SeenFrame, fronts: Sequence[FrontEndResult | None], *, planes: bool) -> list[Rasterized]:
+    frame = seen.frame
+    return [
+        rasterize(
+            *(draw.triangles, frame.width, frame.height),
+            tile=_TILE,
+            samples=frame.samples,
+            bins=None if front is None else front.bins,
+            config=CoreConfig(caches=True),
+            primset=primset_numbers(len(draw.triangles), PRIMSETS[0]) if made is None else made.primset,
+            attributes=Attributes.of(draw) if planes else None,
+        )
+        for draw, front, made in zip(frame.draws, fronts, seen.fronts, strict=True)
     ]
-    rasters = {
-        planes: [
-            rasterize(
-                *(draw.triangles, frame.width, frame.height),
-                tile=_TILE,
-                samples=frame.samples,
-                bins=None if front is None else front.bins,
-                config=config,
-                primset=primset_numbers(len(draw.triangles), PRIMSETS[0]) if made is None else made.primset,
-                attributes=Attributes.of(draw) if planes else None,
-            )
-            for draw, front, made in zip(frame.draws, fronts, seen.fronts, strict=True)
-        ]
-        for planes in (False, True)
-    }
+
+
+def _fronts(seen: SeenFrame) -> list[FrontEndResult | None]:
+    """Return the front end of each draw, None without triangles; generated draws start from triangles on the screen."""
+    config = CoreConfig(caches=True)
+    return [
+        front or front_of_screen(seen.frame, draw.triangles, _TILE, config)
+        for front, draw in zip(seen.fronts, seen.frame.draws, strict=True)
+    ]
+
+
+def stages_of(seen: SeenFrame) -> StageShares:
+    """Execute a whole frame, vertices included, with caches."""
+    config, frame = CoreConfig(caches=True), seen.frame
+    fronts = _fronts(seen)
+    rasters = {planes: _rasters(seen, fronts, planes=planes) for planes in (False, True)}
     raster, whole = (
         sum(core.cycles for each in rasters[planes] for core in each.cores.values()) for planes in (False, True)
     )
@@ -300,3 +319,27 @@ def _drawn(frames: Sequence[StageShares]) -> str:
 def _way(bench: SceneBench, name: str) -> list[StageShares]:
     """Return the stages of all frames of a camera path, computed once on a bench."""
     return bench.once(f"stages of {name}", lambda: [stages_of(bench.seen(name, at)) for at in range(CAMERAS)])
+
+
+LARGE, LARGE_SHADOWED = f"{PLAIN}, 1600x1200", f"{SHADOWED}, 1600x1200"
+"""The same frames at the paper's size."""
+_LARGE_CAMERAS = (4, 12, 20)
+
+
+def raster_cycles_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
+    """Execute front end, set-up and descents of some frames at the paper's size; return the rasterizer's cycles."""
+    found: dict[str, dict[str, float]] = {}
+    for name in (LARGE, LARGE_SHADOWED):
+        cycles = {}
+        for at in _LARGE_CAMERAS:
+            seen = bench.seen(name, at)
+            rasters = _rasters(seen, _fronts(seen), planes=False)
+            cycles[f"camera {at}"] = sum(core.cycles for each in rasters for core in each.cores.values())
+        found[name] = {"mean": round(float(np.mean(list(cycles.values())))), **cycles}
+    means = {name: each["mean"] for name, each in found.items()}
+    text = "; ".join(
+        f"{name}: {each['mean'] / 1e6:.2f} million cycles in the mean of {len(_LARGE_CAMERAS)} cameras"
+        for name, each in found.items()
+    )
+    figures: dict[str, Value] = {"plain": means[LARGE], "shadowed": means[LARGE_SHADOWED]}
+    return Measured(text, figures, {"games": {LARGE: means[LARGE]}, "volumes": {SHADOWED: means[LARGE_SHADOWED]}})

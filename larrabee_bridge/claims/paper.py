@@ -36,6 +36,8 @@ from tessellation.scenes import (
 
 _MESH_SIZE = (800, 600)
 """Pixels of the screen of single meshes."""
+_PAPER_SIZE = (1600, 1200)
+"""Of the paper's frames (table 2)."""
 _VOLUME_SIZE = (256, 192)
 """Of shadow volumes."""
 _CASTERS = ("teapot", "bunny", "nut", "airplane")
@@ -44,8 +46,8 @@ _SHADOW_LENGTH = 5.0
 """Length of the volumes: from the highest body through the ground."""
 _LONG = (
     *("bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
-    *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
-    *("frames-vary", "transparency", "physics"),
+    *("locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
+    *("raster-cycles", "frames-vary", "transparency", "physics"),
 )
 
 
@@ -53,7 +55,14 @@ def _bench(watch: Callable[[object], None]) -> SceneBench:
     """Return a bench with the scenes of the measures by name, each made on first use."""
     scenes = {name: partial(_scene, name) for name in SCENES}
     scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
-    return SceneBench(scenes | {cores.VOLUMES: _volumes}, {frames.PLAIN: _Walk(False), frames.SHADOWED: _Walk(True)})
+    walks = {
+        name: _Walk(volumes, size)
+        for volumes, size, name in (
+            (False, None, frames.PLAIN), (True, None, frames.SHADOWED),
+            (False, _PAPER_SIZE, frames.LARGE), (True, _PAPER_SIZE, frames.LARGE_SHADOWED),
+        )
+    }  # fmt: skip
+    return SceneBench(scenes | {cores.VOLUMES: _volumes}, walks)
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
@@ -68,13 +77,13 @@ def _volumes() -> Frame:
 class _Walk:
     """The frames of the scene `walk`, projected and cut by the front end, with or without shadow volumes."""
 
-    def __init__(self, volumes: bool) -> None:
-        self._volumes = volumes
+    def __init__(self, volumes: bool, size: tuple[int, int] | None) -> None:
+        self._volumes, self._size = volumes, size
         self._prepared: PreparedScene | None = None
 
     def __call__(self, number: int) -> SeenFrame:
         if self._prepared is None:
-            self._prepared = prepare_scene("walk", SceneSource(affine=True))
+            self._prepared = prepare_scene("walk", SceneSource(size=self._size, affine=True))
         scene = self._prepared.at(number)
         bodies, frame, eye = list(scene.bodies), scene.frame, scene.view.eye
         assert eye is not None  # as the file says
@@ -167,13 +176,13 @@ PAPER = Paper(
         "larrabee-unit": cores.peak_of_a_core,
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
-        "units-for-60": cores.units_of_scenes,
         "locks": cores.locks_of_scenes,
         "bin-balance": cores.balance_of_bins,
         "binning-bandwidth": immediate_over_binned,
         "gain-grows": ratio_by_depth,
         "stages": cores.shares_of_stages,
         "stages-walk": frames.stages_of_the_way,
+        "raster-cycles": frames.raster_cycles_of_the_way,
         "frames-vary": frames.frames_of_the_way,
         "gather-gain": cores.gain_of_gather,
         "transparency": frames.layers_in_lists,

@@ -138,12 +138,9 @@ def line_wait(config: CoreConfig) -> int:
 
 
 def left_out(
-    run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult | None], written: int, far_lines: int
+    run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult | None], written: int
 ) -> tuple[FreeWork, ...]:
-    """Return the work that the cycles of ``parts`` cores leave out.
-
-    ``written`` are bytes that go to memory, ``far_lines`` lines that came from there.
-    """
+    """Return the work that the cycles of ``parts`` cores leave out; ``written`` are bytes that go to memory."""
     config = run.back_end.accounts.config
     made = [front for front in fronts if front is not None]
     return (
@@ -152,7 +149,7 @@ def left_out(
         FreeWork(
             "triangles off the screen", Bound.OPEN, "a frame does not say how many a scene has", of=(Work.VERTICES,)
         ),
-        *_memory(parts, config, written, far_lines),
+        *_memory(parts, config, written),
         FreeWork("commands and state", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,)),
     )
 
@@ -216,27 +213,19 @@ def _light(run: LarrabeeRun, parts: int, config: CoreConfig) -> FreeWork:
     )
 
 
-def _memory(parts: int, config: CoreConfig, written: int, far_lines: int) -> Iterator[FreeWork]:
+def _memory(parts: int, config: CoreConfig, written: int) -> Iterator[FreeWork]:
     if not config.caches:
         why = "ideal: every access hits; without --ideal-memory it is executed"
         yield FreeWork("memory", Bound.OPEN, why, of=(Work.MEMORY, Work.FEED, Work.OUTPUT))
         return
     lines = -(-written // LINE_BYTES)
-    rate = config.memory_line_cycles
-    sizes = (*_rates(config, "memory_line_cycles"), *constants_of(TrafficConfig(), named(ENTRIES), "traffic."))
+    rate = config.write_line_cycles
+    sizes = (*_rates(config, "write_line_cycles"), *constants_of(TrafficConfig(), named(ENTRIES), "traffic."))
     yield FreeWork(
         "lines written back",
         Bound.ABOUT,
         f"{counted(lines, 'line')} by the bytes above, {rate} cycles each, {counted(parts, 'core')}",
         -(-lines // parts) * rate,
         (Work.OUTPUT,),
-        sizes,
-    )
-    yield FreeWork(
-        "one memory for all cores",
-        Bound.FLOOR,
-        f"{far_lines + lines:,} lines to and fro, if memory takes one in {rate} cycles for all cores together",
-        (far_lines + lines) * rate,
-        (Work.MEMORY,),
         sizes,
     )

@@ -49,6 +49,10 @@ from pixelflow.simd.lanes.engine import AUTO
 # Bytes between tiles and memory are counted by `larrabee_bridge.pipeline.traffic`.
 
 
+_COLOUR_BYTES = 4
+"""Of a pixel, resolved, that leaves the core at the end of its tile."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BackEnd:
     """A frame drawn tile by tile; tiles are numbered row by row, ``columns`` in a row."""
@@ -76,6 +80,14 @@ class BackEnd:
     def cycles(self) -> np.ndarray:
         """Cycles of a core for each tile, its four threads taking turns: int64[tile]."""
         return self.accounts.turns()
+
+    @property
+    def memory_bytes(self) -> np.ndarray:
+        """Bytes of each tile from and to memory, texels and its colours at the end among them: int64[tile]."""
+        moved = self.texture.bytes + _COLOUR_BYTES * self.tile**2 * (self.quads > 0)
+        for tile, core in self.accounts.shared.items():
+            moved[tile] += core.memory_bytes
+        return moved
 
     @property
     def fits_l2(self) -> bool:

@@ -127,8 +127,10 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
     before the first bin is taken.
     """
     work = work_of(run, fronts=fronts)
-    plan = schedule([work], ScheduleConfig(cores=cores))
-    several = schedule([replace(work, frame=number) for number in range(_FRAMES)], ScheduleConfig(cores=cores))
+    memory = round(ScheduleConfig().memory_bytes * CORE_MHZ / core_mhz)
+    config = ScheduleConfig(cores=cores, memory_bytes=max(memory, 1))
+    plan = schedule([work], config)
+    several = schedule([replace(work, frame=number) for number in range(_FRAMES)], config)
     instructions = Counter(run.instructions)
     before: Counter[str] = Counter()
     for front in filter(None, fronts):
@@ -159,7 +161,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         whose_stages="of threads alone",
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
-        free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
+        free=left_out(run, cores, fronts, written),
         grounds=grounds_of_cores(run, core_mhz),
         counted=counted_by_cores(run, free_setup=not any(fronts)),
         works=work_of_stages(run.frame),
@@ -184,7 +186,8 @@ def _timeline(plan: Schedule) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
 
 def work_of(run: LarrabeeRun, fronts: Fronts = ()) -> FrameWork:
     """Return a frame's work for the scheduler: front end, set-up and descents by PrimSet, back end by tile."""
-    return measured_work("frame", run.rasters, run.back_end.cycles, fronts)
+    moved = run.back_end.memory_bytes if run.back_end.accounts.config.caches else None
+    return measured_work("frame", run.rasters, run.back_end.cycles, fronts, moved)
 
 
 def _counts(run: LarrabeeRun) -> list[int]:

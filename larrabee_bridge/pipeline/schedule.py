@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import ceil
 
 import numpy as np
 
@@ -29,6 +30,10 @@ class FrameWork:
     front: np.ndarray
     back: np.ndarray
     frame: int = 0
+    front_bytes: np.ndarray | None = None
+    """Bytes to and from memory of each PrimSet, int64; None for none."""
+    back_bytes: np.ndarray | None = None
+    """The same of each bin."""
 
     def __post_init__(self) -> None:
         faults = []
@@ -143,6 +148,9 @@ class ScheduleConfig:
     front_first: bool = param(False, "an idle core prefers PrimSets to bins", unit="",
         source="Seiler et al. 2008, 5.3 let cores choose between the next RTset and front-end work, not in which order",
         standing=Standing.INVENTED)
+    memory_bytes: int = param(115, "that memory delivers and takes in a cycle, all cores together; 0: without a limit",
+        unit="bytes", source="AMD, Radeon HD 4870, 2008: 115.2 GB/s of GDDR5, at 1 GHz; no source on Larrabee gives it",
+        standing=Standing.INVENTED, low=0, high=10000)
     # fmt: on
 
 
@@ -161,18 +169,31 @@ def schedule(works: Sequence[FrameWork], config: ScheduleConfig | None = None) -
     return Schedule(config.cores, config.lock_cycles, *np.array(run.rows, np.int64).reshape(-1, 6).T)
 
 
-Ready = tuple[int, int, int, int, int, int]
-"""Sorted as cores take them: rank, work, place, then kind, item, cycles."""
+# Memory is shared: while the works under way ask for more bytes a cycle than memory has, each of them that asks for any
+# advances at the share that memory has of their sum. A work asks for its bytes evenly over its cycles.
+
+
+Ready = tuple[int, int, int, int, int, int, int]
+"""Sorted as cores take them: rank, work, place, then kind, item, cycles, bytes."""
+
+
+@dataclass(slots=True)
+class _Stretch:
+    row: list[int]
+    """core, begin, end, kind, work, item"""
+    rate: float
+    """Bytes a cycle at full speed."""
 
 
 class _Run:
     def __init__(self, works: list[FrameWork], config: ScheduleConfig) -> None:
         self.works, self.config = works, config
-        self.rows: list[tuple[int, int, int, int, int, int]] = []
-        """core, begin, end, kind, work, item"""
+        self.rows: list[list[int]] = []
         self.ready: list[Ready] = []
-        self.running: list[tuple[int, int, int, int]] = []
-        """end, core, kind, work"""
+        self.running: list[tuple[int, int, _Stretch]] = []
+        """end, core, stretch"""
+        self.speed = 1.0
+        """Of stretches that ask for bytes."""
         self.idle = list(range(config.cores))
         self.lock_free = {True: 0, False: 0}
         """Cycle in which the lock of the back-end list, and of the front-end list, is free again."""
@@ -189,24 +210,40 @@ class _Run:
         while self.ready or self.running:
             time = self.running[0][0] if self.running else 0
             while self.running and self.running[0][0] == time:
-                _, core, kind, work = heapq.heappop(self.running)
+                _, core, ended = heapq.heappop(self.running)
+                ended.row[2] = time
                 heapq.heappush(self.idle, core)
-                self._finish(kind, work)
+                self._finish(*ended.row[3:5])
             while self.ready and self.idle:
                 self._begin(time, heapq.heappop(self.idle), heapq.heappop(self.ready))
+            self._share(time)
+
+    def _share(self, time: int) -> None:
+        """Give the stretches under way their share of memory from ``time`` on; ends are whole cycles, rounded up."""
+        asked = sum(stretch.rate for _, _, stretch in self.running)
+        speed = min(1.0, self.config.memory_bytes / asked) if asked and self.config.memory_bytes else 1.0
+        if speed != self.speed:
+            slower = self.speed / speed
+            self.running = [
+                (time + ceil((end - time) * (slower if stretch.rate else 1)), core, stretch)
+                for end, core, stretch in self.running
+            ]
+            heapq.heapify(self.running)
+            self.speed = speed
 
     def _begin(self, time: int, core: int, ready: Ready) -> None:
-        _, work, _, kind, item, cycles = ready
+        _, work, _, kind, item, cycles, count = ready
         lock = self.config.lock_cycles
         if self.config.exclusive_locks:
             which = kind in (WorkKind.LIST_BACK, WorkKind.BACK)
             time = max(time, self.lock_free[which])
             self.lock_free[which] = time + lock
-        end = time + lock + cycles
-        self.rows.append((core, time, end, kind, work, item))
-        heapq.heappush(self.running, (end, core, kind, work))
+        rate = count / (lock + cycles) if count else 0.0
+        end = time + (ceil((lock + cycles) / self.speed) if rate else lock + cycles)
+        self.rows.append([core, time, end, kind, work, item])
+        heapq.heappush(self.running, (end, core, _Stretch(self.rows[-1], rate)))
 
-    def _offer(self, kind: WorkKind, work: int, cycles: Sequence[int]) -> None:
+    def _offer(self, kind: WorkKind, work: int, cycles: Sequence[int], moved: np.ndarray | None = None) -> None:
         """Make items ready: lists first; then bins or PrimSets, of the earliest work first."""
         rank = (
             0
@@ -217,7 +254,8 @@ class _Run:
         if kind is WorkKind.BACK and self.config.longest_first:
             order = sorted(order, key=lambda item: (-cycles[item], item))
         for place, item in enumerate(order):
-            heapq.heappush(self.ready, (rank, work, place, int(kind), item, cycles[item]))
+            count = 0 if moved is None else int(moved[item])
+            heapq.heappush(self.ready, (rank, work, place, int(kind), item, cycles[item], count))
 
     def _offer_front(self, work: int) -> None:
         if not self.waits[work]:
@@ -225,9 +263,9 @@ class _Run:
 
     def _finish(self, kind: int, work: int) -> None:
         if kind == WorkKind.LIST_FRONT:
-            self._offer(WorkKind.FRONT, work, self.works[work].front.tolist())
+            self._offer(WorkKind.FRONT, work, self.works[work].front.tolist(), self.works[work].front_bytes)
         elif kind == WorkKind.LIST_BACK:
-            self._offer(WorkKind.BACK, work, self.works[work].back.tolist())
+            self._offer(WorkKind.BACK, work, self.works[work].back.tolist(), self.works[work].back_bytes)
         elif kind == WorkKind.FRONT:
             self.fronts_left[work] -= 1
             if not self.fronts_left[work]:

@@ -11,6 +11,7 @@ import numpy as np
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.rasterizer import Rasterized
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, schedule
+from larrabee_bridge.vpu.program import LINE_BYTES
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 
@@ -31,15 +32,16 @@ def measured_work(
     rasterized: Sequence[Rasterized],
     tiles: np.ndarray,
     fronts: Sequence[FrontEndResult | None] = (),
+    tile_bytes: np.ndarray | None = None,
 ) -> FrameWork:
-    """Return the work of a frame from its draws and the cycles of its tiles, int64[tile].
+    """Return the work of a frame from its draws, and the cycles and bytes to and from memory of its tiles, int64[tile].
 
     ``rasterized`` are its draws by PrimSets; a draw with a front end in ``fronts`` has the PrimSets of that front end,
     and their cycles. Only tiles with entries are bins. Raises InputError for tiles other than those of the draws, and
     for draws rasterized without PrimSets.
     """
     entries = np.zeros(len(tiles), np.int64)
-    front = [np.zeros(0, np.int64)]
+    front, moved = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for raster, made in zip_longest(rasterized, fronts):
         if len(tiles) != raster.bins.columns * raster.bins.rows:
             raise InputError(Fault(f"{name}: cycles of {counted(len(tiles), 'tile')}, rasterized on others"))
@@ -47,14 +49,26 @@ def measured_work(
             raise InputError(Fault(f"{name}: a draw was rasterized without its PrimSets"))
         most = max(raster.cores, default=-1) + 1
         spent = np.zeros(most if made is None else max(most, len(made.cycles)), np.int64)
+        count = np.zeros_like(spent)
         if made is not None:
             spent[: len(made.cycles)] += made.cycles
+        for cores in (raster.cores, {} if made is None else made.cores):
+            for primset, core in cores.items():
+                # Other cores read what a PrimSet leaves in the slice.
+                count[primset] += core.memory_bytes + LINE_BYTES * (core.left or 0)
         for primset, core in raster.cores.items():
             spent[primset] += core.cycles
         front.append(spent)
+        moved.append(count)
         entries += np.diff(raster.bins.starts)
     every, filled, nothing = np.concatenate(front), entries > 0, np.zeros(1, np.int64)
-    return FrameWork(name, every if len(every) else nothing, tiles[filled] if filled.any() else nothing)
+    return FrameWork(
+        name,
+        every if len(every) else nothing,
+        tiles[filled] if filled.any() else nothing,
+        front_bytes=np.concatenate(moved) if len(every) else None,
+        back_bytes=tile_bytes[filled] if tile_bytes is not None and filled.any() else None,
+    )
 
 
 # Scaling: speed-up by number of cores, next to the ratio of cores (5.2, figure 9).

@@ -39,6 +39,9 @@ class CoreConfig:
     address_cycles: int = param(1, "more cycles until a scalar result can be part of an address", unit="cycles",
         source="Intel, Pentium processor manual: address generation interlock; an ancestor",
         standing=Standing.INVENTED, low=0, high=16, moved=(0, 3))
+    flags_pair: bool = param(False, "a branch may issue with the instruction that sets its flags", unit="",
+        source="Intel, Pentium processor manual: a compare pairs with the branch after it; an ancestor",
+        standing=Standing.INVENTED, moved=(True,))
     shifts_beside: bool = param(False, "scalar shifts may issue in the secondary pipe", unit="",
         source="Intel, Pentium processor manual: shifts pair as the first of two only; an ancestor",
         standing=Standing.INVENTED, moved=(True,))
@@ -79,6 +82,9 @@ class CoreConfig:
     memory_line_cycles: int = param(2, "between two lines of memory that a core accepts", unit="cycles",
         source="Seiler et al. 2008, 3.4: an agent accepts from one direction in every other clock", matters="caches",
         standing=Standing.DERIVED, low=1, high=1000, moved=(16,))
+    write_line_cycles: int = param(2, "between two lines that leave the L2 slice for memory", unit="cycles",
+        source="no source gives it: the pace at which a core accepts lines", matters="caches",
+        standing=Standing.INVENTED, low=0, high=1000, moved=(16,))
     misses_under_way: int = param(32, "stores and prefetches with outstanding lines before a thread waits",
         unit="lines", source="no source gives it", matters="caches", standing=Standing.INVENTED, low=1, high=64,
         moved=(8, 64))

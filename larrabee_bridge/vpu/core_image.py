@@ -268,6 +268,7 @@ def _values(config: CoreConfig) -> dict[int, int]:
         at.MEMORY_CYCLES: config.memory_cycles + 2 * config.ring_cycles, at.MEMORY_LINE: config.memory_line_cycles,
         at.ADDRESS: config.address_cycles, at.MISPREDICTED: config.mispredicted_cycles,
         at.STORES_WAIT: int(config.stores_wait), at.FULL_READ: int(config.full_stores_read),
+        at.WRITE_LINE: config.write_line_cycles, at.FLAGS_PAIR: int(config.flags_pair),
     }  # fmt: skip
 
 
@@ -314,6 +315,15 @@ class SharedCore:
     """Accesses whose line was not in the L2 slice either."""
     code_misses: int | None
     """Lines of instructions that were not in the instruction cache."""
+    written: int | None
+    """Lines stored to that left the L2 slice for memory."""
+    left: int | None
+    """Lines stored to that are in the L2 slice at the end."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes from and to memory until the end; 0 without caches."""
+        return LINE_BYTES * ((self.l2_misses or 0) + (self.written or 0))
 
 
 def take_turns(
@@ -345,12 +355,11 @@ def counts_natively(words: int) -> bool:
 
 def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
     """Return the account of a core from the head of its image after the threads have ended."""
-    near, far, code = (
-        int(head[place]) if config.caches else None for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES)
+    cached = (
+        int(head[place]) if config.caches else None
+        for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES, at.WRITTEN, at.LEFT)
     )
-    return SharedCore(
-        int(head[at.END]), int(head[at.ISSUED]), int(head[at.PAIRED]), int(head[at.WRONG]), near, far, code
-    )
+    return SharedCore(*(int(head[place]) for place in (at.END, at.ISSUED, at.PAIRED, at.WRONG)), *cached)
 
 
 # Works of a core (tiles, PrimSets) as stretches of its threads: recorded during execution, timed afterwards.

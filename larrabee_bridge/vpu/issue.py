@@ -18,7 +18,7 @@ from larrabee_bridge.vpu.isa import Pipe, VectorFamily, vector_share
 from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import VectorProgram
-from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, STORE, TOUCHES, WHOLE
+from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
 from pixelflow.simd.isa.declare import Declaration, Instruction
 from pixelflow.simd.isa.effects import Effects
 from pixelflow.simd.isa.effects import State as TouchedState
@@ -91,6 +91,7 @@ class Costs:
 
 
 _SHIFTS = frozenset(("shl", "shr", "sar", "rol", "ror"))
+_LATE_FLAGS = ("imul", "kortest")
 _PREFETCHES = {"vprefetch1": NEAR, "vprefetch2": FAR, "vevict": EVICT}
 
 
@@ -109,6 +110,7 @@ def _flags(config: CoreConfig, instruction: Instruction, depends: Dependences) -
     found |= EITHER if _either(config, declaration) else 0
     found |= BRANCH if declaration.family is VectorFamily.BRANCH else 0
     found |= _PREFETCHES.get(declaration.mnemonic, 0)
+    found |= SETS_FLAGS if "zero" in depends.writes and declaration.mnemonic not in _LATE_FLAGS else 0
     first, *others = (*instruction.operands, None)
     if isinstance(first, Memory) and len(others) > 1:
         found |= STORE | (WHOLE if declaration.mnemonic in ("vstored", "vstoreq") and first.mask is None else 0)
@@ -135,6 +137,10 @@ _PLACE = {family: place for place, family in enumerate(VectorFamily)}
 _SUMS = _FIRST_FAMILY + len(VectorFamily)
 """Sums of a thread; cycles by part of the program follow."""
 _BETWEEN = -1
+
+
+_FLAGS = "flags of the same cycle"
+"""Pending until the cycle after an instruction whose flags a branch may use at once (`CoreConfig.flags_pair`)."""
 
 
 class _Timing:
@@ -205,7 +211,7 @@ class _Timing:
                 config.dual_issue
                 and costs.either[number]
                 and slot is not None
-                and (ready is None or ready <= slot)
+                and (ready is None or ready <= slot or (costs.branches[number] and _FLAGS in available))
                 # Two instructions of one cycle do not write the same register.
                 and all(available.get(name, slot) <= slot for name in depends.writes)
             )
@@ -221,6 +227,8 @@ class _Timing:
             sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
             slot = None if beside or costs.branches[number] else issue - end
             available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
+            if config.flags_pair and slot is not None and costs.flags[number] & SETS_FLAGS:
+                available[_FLAGS] = issue + 1
             settled = 0 if slot is None else slot
             # A scalar result that has arrived may still be too late for an address.
             available = {

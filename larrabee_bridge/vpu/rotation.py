@@ -13,17 +13,17 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
 (THREADS, THREAD_SIZE, RUNNING, ORDER, INSTRUCTIONS, REGISTERS, RANGES, REQUESTS, DEALS,
  L1, L1_SETS, L2, L2_SETS, WAYS, CODE, CODE_SETS, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
  DUAL, REST, TWO_ACCESSES, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
- STORES_WAIT, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT, TAKEN, DEALT_ALL,
- END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ,
- HEAD) = range(50)
+ STORES_WAIT, WRITE_LINE, FLAGS_PAIR, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
+ TAKEN, DEALT_ALL, END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ, WRITTEN,
+ LEFT, HEAD) = range(54)
 """The head; results start at END."""
 
 (I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
 """An instruction: bounds of its registers (read, read for an address, written); its line of code, the counter of its
 branch, and the cycles for which each line that it touches holds the pipes."""
-TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT = (1 << place for place in range(8))
+TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT, SETS_FLAGS = (1 << place for place in range(9))
 """Flags: touches memory, may issue in the secondary pipe, branches, stores, stores whole lines; prefetches into the L1
-cache or the L2 slice; marks a line for early eviction."""
+cache or the L2 slice; marks a line for early eviction; sets the flags of branches."""
 
 (B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
 """A basic block: its instructions, and its effect on the queues of quads."""
@@ -54,7 +54,10 @@ NEVER = 1 << 62
 
 
 def turns_find(m: Longs, place: int, ways: int, line: int) -> int:
-    """Use a line of a cache's set: return its arrival, or -1. It becomes the most recently used one."""
+    """Use a line of a cache's set: return its arrival, or -1. It becomes the most recently used one.
+
+    The arrival of a line of the L2 slice that was stored to is -2 - arrival (`turns_dirty`).
+    """
     at = 0
     while at < ways:
         if m[place + 2 * at] == line:
@@ -85,7 +88,7 @@ def turns_insert(m: Longs, place: int, ways: int, line: int, there: int) -> int:
 def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
     """Make a line of a set, if present, the next one to leave."""
     there = turns_find(m, place, ways, line)
-    if there >= 0:
+    if there != -1:
         at = 0
         while at < ways - 1:
             m[place + 2 * at] = m[place + 2 * at + 2]
@@ -93,6 +96,16 @@ def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
             at += 1
         m[place + 2 * ways - 2] = line
         m[place + 2 * ways - 1] = there
+    return 0
+
+
+def turns_dirty(m: Longs, place: int, ways: int, line: int) -> int:
+    """Mark a line of a set of the L2 slice, if present, as stored to: memory takes it when it leaves."""
+    at = 0
+    while at < ways:
+        if m[place + 2 * at] == line and m[place + 2 * at + 1] >= 0:
+            m[place + 2 * at + 1] = -2 - m[place + 2 * at + 1]
+        at += 1
     return 0
 
 
@@ -119,10 +132,14 @@ def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
     if not flags & FAR:
         there = turns_find(m, near, m[WAYS], line)
         if there >= 0:
+            if flags & STORE:
+                turns_dirty(m, far, m[WAYS], line)
             return there
         m[L1_MISSES] += 1
     there = turns_find(m, far, m[WAYS], line)
-    if there >= 0:
+    if there != -1:
+        if there < 0:
+            there = -2 - there
         there = max(there, cycle)
         if not flags & FAR:
             there += m[L2_CYCLES]
@@ -133,9 +150,16 @@ def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
             begin = max(cycle, m[MEMORY_FREE])
             m[MEMORY_FREE] = begin + m[MEMORY_LINE]
             there = begin + m[MEMORY_CYCLES]
+        if m[far + 2 * m[WAYS] - 1] < 0:
+            # The line that leaves was stored to; its place is free when it has been sent.
+            m[WRITTEN] += 1
+            m[MEMORY_FREE] = max(cycle, m[MEMORY_FREE]) + m[WRITE_LINE]
+            there = max(there, m[MEMORY_FREE])
         turns_insert(m, far, m[WAYS], line, there)
     if not flags & FAR:
         turns_insert(m, near, m[WAYS], line, there)
+    if flags & STORE:
+        turns_dirty(m, far, m[WAYS], line)
     return there
 
 
@@ -183,14 +207,16 @@ def turns_answer(m: Longs, request: int, cycle: int) -> int:
         far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
         if turns_find(m, near, m[WAYS], line) >= 0:
             m[near] = -1
-        if turns_find(m, far, m[WAYS], line) >= 0:
+        if turns_find(m, far, m[WAYS], line) != -1:
             m[far + 1] = answer
         else:
             turns_insert(m, far, m[WAYS], line, answer)
     return 0
 
 
-LINE_FUNCTIONS = (turns_find, turns_insert, turns_evict, turns_line, turns_bring, turns_access, turns_answer)
+LINE_FUNCTIONS = (
+    turns_find, turns_insert, turns_evict, turns_dirty, turns_line, turns_bring, turns_access, turns_answer,
+)  # fmt: skip
 """All of them, callees before callers."""
 
 
@@ -317,9 +343,13 @@ def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
     """Return whether a thread's next instruction may issue with ``last``, which it issued in this cycle."""
-    if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle or m[t + T_READY] > cycle:
+    if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle:
         return 0
     number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    # A branch reads flags alone.
+    flags_pair = m[FLAGS_PAIR] * (m[last + I_FLAGS] & SETS_FLAGS) * (m[number + I_FLAGS] & BRANCH)
+    if m[t + T_READY] > cycle and not flags_pair:
+        return 0
     if m[last + I_FLAGS] & BRANCH or not m[number + I_FLAGS] & EITHER:
         return 0
     if not m[TWO_ACCESSES] and m[last + I_FLAGS] & m[number + I_FLAGS] & TOUCHES:
@@ -397,6 +427,11 @@ def turns_count(m: Longs, words: Words) -> int:
                 place += 1
         if turn >= m[RUNNING]:
             turn = 0
+    at = 0
+    while at < m[L2_SETS] * m[WAYS]:
+        if m[m[L2] + 2 * at + 1] < 0:
+            m[LEFT] += 1
+        at += 1
     return 1
 
 

@@ -17,14 +17,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import count, count_or_zero
 from pixelflow.cli.live import InPlaceDisplay, NodeView, console_of, draw_frame, facts_of, takes_live
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
-from pixelflow.cli.programs import map_view, read_program
+from pixelflow.cli.programs import map_view, read_program, scene_file
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
@@ -230,7 +229,7 @@ def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
     elif args.file == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
     else:
-        program = machine.read(Path(args.file))
+        program = machine.read(scene_file(args.file, machine.target))
     watched = opener(program, config=config)
     if args.play is not None:
         _play(args, screen, partial(frame_at, watched), lambda: watched.ended)

@@ -1,20 +1,23 @@
 """Examples and exercises that are shipped: list them, show one, copy one here.
 
-Without a word: the list. Examples are whole programs; exercises are the course, stubs with the text of a task, which
-`pixelflow grade` looks at. Both are found by name wherever the package is installed.
+Without a word: the list. Examples are whole programs, or scenes of other machines; exercises are the course, stubs with
+the text of a task, which `pixelflow grade` grades. All are found by name wherever the package is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from pathlib import Path
 
 from pixelflow.cli.arguments import add_common_options
-from pixelflow.cli.programs import example_files, shipped_files
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.programs import example_files, shipped_files, shipped_with
 from pixelflow.cli.screen import Screen, check_writable, output_file
 from pixelflow.course import EXERCISES
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.machine import machine_named, machines
 from pixelflow.simd.report import Column, Fact, Report, Table, number
 
 EXAMPLES = (
@@ -32,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
     for below in (show, copy):
         below.add_argument("shipped", metavar="NAME", help="an example or an exercise, with or without .mc")
+        add_machine_option(below)
     copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
     for below in (listed, show, copy):
         add_common_options(below)
@@ -41,11 +45,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Return the list, a source, or the name of the copy."""
     match args.action:
         case "show":
-            text = _path(args.shipped).read_text(encoding="utf-8")
+            text = _path(args.shipped, args.machine).read_text(encoding="utf-8")
             parts = [Fact(text.rstrip("\n"), key="source", value=text, wrap=False)]
             return Report(results=parts, schema="pixelflow.example/1", data={"name": args.shipped.removesuffix(".mc")})
         case "copy":
-            return _copied(_path(args.shipped), args.to)
+            return _copied(_path(args.shipped, args.machine), args.to)
     return _list()
 
 
@@ -68,25 +72,39 @@ def _list() -> Report:
     ]  # fmt: skip
     tasks = [(each.name, each.title, each.shows, each.budget) for each in EXERCISES.values()]
     exercises = Table(columns, tasks, key="exercises")
+    others = [
+        (each.name, name, _title(path))
+        for each in machines()
+        if each.name != PIXELFLOW
+        for name, path in shipped_with(each.target).items()
+    ]
+    columns = [
+        Column("machine", key="machine", fixed=True), Column("example", key="name", fixed=True),
+        Column("shows", key="shows"),
+    ]  # fmt: skip
+    elsewhere = Table(columns, others, key="others")
     hints = [
         "and the notebook tour: pixelflow examples copy tour",
-        "an example: pixelflow run NAME, or examples show NAME, examples copy NAME",
+        "an example: pixelflow run NAME, or examples show NAME, examples copy NAME; of others with --machine MACHINE",
         "an exercise: pixelflow examples copy NAME, then pixelflow grade NAME.mc",
     ]
-    return Report(parts=[examples, "", exercises, "", *hints], schema="pixelflow.examples/1")
+    return Report(parts=[examples, "", exercises, "", elsewhere, "", *hints], schema="pixelflow.examples/1")
 
 
 def _title(path: Path) -> str:
     """Return the first sentence of an example."""
-    text = re.match(r"(?:;.*\n)+", path.read_text(encoding="utf-8"))
-    words = " ".join(line.lstrip("; ") for line in text[0].splitlines()) if text else ""
-    return re.split(r"(?<=[a-z])\. |\s{2,}|\.$", words)[0].rstrip(". ")
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return str(json.loads(source)["name"])
+    text = re.match(r"(?:[;#].*\n)+", source)
+    words = " ".join(line.lstrip(";# ") for line in text[0].splitlines()) if text else ""
+    return re.split(r"(?<=[a-z])[.?] |\s{2,}|\.$", words)[0].rstrip(". ")
 
 
-def _path(name: str) -> Path:
+def _path(name: str, machine: str) -> Path:
     """Return the file of an example, an exercise's stub or the tour; raises InputError for an unknown name."""
-    known = shipped_files()
-    path = known.get(name.removesuffix(".mc").removesuffix(".ipynb"))
+    known = shipped_files() if machine == PIXELFLOW else shipped_with(machine_named(machine).target)
+    path = known.get(name) or known.get(Path(name).stem)
     if path is None:
         close = nearest(name, known)
         hint = f"did you mean {close}?" if close else "pixelflow examples lists them"

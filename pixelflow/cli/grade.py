@@ -9,12 +9,13 @@ holds random bytes at the start, outputs included. Stubs with the text of the ta
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 from dataclasses import replace
 
 import numpy as np
 
-from pixelflow.cli.arguments import add_engine_option
+from pixelflow.cli.arguments import add_engine_option, count
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file
 from pixelflow.course import EXERCISES, Grade, GradeReport, exercise_for, grade, not_graded
@@ -36,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--exercise", choices=tuple(EXERCISES), help="the exercise that all of them solve (default: in their names)")
     add("--save-data", metavar="F.npz",
         help="save the PE memory before the run that failed, or the last: for pixelflow run --memory")  # fmt: skip
+    add("--hint", type=count, metavar="N", help="one solution: show its exercise's first N hints, of three")
+    add("--csv", metavar="FILE.csv", help="several solutions: write their table too")
+    add("--anonymous", action="store_true", help="several solutions: number them instead of naming their files")
     add_engine_option(parser)
 
 
@@ -43,9 +47,18 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Grade; one solution in full, several in a table."""
     if args.save_data is not None:
         _check_data_name(args)
+    _check_table(args)
     grades = [_grade(path, args.exercise, args.engine) for path in args.solutions]
+    if args.anonymous:
+        grades = [replace(each, source=f"solution {at}") for at, each in enumerate(grades, start=1)]
     shown = grades[0] if len(grades) == 1 else GradeReport(grades)
     report = replace(shown.report(), failure=None if all(each.passed for each in grades) else "")
+    if args.csv is not None:
+        _write_table(args.csv, GradeReport(grades))
+        report = replace(report, notes=(*report.notes, f"wrote {args.csv}"))
+    if args.hint is not None and grades[0].exercise is not None:
+        hints = [f"hint {at}: {text}" for at, text in enumerate(grades[0].exercise.hints[: args.hint], start=1)]
+        report = report.with_parts(["", *hints], hints=hints)
     if len(grades) > 1 or grades[0].start is None:
         return report
     again = f"pixelflow run {grades[0].source} --memory"
@@ -86,6 +99,28 @@ def _solution(path: str) -> str:
     if known not in (None, name):
         hint = f"did you mean {known}.mc?"
     raise InputError(Fault("there is no such file", Place(path), hint))
+
+
+def _check_table(args: argparse.Namespace) -> None:
+    """Raise UsageError for options of one solution with several, and of several with one."""
+    several = len(args.solutions) > 1
+    for option, given in (("--csv", args.csv), ("--anonymous", args.anonymous)):
+        if given and not several:
+            raise UsageError(option, "a table is of several solutions", "name their files")
+    if args.hint is not None and several:
+        raise UsageError("--hint", "hints are of one exercise", "name one file")
+    if args.csv is not None:
+        if not args.csv.endswith(".csv"):
+            raise UsageError(f"--csv {args.csv}", "the name must end in .csv")
+        check_writable(args.csv)
+
+
+def _write_table(path: str, grades: GradeReport) -> None:
+    """Write the table of several grades, a row for each."""
+    columns = grades.table().to_dict()
+    with output_file(path) as stream:
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerows([columns, *zip(*columns.values(), strict=True)])
 
 
 def _check_data_name(args: argparse.Namespace) -> None:

@@ -6,9 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
+import numpy as np
+
 from pixelflow.cli.screen import STANDARD_STREAM, check_drawing, check_writable, output_file
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
+from pixelflow.simd.report import RasterImage
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
@@ -19,16 +22,16 @@ STILL, ANIMATED = (".png",), (".png", ".gif")
 """Endings of the files of pictures."""
 
 
-def check_picture(scene: str, path: str, endings: Sequence[str] = STILL) -> None:
-    """Raise UsageError or InputError where a picture of a scene could not be written; call it before long work.
+def check_picture(scene: str | None, path: str, endings: Sequence[str] = STILL, option: str = "-o") -> None:
+    """Raise UsageError or InputError where a picture could not be written; call it before long work.
 
-    The scene's own files are not overwritten; so a scene that cannot be read is refused here.
+    The files of ``scene`` are not overwritten; so a scene that cannot be read is refused here.
     """
     if path == STANDARD_STREAM or PurePath(path).suffix.lower() not in endings:
         kinds = " or ".join(each[1:].upper() for each in endings)
-        raise UsageError("-o", f"the picture is a {kinds} file", f"name a file that ends in {' or '.join(endings)}")
+        raise UsageError(option, f"the picture is a {kinds} file", f"name a file that ends in {' or '.join(endings)}")
     require_pillow()
-    for file in files_of(scene):
+    for file in () if scene is None else files_of(scene):
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(file, path):
             raise InputError(Fault("the scene is made of this file; it will not be overwritten", Place(path)))
     check_writable(path)
@@ -48,6 +51,16 @@ def write_picture(path: str, picture: Picture) -> None:
 
     with output_file(path, binary=True) as stream:
         Image.fromarray(picture.colours, "RGB").save(stream, format="PNG")
+
+
+def write_map(path: str, image: RasterImage) -> None:
+    """Write a map of PEs as PNG, a square of pixels for each PE."""
+    from PIL import Image
+
+    pixels = np.frombuffer(image.data, np.uint8).reshape(image.height, image.width)
+    with output_file(path, binary=True) as stream:
+        enlarged = pixels.repeat(image.scale, axis=0).repeat(image.scale, axis=1)
+        Image.fromarray(enlarged, "L").save(stream, format="PNG")
 
 
 def write_animation(path: str, pictures: Sequence[Picture], milliseconds: int) -> None:

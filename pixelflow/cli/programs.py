@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar, overload
 
 import microcode
@@ -35,6 +35,14 @@ _Code = TypeVar("_Code", bound=AssembledProgram)
 def example_files() -> dict[str, Path]:
     """Return the files of the examples by name."""
     return {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
+
+
+def shipped_with(target: ProgramTarget[AssembledProgram]) -> dict[str, Path]:
+    """Return the files of programs, or scenes, that come with a machine, by name."""
+    if target.program is Program:
+        return example_files()
+    files = (each for folder in target.folders for each in sorted(folder.iterdir()) if each.is_file())
+    return {each.stem: each for each in files}
 
 
 def shipped_files() -> dict[str, Path]:
@@ -115,11 +123,19 @@ def _assembled(
     return microcode.assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
+def scene_file(path: str, target: ProgramTarget[AssembledProgram]) -> Path:
+    """Return the file of a scene of a machine, or the shipped one of a bare name; raises InputError without either."""
+    shipped = shipped_with(target)
+    if os.path.basename(path) == path and not os.path.exists(path) and path in shipped:
+        return shipped[path]
+    require_there(path, shipped)
+    return Path(path)
+
+
 def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> tuple[Path, str]:
     """Return a file and its name in messages: this one, or a shipped one for a bare name without a file."""
-    name = path.removesuffix(".mc")
+    name, shipped = PurePath(path).stem, shipped_with(target)
     own = target.program is Program
-    shipped = example_files() if own else {each.stem: each for folder in target.folders for each in folder.glob("*.mc")}
     if os.path.basename(path) != path or os.path.exists(path):
         return Path(path), path
     if name not in shipped:
@@ -133,7 +149,7 @@ def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) 
 
     ``shipped`` are the names of the programs of a machine, which is PixelFlow for ``own``.
     """
-    name = path.removesuffix(".mc")
+    name = PurePath(path).stem
     if os.path.basename(path) != path or os.path.exists(path):
         return
     names = sorted(shipped)

@@ -29,6 +29,7 @@ class CommandEntry:
 
 
 _ALL = (
+    CommandEntry("demo", "a minute in the terminal: what the machine does, to look at"),
     CommandEntry("verify", "reproduce the thesis's tables: published, formula, measured"),
     CommandEntry("study", "what guesses, schedules and instruction supply are worth"),
     CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles"),

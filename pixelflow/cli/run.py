@@ -31,7 +31,7 @@ from pixelflow.cli.programs import (
     map_view,
     range_view,
     read_program,
-    require_there,
+    scene_file,
     select_lanes,
     target_on,
 )
@@ -257,7 +257,7 @@ def write_state(path: str, node: Node, lanes: list[int], header: Mapping[str, st
 
 _OF_NODES = (
     "max_cycles", "timing_only", "function_only", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
-    "record", "check_memory", "config", "dump", "ranges", "show_map", "pe", "output",
+    "record", "check_memory", "config", "dump", "ranges", "show_map", "picture", "pe", "output",
     "energy", "price",
 )  # fmt: skip
 """Options that only a PixelFlow node takes; the first also machines whose runs can be interrupted."""
@@ -305,8 +305,7 @@ def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters:
         raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
     if path == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
-    require_there(path)
-    return machine.read(Path(path))
+    return machine.read(scene_file(path, machine.target))
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:
@@ -461,6 +460,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "machines of threads: NAME or START:BYTES")  # fmt: skip
     add("--show-map", action="append", default=[], metavar="NAME",
         help="print a map of the array: enable, carry, R, S, M, or a range (its byte NAME[i])")  # fmt: skip
+    add("--picture", nargs=2, metavar=("NAME", "FILE.png"), help="write such a map as a picture (needs pillow)")
     add("--show", action="append", default=[], metavar="REGISTERS",
         help="machines of threads: v1,k1,r1 of the first thread (repeatable)")  # fmt: skip
     add("--as", dest="form", choices=("hex", "int", "float", "double"),
@@ -482,6 +482,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         raise UsageError("--pe", "nothing is shown of single PEs", "add --range, --output, or --dump memory, registers")
     views = [range_view(text, program) for text in args.ranges]
     maps = [map_view(text, program) for text in args.show_map]
+    painted = None if args.picture is None else map_view(args.picture[0], program, "--picture")
     # Without data no engine does anything, so none is worth the wait for a compiler.
     node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
     watching = Watching(args, screen, effective, args.program)
@@ -491,6 +492,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         header |= {} if isinstance(account, UntimedRun) else {"cycles": account.total_cycles}
         header |= {} if stopped is None else {"stopped": account.reason}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
+    if painted is not None:
+        from pixelflow.cli.picture_files import write_map
+
+        write_map(args.picture[1], painted.drawn(node).picture())
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
     report = report if stopped is not None else watching.with_energy(report)
@@ -594,7 +599,7 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     _refuse_threads(args, "PixelFlow")
     if args.function_only:
         _refuse_timed_options(args)
-    if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
+    if args.timing_only and (args.dump or args.ranges or args.show_map or args.picture or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
     if args.timing_only and (args.save_at or args.load):
         raise UsageError("--timing-only", "there is no state to save or to continue from")
@@ -618,6 +623,11 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
         raise UsageError("--memory", "the state of --load has the PE memory already")
     if args.save_at:
         refuse_overwrite(args.program, args.save_at[1])
+    if args.picture is not None:
+        from pixelflow.cli.picture_files import check_picture
+
+        check_picture(None, args.picture[1], option="--picture")
+        refuse_overwrite(args.program, args.picture[1])
     if args.output is None:
         return
     if args.output == STANDARD_STREAM:

@@ -21,7 +21,14 @@ from pixelflow.cli.arguments import add_config_options, count
 from pixelflow.cli.debug import COMMANDS, Debugger
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, examples_for
-from pixelflow.cli.programs import add_parameter_option, example_files, read_program, shipped_files, target_on
+from pixelflow.cli.programs import (
+    add_parameter_option,
+    example_files,
+    read_program,
+    shipped_files,
+    shipped_with,
+    target_on,
+)
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.watching import known_of, reading
@@ -275,7 +282,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if traced is not None:
             return (TraceRoom(traced),)
         explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
-        return explorer, DrawingRoom(named, explorer.explore, workers)
+        return explorer, DrawingRoom(named, explorer.explore, workers, tell)
 
     def ready(address: str) -> None:
         where = address if saved is None and traced is None else f"{address}#run"
@@ -340,13 +347,8 @@ def _known(args: argparse.Namespace) -> tuple[Sequence[str], Sequence[str], str]
     if args.machine == PIXELFLOW:
         return list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
     machine = machine_named(args.machine)
-    if machine.read is not None:
-        return (), (), f"files: scenes in {machine.title}'s own form"
-    return (
-        (),
-        sorted(path.name for folder in machine.target.folders for path in folder.glob("*.mc")),
-        "files: .mc, .mco",
-    )
+    files = "files: .mc, .mco" if machine.read is None else f"files: scenes in {machine.title}'s own form"
+    return (), sorted(shipped_with(machine.target)), files
 
 
 def _drawing(scene: str, args: argparse.Namespace) -> str:

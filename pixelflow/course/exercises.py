@@ -42,6 +42,8 @@ class Exercise:
     ranges: Mapping[str, int]
     given: Callable[[np.random.Generator, int], Values]
     expected: Callable[[Values, NDArray[np.int64], NDArray[np.int64]], Values]
+    hints: tuple[str, ...] = ()
+    """From an idea to the shape of a solution."""
 
     @property
     def stub(self) -> str:
@@ -114,26 +116,47 @@ _BYTE, _WORD24 = 1 << 8, 1 << 24
 
 
 _ALL = (
-    Exercise(1, "first", "the first instruction", "LD, ST, STI", 2, {"answer": 1}, _random(), _answers),
     Exercise(
-        2, "sides", "some PEs and not others", "linear expressions, enables", 11, {"side": 1}, _random(), _stripes
+        1, "first", "the first instruction", "LD, ST, STI", 2, {"answer": 1}, _random(), _answers,
+        ("A number in an instruction is written #42; a range is a place in memory.",
+         "LD brings a number into a register, ST stores the register.",
+         "STI does both in one cycle: its operands are the range and the number."),
+    ),
+    Exercise(
+        2, "sides", "some PEs and not others", "linear expressions, enables", 11, {"side": 1}, _random(), _stripes,
+        ("Begin with a number for all PEs, and correct it where x is smaller.",
+         "x < 96 is 1 x + 0 y - 96 < 0; a byte is enough for a number from -128 to 127.",
+         "Three times STI, between them two EMC_TreeLTZero_Li, each of which keeps fewer PEs; then EMC_SetEnab."),
     ),
     Exercise(
         3, "carries", "arithmetic is bytes with carries", "ADD, ADC", 12,
         {"a": 3, "b": 3, "total": 3, "over": 1}, _random(a=_WORD24, b=_WORD24), _sums,
+        ("Add the lowest bytes first: what does not fit goes to the next ones.",
+         "ADD sets the carry, ADC adds it too.",
+         "LD, ADD, ST; LD, ADC, ST; LD, ADC, ST; then LD R, #0 and ADC R, #0 turn the carry into a number."),
     ),
     Exercise(
         4, "products", "loops and routines", "routine, CALL, loop, MSTEP", 28,
         {"a": 1, "b": 1, "c": 1, "d": 1, "first": 2, "second": 2},
         _random(a=_BYTE, b=_BYTE, c=_BYTE, d=_BYTE), _products,
+        ("A product of bytes is eight steps, one for each bit of the multiplier.",
+         "MSTEP takes multiplier S and multiplicand M, and leaves the product in R (high) and S (low).",
+         "routine multiply(product, x, y): load S and M, clear R, loop 8 with MSTEP, store S and R."),
     ),
     Exercise(
         5, "neighbours", "PEs that exchange data", "EMC_PixSwap, CMP", 75,
         {"value": 1, "top": 1}, _random(value=_BYTE), _greatest,
+        ("After an exchange each of two PEs knows both values and keeps the greater.",
+         "Distances 1, 2, 4, 8 and 16 in turn; CMP R, top sets the carry where R >= top, EC enables there.",
+         "repeat k in 0 .. 4: EMC_PixSwap other, top, 1, 1 << k; LD, CMP, EC, ST top, EMC_SetEnab."),
     ),
     Exercise(
         6, "streams", "two streams and texture memory", "marks, semaphores, transfers", 36_000,
         {"value": 1, "index": 1, "found": 1}, _random(value=_BYTE, index=32), _looked_up,
+        ("Write from the 32 PEs to places that the address generator counts; read from places that PEs compute.",
+         "An entry every 8 bytes: the base address, 8 times the index, is the first 4 bytes of the output port.",
+         "EIGC: port, EMC_MarkWrite, SIGNAL 0, WAIT 1; base, EMC_MarkRead, SIGNAL 0, WAIT 1. TIGC: WAIT 0, "
+         "TAS_MemWrBlock4 2, SIGNAL 1; TAS_SetStep 0, TAS_SetCounter 0, WAIT 0, TAS_MemRdBlock4 1, SIGNAL 1."),
     ),
 )  # fmt: skip
 

@@ -65,13 +65,10 @@ class CyclePlacement:
     @property
     def text(self) -> str:
         """The cycles, counted from 1, and the hidden bits."""
-        told = [(name, cycles) for name, cycles in self._kinds if cycles]
-        parts = [f"{name} in {_cycles(cycles)}" for name, cycles in told] or ["registers and flags alone"]
+        kinds = {"reads": self.reads, "writes": self.writes, "sums": self.sums, "hops": self.hops}
+        told = [f"{name} in {_cycles(cycles)}" for name, cycles in kinds.items() if cycles]
+        parts = told or ["registers and flags alone"]
         return "; ".join([*parts, *([counted(self.hidden, "hidden bit")] if self.hidden else [])])
-
-    @property
-    def _kinds(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        return ("reads", self.reads), ("writes", self.writes), ("sums", self.sums), ("hops", self.hops)
 
 
 class Unplaced(ValueError):

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pixelflow.config import THESIS, NodeConfig
+from pixelflow.config import THESIS, NodeConfig, config_of
 from pixelflow.isa import Program
 from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
 from pixelflow.node.lee import LinearExpressionEvaluator
@@ -113,9 +113,9 @@ class NodeState(Shown):
     _thread: threading.Thread | None = None
     """The thread that is using the node."""
 
-    def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
-        must_be(config, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
-        self.config = config
+    def __init__(self, config: NodeConfig | str = THESIS, engine: str = AUTO) -> None:
+        """``config`` may be the name of a preset: ``thesis``, ``tiny``, ``large``."""
+        self.config = config = config_of(config)
         try:
             self.array = PeArray(config, engine)
         except ValueError as error:  # a name that no engine has

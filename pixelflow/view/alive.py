@@ -20,6 +20,7 @@ from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Json
 from pixelflow.simd.workers import HERE, WorkerPool
 from pixelflow.view.server import LONGEST, Answer, Field, Given, PageRequest, RealField, TextField, WholeField
+from pixelflow.view.server import Telling as PageTelling
 from tessellation import (
     BUILT_IN,
     LIBRARIES,
@@ -253,12 +254,13 @@ class DrawingRoom:
         named: tuple[str, Sequence[Patch]] | None,
         explore: Callable[[SavedRun], None],
         workers: WorkerPool = HERE,
+        tell: PageTelling | None = None,
     ) -> None:
         """``named`` patches are offered with those that ship; ``explore`` receives a run to look into.
 
-        ``workers`` simulate the regions of a picture.
+        ``workers`` simulate the regions of a picture. ``tell`` sends the page what is being done for its picture.
         """
-        self._explore, self._workers = explore, workers
+        self._explore, self._workers, self._tell = explore, workers, tell
         self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
         """Those without a maker have not been loaded yet."""
         self._first = next(iter(BUILT_IN))
@@ -357,9 +359,11 @@ class DrawingRoom:
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:
-        """End the work between two steps where the page has closed."""
+        """End the work where the page has closed, else report the next step to it."""
         if self._closed:
             _leave()
+        if self._tell is not None:
+            self._tell("doing", Answer({"text": str(step)}))
 
 
 def _leave() -> NoReturn:

@@ -40,6 +40,11 @@ def maps_of(program: Program) -> list[Json]:
     return [*MAP_FLAGS, *REGISTERS, *(each.name for each in program.ranges)]
 
 
+def first_map(program: Program) -> str:
+    """Return the first range of one byte, which shows more than the enables of a run that ends with all PEs enabled."""
+    return next((each.name for each in program.ranges if each.size == 1), "enable")
+
+
 def map_answer(node: Node, program: Program, what: str) -> Answer:
     """Return the map of a flag, a register, a range or a byte (``byte 12``): a shade for each PE, row by row.
 
@@ -427,6 +432,7 @@ class ExplorerRoom:
             "rows": len(run.listing),
             "streams": list(run.replay.streams),
             "maps": maps_of(run.saved.program),
+            "map": first_map(run.saved.program),
             "stages": sorted(run.saved.program.names),
         }
         return Answer(head)

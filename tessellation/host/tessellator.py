@@ -14,7 +14,7 @@ import numpy as np
 
 from microcode import LIBRARY
 from pixelflow.caveats import coded
-from pixelflow.config import THESIS, NodeConfig
+from pixelflow.config import THESIS, NodeConfig, config_of
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.lanes import AUTO, choose
@@ -353,12 +353,12 @@ def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def tessellate(
-    patches: Sequence[Patch],
+    patches: bpt.PatchFile | Sequence[Patch],
     samples: int | Sequence[int] = 16,
     *,
     library: str | None = None,
     engine: str = "auto",
-    config: NodeConfig = THESIS,
+    config: NodeConfig | str = THESIS,
     method: Method | None = None,
     textures: Mapping[str, np.ndarray] | None = None,
     passes: int | None = None,
@@ -366,7 +366,7 @@ def tessellate(
     watch: Callable[[Node], None] | None = None,
     after: Callable[[Session, Plan], None] | None = None,
 ) -> Tessellation:
-    """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
+    """Compute points and unit normals of patches, or of a patch file, at k x k parameters by microcode on a node.
 
     ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is one of
     ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns if the control points
@@ -379,7 +379,7 @@ def tessellate(
     an unsupported net or sample count.
     """
     begin = time.perf_counter()
-    must_be(config, NodeConfig, "a NodeConfig", "pixelflow.config.THESIS is one")
+    config = config_of(config)
     must_be(method, (Method, type(None)), "a Method")
     patches, counts = _checked(patches), [samples] if isinstance(samples, int) else samples
     if isinstance(samples, bool | str):
@@ -434,9 +434,11 @@ def tessellate(
     )
 
 
-def _checked(patches: Iterable[Patch]) -> list[Patch]:
-    """Return patches as a list; raises InputError for anything else."""
-    hint = 'load("teapot").patches gives those of a model'
+def _checked(patches: bpt.PatchFile | Iterable[Patch]) -> list[Patch]:
+    """Return patches, or those of a file, as a list; raises InputError for anything else."""
+    hint = 'load("teapot") gives those of a model'
+    if isinstance(patches, bpt.PatchFile):
+        return list(patches.patches)
     if isinstance(patches, str) or not isinstance(patches, Iterable):
         raise InputError(Fault(f"patches to tessellate are a list of Patch, not {type(patches).__name__}", hint=hint))
     listed = list(patches)

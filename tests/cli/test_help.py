@@ -30,7 +30,7 @@ LONG = {
     "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
 }
 """Examples that take more than a few seconds; most stand in README or guide too, and are executed there."""
-PICTURES = {"animate", "compare", "kernels", "render", "serve", "study", "tessellate", "verify", "view"}
+PICTURES = {"demo", "animate", "compare", "kernels", "render", "serve", "study", "tessellate", "verify", "view"}
 """Commands whose examples take seconds together."""
 ROOT = Path(__file__).parents[2]
 

@@ -17,6 +17,7 @@ from pixelflow.simd.report.html import html, markdown, page
 
 slow = pytest.mark.slow
 LINES = {
+    "demo": "demo",
     "verify": "verify 2",
     "study": "study supply --rates 400",
     "tessellate": "tessellate enneper --samples 4 --preset tiny",
@@ -40,7 +41,7 @@ LINES = {
     "cache": "cache",
     "about": "about --model",
 }
-LONG = {"study", "animate", "compare", "serve"}
+LONG = {"demo", "study", "animate", "compare", "serve"}
 FAILS = {"grade"}
 """An exercise that nobody has solved: its page says so, and the exit code too."""
 

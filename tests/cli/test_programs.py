@@ -241,12 +241,23 @@ def test_instructions_by_names_and_by_word(pixelflow) -> None:
         (["mandelbrot", "--machine", "attila"], "mandelbrot is an example of PixelFlow: pixelflow run mandelbrot"),
         (["bloks", "--machine", "larrabee"], "did you mean the example blocks?"),
         (["nope", "--machine", "larrabee"], "examples by name: bezier, blocks, "),
-        (["nope", "--machine", "gen6"], "nothing ships with this machine; name a file"),
+        (["nope", "--machine", "gen6"], "examples by name: halve, mandelbrot"),
     ],
 )
 def test_a_name_on_another_machine_says_whose_it_is(pixelflow, words: list[str], hint: str) -> None:
     result = pixelflow("run", *words)
     assert result.code == 3 and hint in result.err
+
+
+def test_every_example_of_every_machine_runs(pixelflow) -> None:
+    """Programs that read what a host has put into memory end too, on zeros."""
+    found = json.loads(pixelflow("examples", "--json").out)["others"]
+    assert {each["machine"] for each in found} == {"attila", "gen6", "larrabee"}
+    for each in found:
+        if each["machine"] != "larrabee":
+            assert pixelflow("run", each["name"], "--machine", each["machine"], "-q").code == 0, each
+    shown = pixelflow("examples", "show", "halve", "--machine", "gen6").out
+    assert "cmp.g.f0.0" in shown and pixelflow("examples", "show", "halve").code == 3
 
 
 def test_config_show_names_origin(pixelflow, folder: Path) -> None:
@@ -301,7 +312,7 @@ def test_examples_are_found_by_name_in_any_folder(pixelflow, folder: Path) -> No
     ("name", "hint"),
     [
         ("mandlebrot", "did you mean the example mandelbrot?"),
-        ("xyz.mc", "examples by name: automata, mandelbrot, panel_sum, texture_copy, triangle, vector_add"),
+        ("xyz.mc", "examples by name: automata, life, mandelbrot, panel_sum, rays, rings, sort, texture_copy"),
     ],
 )
 def test_a_program_that_is_not_there_names_the_examples(pixelflow, folder: Path, name: str, hint: str) -> None:

@@ -30,9 +30,9 @@ def test_the_report(pixelflow, folder: Path) -> None:
     assert max(map(len, lines)) <= 80
     assert lines[0] == f"prog.mc: {CYCLES} cycles, 90 ns at 100 MHz, 11 instructions"
     assert lines[1].endswith(f"config tiny ({TINY.sha256[:6]}) · engine {choose(AUTO).engine}")
-    assert "load [x]" in result.out and lines[-1].startswith("rests on 15 assumptions (PF101)")
+    assert "load [x]" in result.out and lines[-1].startswith("rests on 16 assumptions (PF101)")
     whole = " ".join(pixelflow("run", "prog.mc", "--preset", "tiny", "-v").out.split())
-    assert "5 values, 10 instructions (2 fitted, 8 invented); of busy cycles these decide most: " in whole
+    assert "6 values, 10 instructions (2 fitted, 8 invented); of busy cycles these decide most: " in whole
 
 
 def test_guesses_are_those_that_took_part(pixelflow, folder: Path) -> None:
@@ -234,6 +234,17 @@ def test_maps(pixelflow, folder: Path) -> None:
     assert "y[3], 128 x 64 " in wide and max(map(len, wide.splitlines())) <= 80
     flat = pixelflow("run", "prog.mc", "-D", "lee.arrangement=zero", "--show-map", "R")
     assert flat.code == 0 and flat.err.count("\n") == 1
+
+
+def test_a_map_as_a_picture_has_a_square_for_each_pe(pixelflow, folder: Path) -> None:
+    image = pytest.importorskip("PIL.Image", reason="pillow (extra: image) is not installed")
+    assert pixelflow("run", "prog.mc", "--preset", "tiny", "--picture", "x", "x.png").code == 0
+    with image.open(folder / "x.png") as picture:
+        shades = np.asarray(picture)
+    assert np.array_equal(shades, np.broadcast_to(np.arange(64) // 4 * 17, (64, 64)))
+    for words, message in ((("x", "x.jpg"), "--picture"), (("q", "x.png"), "neither a flag nor a register")):
+        result = pixelflow("run", "prog.mc", "--picture", *words)
+        assert result.code == 2 and message in result.err
 
 
 BAD_ARGUMENTS = [

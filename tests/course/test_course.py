@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import subprocess
@@ -231,3 +232,30 @@ def test_what_stubs_name_is_in_an_installation(capsys: pytest.CaptureFixture[str
     assert main(["isa", "EMC_Tree"]) == 3
     told = capsys.readouterr().err
     assert "EMC_TreeIntoMem_Li" in told and "EMC_TreeLTZero_Li" in told
+
+
+def test_hints_come_one_after_the_other(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    for each in EXERCISES.values():
+        assert len(each.hints) == 3 and all(hint.endswith(".") for hint in each.hints)
+    (tmp_path / "first.mc").write_text(EXERCISES["first"].stub)
+    assert main(["grade", "first.mc", "--hint", "2", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["hints"] == [
+        f"hint {at}: {EXERCISES['first'].hints[at - 1]}" for at in (1, 2)
+    ]
+
+
+def test_a_class_is_a_table_with_names_or_without(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first-ada.mc").write_text(EXERCISES["first"].stub + "STI answer, #42\n")
+    (tmp_path / "sides-bob.mc").write_text(EXERCISES["sides"].stub)
+    files = ("first-ada.mc", "sides-bob.mc")
+    for words, names in (((), files), (("--anonymous",), ("solution 1", "solution 2"))):
+        assert main(["grade", *files, "--csv", "class.csv", *words]) == 1
+        with open("class.csv", newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        assert [(row["file"], row["exercise"], row["result"]) for row in rows] == [
+            (names[0], "first", "passed"), (names[1], "sides", "failed")
+        ]  # fmt: skip
+    for words in (("first-ada.mc", "--csv", "x.csv"), (*files, "--hint", "1"), (*files, "--csv", "x.txt")):
+        assert main(["grade", *words]) == 2

@@ -10,8 +10,9 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import THESIS
-from pixelflow.node import Node
+from pixelflow.node import Node, Run
 from pixelflow.simd.lanes import ENGINES
+from tests.documents.marks import table_after
 
 EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
 PRINTED = {
@@ -99,3 +100,83 @@ def test_mandelbrot(node: Node) -> None:
         zr = np.where(alive, (rr - ii) + cr, zr)
         count += alive
     assert np.array_equal(node.memory[at["count"]], count)
+
+
+def test_sort(node: Node) -> None:
+    """The same bytes, by numpy."""
+    _run(node, "sort.mc")
+    lanes = np.arange(node.lanes)
+    data = first = lanes % 256 ^ lanes // 256
+    for _ in range(3):
+        data = (5 * data + 49) % 256
+    assert np.array_equal(np.sort(data.reshape(-1, 32)), node["value"].reshape(-1, 32))
+    assert len(np.unique(first.reshape(-1, 32), axis=0)) == 256, "all panels differ"
+
+
+def test_rings(node: Node) -> None:
+    _run(node, "rings.mc")
+    x, y = node.coordinates()
+    light = [((x - at) ** 2 + (y - 32) ** 2) // 4 % 256 for at in (40, 88)]
+    assert np.array_equal(node["light"], light[0] ^ light[1])
+
+
+def test_life(node: Node) -> None:
+    """Each module is a torus of 128 x 16 cells."""
+    _run(node, "life.mc")
+    low, high = np.divmod(np.arange(node.lanes), 256)[::-1]
+    for _ in range(3):
+        high, low = high ^ low >> 1, low ^ (low & 1) << 7
+        low ^= high >> 1
+        high = (high ^ low) + 29 & 255
+    x, y = node.coordinates()
+    cells = np.zeros((64, 128), np.int64)
+    cells[y, x] = low % 8 < 3
+    worlds = cells.reshape(4, 16, 128)
+    for _ in range(32):
+        around = sum(np.roll(worlds, (dy, dx), (1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+        worlds = (around == 3) | (worlds & (around == 4))
+    assert 500 < worlds.sum() < 2000
+    assert np.array_equal(node["cell"], worlds.reshape(64, 128)[y, x])
+
+
+def test_rays(node: Node) -> None:
+    """The same operations in binary32, in the same order, by numpy."""
+    _run(node, "rays.mc")
+    x, y = node.coordinates()
+    single = np.float32
+    u, v = (
+        (each * single(1 / 128)).astype(single) for each in ((2 * x - 127).astype(single), (63 - 2 * y).astype(single))
+    )
+    to = [single(each) for each in (-0.43643578, 0.87287156, -0.21821789)]
+    a = u * u + v * v + single(1)
+    light = 60 + np.trunc(v * single(120)).astype(int)
+
+    with np.errstate(all="ignore"):
+        t = single(-1) / v
+        px = u * t
+        square = np.trunc(px).astype(int) + (px < 0) ^ np.trunc(t).astype(int)
+        floor = np.where(square & 1, 90, 170)
+        nx, nz = -px, -t + single(3)
+        b = nx * to[0] + to[1] * single(1) + nz * to[2]
+        shadow = (b >= 0) & (b * b - nx * nx - nz * nz >= 0)
+        light = np.where(v < 0, np.where(shadow, floor // 4, floor), light)
+        root = single(9) - a * single(8)
+        t = (single(3) - np.sqrt(root)) / a
+        lit = u * t * to[0] + v * t * to[1] + (t + single(-3)) * to[2]
+        ball = 25 + np.where(lit >= 0, np.trunc(lit * single(215)), 0)
+    assert np.array_equal(node["light"], np.where(root >= 0, ball, light))
+
+
+def test_the_gallery_prints_the_same_cycles() -> None:
+    two, three = (_untouched(GENERATIONS=count) for count in (2, 3))
+    own = [sum(use.own_cycles for name, use in run.by_routine.items() if name != "(main)") for run in (two, three)]
+    found = {f"`{name[:-3]}`": cycles for name, cycles in PRINTED.items()}
+    found |= {"`life`, a generation": three.cycles - two.cycles, "its arithmetic": own[1] - own[0]}
+    _, _, *rows = table_after("docs/pages/gallery.md", "read by: tests/documents/test_examples.py")
+    shown = dict(row.strip("| ").split(" | ") for row in rows)
+    assert len(shown) == 7 and shown == {name: f"{found[name]:,}" for name in shown}
+
+
+def _untouched(**parameters: int) -> Run:
+    """Return a run of `life.mc` without data."""
+    return Node(THESIS, "rows").run(assemble(EXAMPLES / "life.mc", **parameters), function=False)

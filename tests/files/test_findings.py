@@ -20,8 +20,9 @@ from pixelflow.cli.screen import output_file
 from pixelflow.config import load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint
+from pixelflow.simd import files
 from pixelflow.simd.errors import InputError, format_error
-from pixelflow.simd.files import ARRAYS, CONFIGURATION, KINDS, locked, read_bytes
+from pixelflow.simd.files import ARRAYS, CONFIGURATION, FileKind, locked, read_bytes
 from tests.files.damage import sealed
 from tests.files.kinds_of_files import SMALL, furnish, good
 from tests.streams import exchanges
@@ -329,7 +330,7 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path) -> None:
 
 def test_the_limits_of_the_documents_are_those_of_the_files() -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "pages" / "files.md").read_text("utf-8")
-    for kind in KINDS.values():
+    for kind in (each for each in vars(files).values() if isinstance(each, FileKind)):
         assert f"| {kind.what} | {kind.shown_limit} |" in text
     assert Program.from_json(good("program.mco").decode()).words == assemble(exchanges.program(7)).words
     assert load_config(None, [], "tiny")

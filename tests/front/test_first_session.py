@@ -162,7 +162,8 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: node.read_word(0, 9), "1 to 8 bytes, not 9"),
         (lambda node: Mem(8.0), "expected a whole number as the address of a byte, found float 8.0"),
         (lambda node: Imm("a"), "expected a whole number as an immediate"),
-        (lambda node: Node("rows"), "expected a NodeConfig"),
+        (lambda node: Node("rows"), "there is no preset 'rows'"),
+        (lambda node: Node("tihny"), "did you mean tiny"),
         (lambda node: Node(engine="fast"), "no engine 'fast'"),
         (lambda node: pf.assemble(None), "expected the text of a program"),
         (lambda node: Builder("x").range("a", 1.5), "expected a number of bytes for range a"),
@@ -170,7 +171,7 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: tessellate("teapot"), "a list of Patch, not str"),
         (lambda node: tessellate([1]), "patch 1 is not a Patch but int"),
         (lambda node: tessellate(load("enneper").patches, 2.5), "a number of samples"),
-        (lambda node: tessellate(load("enneper").patches, config="thesis"), "expected a NodeConfig"),
+        (lambda node: tessellate(load("enneper"), config=3), "expected a NodeConfig"),
         (lambda node: Patch("x"), "array of numbers"),
         (lambda node: pf.sweep("walk", "x", {"samples": 1}), "allowed: run, tessellate"),
         (lambda node: pf.sweep("run", "triangle", {"sdram.trdc_cycles": 1}), "did you mean sdram.trcd_cycles"),
@@ -227,6 +228,12 @@ def test_values_of_a_sweep_are_any_iterable_and_failures_are_counted() -> None:
     assert len(pf.sweep("run", "vector_add", {"extra.other_result": np.array(4)}, options=options)) == 1
     mixed = pf.sweep("run", "vector_add", {"max-cycles": (1, 100)}, options=options)
     assert "1 failed" in repr(mixed)
+
+
+def test_presets_go_by_name_and_a_patch_file_is_tessellated() -> None:
+    assert Node("tiny", "rows").config is pf.TINY
+    found = pf.tessellate(pf.load("enneper"), 2, config="tiny")
+    assert found.cycles == tessellate(load("enneper").patches, 2, config=pf.TINY).cycles > 0
 
 
 def test_names_of_ranges_are_listed(node: Node) -> None:

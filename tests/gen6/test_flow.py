@@ -8,7 +8,8 @@ import pytest
 from gen6_bridge.claims.nests import wrong_channels
 from gen6_bridge.isa.declarations import INSTRUCTIONS
 from gen6_bridge.machine import run_program
-from gen6_bridge.program import EuProgram, assemble_eu
+from gen6_bridge.program import TARGET, EuProgram, assemble_eu
+from gen6_bridge.time import EuConfig
 from gen6_bridge.unit import ExecutionUnit, RunFunctions
 from pixelflow.simd.errors import CycleLimitError, InputError, MachineFault
 
@@ -133,3 +134,17 @@ def test_an_address_past_the_registers_is_a_fault() -> None:
     unit = ExecutionUnit(assemble_eu("mov (1) a0.0<1>UW 4090UW\nmov (4) g1<1>F g[a0.0]<4,4,1>F\n").code)
     with pytest.raises(MachineFault, match="lane 1"):
         unit.run()
+
+
+def test_the_shipped_loop_counts_rounds_as_each_channel_does_alone() -> None:
+    """Channels leave the Mandelbrot loop one by one; the same operations in binary32 by numpy."""
+    run = run_program(assemble_eu((TARGET.folders[0] / "mandelbrot.g6a").read_text()), config=EuConfig(count=32))
+    real = np.float32(-1.75) + np.float32(0.3125) * np.arange(8, dtype=np.float32)
+    imaginary = (np.arange(32, dtype=np.float32) * np.float32(0.0833333) + np.float32(-1.25))[:, None]
+    x, y = (np.zeros((32, 8), np.float32) for _ in range(2))
+    rounds, inside = np.zeros((32, 8), int), np.ones((32, 8), bool)
+    for _ in range(24):
+        inside &= x * x + y * y < 4
+        x, y = np.where(inside, x * x - y * y + real, x), np.where(inside, x * y * 2 + imaginary, y)
+        rounds += inside
+    assert np.array_equal(run.unit.general[:, 20].view(np.int32), rounds) and len(np.unique(rounds)) > 2

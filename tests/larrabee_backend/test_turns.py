@@ -1,4 +1,4 @@
-"""Four threads on a core in the renderer's time: queues, fibers, the texture unit, caches; every value of the model."""
+"""Four threads on a core in the renderer's time: queues, fibers, the texture unit, caches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.back_end import BackEnd, render_back_end
-from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.tile_memory import _orders
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.ring import mean_ride
-from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, texture
 
@@ -88,59 +86,6 @@ def test_ideal_memory_waits_for_no_line() -> None:
 def test_the_ring_is_a_mean_ride() -> None:
     """`ring_cycles`: sixteen agents, each to each other one, clocks of both parities."""
     assert round(mean_ride(16)) == CoreConfig().ring_cycles
-
-
-@cache
-def sized(config: CoreConfig) -> int:
-    """Cycles of a core for a whole frame: some triangles to set up and descend for, and the back end."""
-    run = render_on_larrabee(FRAME, FrameSetting(tile=32, config=config))
-    return int(run.back_end.cycles.sum()) + sum(core.cycles for raster in run.rasters for core in raster.cores.values())
-
-
-ELSEWHERE = {"caches", "l2_bytes", "multiply_latency", "gather_line_cycles"}
-"""A switch; a slice that this frame does not fill; and what only front end and sorted layers use, tested below."""
-MOVED = {
-    "vector_latency": 6, "scalar_latency": 2, "load_op_cycles": 2, "dual_issue": False, "back_to_back": False,
-    "shifts_beside": True, "two_accesses": False, "mispredicted_cycles": 10, "address_cycles": 3, "l1_bytes": 8192,
-    "code_bytes": 1024, "ways": 2, "l2_cycles": 40, "memory_cycles": 1000, "ring_cycles": 50, "memory_line_cycles": 100,
-    "misses_under_way": 1, "stores_wait": True, "full_stores_read": True, "queued_quads": 1,
-}  # fmt: skip
-
-
-def test_every_value_of_the_core_is_among_these() -> None:
-    keys = {key for key, *_ in leaves(CoreConfig())}
-    assert keys == set(MOVED) | ELSEWHERE | {"instruction_bytes"}
-
-
-@pytest.mark.parametrize("key", MOVED)
-def test_every_value_of_the_core_changes_cycles(key: str) -> None:
-    assert sized(replace(REAL, **{key: MOVED[key]})) != sized(REAL)
-
-
-def test_longer_instructions_fill_more_of_a_small_cache() -> None:
-    small = replace(REAL, code_bytes=4096)
-    assert sized(small) < sized(replace(small, instruction_bytes=16))
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("cache_bytes", 8192),
-        ("ways", 1),
-        ("pixels_per_cycle", 1),
-        ("latency", 2000),
-        ("fibers", 1),
-        ("switch_cycles", 40),
-    ],
-)
-def test_every_value_of_the_texture_unit_changes_cycles(key: str, value: int) -> None:
-    large = texture(3, 128, 128)
-    frame = Frame(64, 64, (0, 0, 0), (Draw("t", soup(7, 60), State(texture=large)),))
-    usual, other = (
-        int(render_back_end(frame, config=REAL, texture=each).cycles.sum())
-        for each in (TextureConfig(), replace(TextureConfig(), **{key: value}))
-    )
-    assert usual != other
 
 
 @pytest.mark.parametrize(("key", "value"), [("l2_bytes", 131072), ("gather_line_cycles", 3)])

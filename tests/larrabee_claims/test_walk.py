@@ -71,6 +71,14 @@ def test_means_and_spans_are_those_of_the_frames() -> None:
     assert "4 of 4 pictures" in means.text
 
 
+def test_cycles_of_the_rasterizer_are_those_of_its_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "_LARGE_CAMERAS", (0, 1))
+    ways = {walk.LARGE: WAYS[walk.PLAIN], walk.LARGE_SHADOWED: WAYS[walk.SHADOWED]}
+    found = walk.raster_cycles_of_the_way(SceneBench(ways=ways), {}).figures
+    for key, volumes in (("plain", False), ("shadowed", True)):
+        assert found[key] == round(sum(walk.stages_of(seen(at, volumes)).raster for at in range(2)) / 2)
+
+
 def test_a_way_that_is_not_there_is_not_measured() -> None:
     with pytest.raises(NotMeasured, match="needs a way named walk"):
         walk.frames_of_the_way(SceneBench(), {})

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
+from larrabee_bridge.pipeline.picture import front_of_screen, work_of
+from larrabee_bridge.pipeline.schedule import ScheduleConfig, schedule
+from larrabee_bridge.pipeline.work import CORES
+from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.machine import machine_named
 from tessellation.scenes import SceneSource, load_scene
 
@@ -30,6 +36,31 @@ def rows() -> Iterator[tuple[str, int, list[str]]]:
 def test_scenes_at_three_sizes_of_a_chip() -> None:
     scenes = ("still 640x480", "swarm 1600x1200", "glass 640x480")
     assert [row[:2] for row in rows()] == [(scene, cores) for scene in scenes for cores in (1, 10, 32)]
+
+
+def scaling() -> list[list[int]]:
+    """Return cores, and cycles with bandwidth that grows and with one memory."""
+    lines = PAGE.read_text(encoding="utf-8").split(MARK)[2].split("\n\n")[0].splitlines()[2:]
+    return [[int(cell.replace(",", "")) for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def test_one_memory_limits_many_cores() -> None:
+    assert [row[0] for row in scaling()] == list(CORES)
+    (_, growing, one), *_, (_, many_growing, many_one) = scaling()
+    assert growing == one and many_one > 1.1 * many_growing
+
+
+@pytest.mark.slow
+def test_scaling_is_what_is_scheduled() -> None:
+    frame = load_scene("swarm", SceneSource(size=(640, 480), affine=True)).frame
+    config = CoreConfig(caches=True)
+    fronts = [front_of_screen(frame, draw.triangles, 64, config) for draw in frame.draws]
+    bins, primsets = [front.bins for front in fronts], [None] * len(fronts)
+    work = work_of(render_on_larrabee(frame, FrameSetting(config=config), bins=bins, primsets=primsets), fronts)
+    works = [replace(work, frame=number) for number in range(4)]
+    for cores, *cycles in scaling():
+        found = [schedule(works, ScheduleConfig(cores, memory_bytes=rate)).makespan for rate in (0, 115)]
+        assert found == cycles
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from larrabee_bridge.compare import CORES, larrabee_sensitivity
+from larrabee_bridge.line_streams import streams_of
 from larrabee_bridge.pipeline.picture import draw_on_larrabee
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.vpu.config import CoreConfig
@@ -24,6 +25,19 @@ def test_every_value_says_what_else_is_tried_or_is_no_guess() -> None:
         key for values in (CoreConfig(), TextureConfig()) for key, known, _, _ in leaves(values) if not known.moved
     ]
     assert without == ["caches"]  # a switch
+
+
+def test_streams_say_which_value_limits_them() -> None:
+    """A load waits 310 in each of four threads; 32 prefetches take 310; stores have a loop of three cycles."""
+    loads, prefetches, stores = streams_of(CoreConfig(caches=True))
+    assert loads.cycles == pytest.approx(313 / 4, rel=0.01) and [key for key, _ in loads.limits] == ["memory_cycles"]
+    assert prefetches.cycles < 310 / 32 and [key for key, _ in prefetches.limits] == [
+        "memory_cycles",
+        "misses_under_way",
+    ]
+    assert stores.cycles == 3 and not stores.limits
+    slow = streams_of(CoreConfig(caches=True, write_line_cycles=16))[2]
+    assert slow.cycles == pytest.approx(16, rel=0.1) and [key for key, _ in slow.limits] == ["write_line_cycles"]
 
 
 @pytest.mark.slow

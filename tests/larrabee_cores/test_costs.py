@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from larrabee_bridge.pipeline.work import (
     primset_numbers,
     scaling_of,
 )
+from larrabee_bridge.vpu.core_image import SharedCore
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import InputError
 from tessellation.scenes import sized
@@ -80,11 +82,13 @@ def test_a_front_end_brings_its_primsets_and_their_cycles() -> None:
         """A front end that also had a PrimSet of which nothing reached the rasterizer."""
 
         cycles = np.array([1000, 2000, 3000, 4000])
+        cores: ClassVar[dict[int, SharedCore]] = {3: first.cores[0]}
 
     work = measured_work("x", run.rasters, run.back_end.cycles, (Made, None))
     taken = [first.cores[number].cycles for number in range(3)]
     assert work.front[:4].tolist() == [1000 + taken[0], 2000 + taken[1], 3000 + taken[2], 4000]
     assert work.front[4:].tolist() == [second.cores[number].cycles for number in range(2)]
+    assert work.front_bytes is not None and not work.front_bytes.any(), "no caches"
     assert Made.cycles.tolist() == [1000, 2000, 3000, 4000]
 
 

@@ -1,4 +1,4 @@
-"""Does every value of every model of Larrabee move some cycle? Those of a core are in `larrabee_backend/test_turns.py`.
+"""Does every value of every model of Larrabee move some cycle? Those of a core are in `test_rules_of_time.py`.
 
 A value that moves none is a defect, or is listed here with the reason.
 """
@@ -18,7 +18,6 @@ from larrabee_bridge.pipeline.traffic import TrafficConfig
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.ring import RingConfig, ride_clocks
 from pixelflow.simd.configuration import leaves
-from tests.larrabee_backend.test_turns import ELSEWHERE, MOVED
 
 MODELS = (CoreConfig, TextureConfig, ScheduleConfig, RingConfig, TrafficConfig)
 """Whatever has parameters; those of the last one are of bytes, and take part in no cycle."""
@@ -30,25 +29,16 @@ def test_no_other_file_declares_parameters() -> None:
     assert found == {model.__module__.rpartition(".")[2] for model in MODELS}
 
 
-def test_values_of_the_core_and_of_the_texture_unit_are_moved_there() -> None:
-    assert {key for key, *_ in leaves(CoreConfig())} == set(MOVED) | ELSEWHERE | {"instruction_bytes"}
-    text = (Path(__file__).parents[1] / "larrabee_backend" / "test_turns.py").read_text(encoding="utf-8")
-    (listed,) = (
-        part for part in text.split("@pytest.mark.parametrize") if "of_the_texture_unit_changes_cycles" in part
-    )
-    assert all(f'("{key}", ' in listed for key, *_ in leaves(TextureConfig()))
-
-
 def works(frames: int) -> list[FrameWork]:
     """Three PrimSets and three bins in each frame."""
     front, back = np.array([40, 40, 30]), np.array([90, 30, 80])
-    return [FrameWork("picture", front, back, frame) for frame in range(frames)]
+    return [FrameWork("picture", front, back, frame, back_bytes=20 * back) for frame in range(frames)]
 
 
 USUAL = ScheduleConfig(cores=2, lock_cycles=1)
 SCHEDULED = {
     "cores": 3, "lock_cycles": 7, "exclusive_locks": True, "longest_first": True, "frames_in_flight": 1,
-    "front_first": True,
+    "front_first": True, "memory_bytes": 30,
 }  # fmt: skip
 
 

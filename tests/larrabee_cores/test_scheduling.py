@@ -147,6 +147,25 @@ def test_bins_go_before_primsets_unless_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("memory", "ends"),
+    [
+        (0, [110, 50, 110]),
+        # Two bins ask for 200 bytes a cycle: half as fast. The shorter one ends at 90; the longer one has 60 left.
+        (100, [150, 90, 110]),
+        (200, [110, 50, 110]),
+        (50, [290, 170, 110]),
+    ],
+)
+def test_bins_share_the_memory_of_the_chip(memory: int, ends: list[int]) -> None:
+    """By hand: two bins of 100 bytes a cycle, and one that asks for none, after a PrimSet of 10 cycles."""
+    front, back = np.array([10]), np.array([100, 40, 100])
+    work = FrameWork("x", front, back, back_bytes=100 * np.array([100, 40, 0]))
+    found = schedule([work], replace(ALONE, cores=3, memory_bytes=memory))
+    chosen = found.kind == WorkKind.BACK
+    assert found.end[chosen][np.argsort(found.item[chosen])].tolist() == ends
+
+
 def test_locks_that_exclude_each_other_queue_up() -> None:
     work = FrameWork("picture", cycles(0), cycles(50, 50, 50))
     free = replace(ALONE, cores=3, lock_cycles=10)

@@ -11,7 +11,7 @@ import pytest
 
 from microcode import Imm, Register
 from tessellation import Method, Patch, tessellate
-from tessellation.microprogram import fixed_sums, shared_columns
+from tessellation.microprogram import fixed_sums, passes, shared_columns
 from tessellation.reproduction import PAPER, ThesisBench, results, whole_passes
 from tessellation.reproduction.fixed_model import fixed_samples
 from tessellation.reproduction.results import different, tied_patches
@@ -82,7 +82,8 @@ def judged() -> tuple[set[str], set[str]]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """The rows of one library, and the results of shared columns and fixed sums alone."""
+    """The rows of one library, and the results of shared columns and fixed sums alone; no program is kept or found."""
+    monkeypatch.setattr(passes, "kept_program", lambda key, make: make()[0])
     monkeypatch.setattr(results, "_SCHEDULES", (("shared-columns", "tuned-finite"),))
     monkeypatch.setattr(whole_passes, "LIBRARIES", ("tuned-finite",))
     return monkeypatch

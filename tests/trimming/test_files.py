@@ -124,7 +124,7 @@ def test_loops_that_meet_name_their_patch(plane: Patch) -> None:
 def test_who_does_not_draw_them(rosette: tuple[Patch, ...]) -> None:
     """EMCs project samples, and Larrabee has no program: refused with the reason, before any work."""
     for draw in (project_samples, generate_words):
-        with pytest.raises(InputError, match="patch 1 is trimmed: its border has points that are no samples"):
+        with pytest.raises(InputError, match="patch 1 is trimmed: its border has points that are not samples"):
             draw(rosette, 4, View())
     with pytest.raises(InputError, match="patch 1 is trimmed: trims are counted by PixelFlow"):
         mesh_on_larrabee(rosette, 4)

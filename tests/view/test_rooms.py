@@ -182,3 +182,12 @@ def test_a_frame_is_looked_into(desk: Desk) -> None:
     assert head["run"] == "region 128,0" and 0 < head["end"] < frame["steps"][1]["cycles"]
     head, _ = ask("draw.record", **chosen, **{"pass": 99})
     assert "regions: 1 to 4" in head["error"]
+
+
+def test_a_page_hears_what_is_being_done_for_its_picture() -> None:
+    said: list[str] = []
+    room = DrawingRoom(None, lambda run: None, tell=lambda name, answer: said.append(f"{name}: {answer.head['text']}"))
+    desk = Desk(lambda tell: (room,))
+    asking(desk)("draw.frame", model="enneper", samples=2, size="160x120")
+    desk.close()
+    assert said[0] == "doing: pass 1 of 1: 4 patches of 4x4 control points" and any("rows" in each for each in said)

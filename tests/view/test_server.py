@@ -252,7 +252,7 @@ def test_pages_that_vanish_say_nothing_in_the_terminal(tmp_path: Path, connect) 
     "words, code, complaint",
     [
         (["view", "nix.npz"], 3, "nix.npz"),
-        (["view", "kettle"], 3, "models: teapot, enneper, rosette; programs: automata, mandelbrot, panel_sum,"),
+        (["view", "kettle"], 3, "models: teapot, enneper, rosette; programs: automata, life, mandelbrot, panel_sum,"),
         (["view", "teepot"], 3, "did you mean teapot? pixelflow view teapot"),
         (["view", "mandelbort"], 3, "did you mean mandelbrot? pixelflow view mandelbrot"),
         (["view", "glas"], 3, "did you mean glass? it is drawn by: pixelflow render glass -o glass.png"),
@@ -266,7 +266,7 @@ def test_pages_that_vanish_say_nothing_in_the_terminal(tmp_path: Path, connect) 
         (["view", "glass", "--machine", "attila"], 3, "pixelflow render glass --machine attila -o glass.png"),
         (["view", "teapot", "--machine", "gen6"], 3, "pixelflow view teapot, and choose gen6 there"),
         (["view", "block.mc", "--machine", "larrabee"], 3, "block.mc"),
-        (["view", "blocks", "--machine", "larrabee"], 3, "did you mean blocks.mc? pixelflow view blocks.mc --"),
+        (["view", "bloks", "--machine", "larrabee"], 3, "did you mean blocks? pixelflow view blocks --"),
         (["view", "qqq", "--machine", "attila"], 3, "files: scenes in ATTILA's own form"),
         (["view", "nix.bpt"], 3, "nix.bpt"),
         (["view", "--port", "70000"], 2, "expected a port, 0 to 65535, found '70000'"),

@@ -39,6 +39,7 @@ def drawn_again(page, act) -> None:
 
 
 def chosen(page, **values: str) -> None:
+    page.evaluate("document.querySelector('#choices .more').open = true")
     for name, value in values.items():
         field = page.locator(f"#choices [name={name}]")
         if field.evaluate("element => element.tagName") == "SELECT":
@@ -51,7 +52,7 @@ def chosen(page, **values: str) -> None:
 @pytest.mark.slow
 def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches: str, opened, tmp_path: Path) -> None:
     page = opened(page_of_patches)
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '8'")
     drawn_again(page, lambda: chosen(page, samples="3"))
     drawn_again(page, lambda: chosen(page, size="160x120"))
     page.wait_for_selector("#link[data-state='open']", timeout=60_000)
@@ -89,7 +90,7 @@ def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches:
 @pytest.mark.slow
 def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(page_of_patches: str, opened) -> None:
     page = opened(page_of_patches)
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '8'")
     assert page.locator("#choices [name=model]").input_value() == "enneper"
     wanted = {"size": "160x120", "samples": "3", "moving": "2", "schedule": "shared-columns", "library": "plain"}
     for name, value in {**wanted, "model": "rosette", "machine": "larrabee"}.items():
@@ -97,7 +98,7 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(
     drawn_again(page, lambda: page.locator("#choices [name=flat]").check())
     wanted |= {"model": "rosette", "machine": "larrabee"}
     page.reload()
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '3'")
     assert {name: page.locator(f"#choices [name={name}]").input_value() for name in wanted} == wanted
     assert page.locator("#choices [name=flat]").is_checked()
     assert not page.locator("#choices [name=turning]").is_checked()
@@ -114,12 +115,12 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(
     assert page.locator("#choices [name=turning]").is_checked() and page.evaluate(azimuth) != before
     page.locator("#choices [name=turning]").uncheck()
     page.reload()
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '3'")
     assert not page.locator("#choices [name=turning]").is_checked()
     page.evaluate("""sessionStorage.setItem("pixelflow.choices",
       JSON.stringify({ page: "/another/", chosen: { model: "teapot", samples: "3" } }))""")
     page.reload()
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '8'")
     assert page.locator("#choices [name=model]").input_value() == "enneper", "another address has other patches"
     assert page.locator("#choices [name=samples]").input_value() == "8"
 
@@ -127,7 +128,7 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(
 @pytest.mark.slow
 def test_a_picture_is_looked_into(page_of_patches: str, opened) -> None:
     page = opened(page_of_patches)
-    until(page, "Number(document.getElementById('picture').dataset.frames) > 0")
+    until(page, "document.getElementById('picture').dataset.side === '8'")
     chosen(page, samples="2", size="160x120")
     page.get_by_role("button", name="Look into region").click()
     until(page, "document.getElementById('run-name').textContent.startsWith('region 0,0')")

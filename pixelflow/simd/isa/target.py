@@ -56,7 +56,7 @@ class ProgramTarget(Generic[Code]):
     parameters: int = 0
     """How many parameters a routine may have."""
     folders: tuple[Path, ...] = ()
-    """Folders of sources that come with the machine, which every program may include."""
+    """Folders of programs or scenes that come with the machine; sources there may be included."""
     barred: Mapping[str, frozenset[Enum]] = field(default_factory=dict)
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()

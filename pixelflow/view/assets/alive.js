@@ -19,6 +19,7 @@ export class Alive {
     this.#link = link;
     this.#lookedInto = lookedInto;
     this.#latest = new Latest((value) => this.#frame(value));
+    link.addEventListener("doing", ({ detail }) => this.#doing(detail.text));
     this.#form.addEventListener("submit", (event) => event.preventDefault());
     this.#form.addEventListener("change", () => this.#changed());
     this.#pointer();
@@ -42,7 +43,7 @@ export class Alive {
     this.#choose({ model: head.model, size: "320x240", machine: "pixelflow" });
     this.#choose(before);
     if (first) this.#view = { ...head.view, ...JSON.parse(sessionStorage.getItem("pixelflow.view") ?? "null") };
-    this.#moving = this.#form.elements.turning.checked;
+    this.#moving = first || this.#form.elements.turning.checked; // a coarse picture comes first
     this.shown();
   }
 
@@ -87,14 +88,19 @@ export class Alive {
     sessionStorage.setItem("pixelflow.view", JSON.stringify(this.#view));
     this.#asked ??= performance.now();
     const choices = this.#choices();
+    if (!this.#canvas.dataset.frames && this.#moving) choices.size = this.#offers.sizes[0]; // the first one, quickly
     if (this.#moving) choices.samples = Math.min(choices.samples, Number(this.#form.elements.moving.value) || this.#fluid);
     this.#latest.put(choices);
   }
 
+  /** Say what the machine is at, until a picture comes. */
+  #doing(text) { if (this.#asked !== null || !this.#canvas.dataset.frames) $("drawn").textContent = `${text} …`; }
+
   /** After the last picture of a movement: draw once more, with the samples that are chosen. */
   #rest() {
     this.#moving = false;
-    if (this.#drawn !== this.#choices().samples) this.#draw();
+    const { samples, size } = this.#choices(), { width, height } = this.#canvas;
+    if (this.#drawn !== samples || `${width}x${height}` !== size) this.#draw();
   }
 
   #turn(right, up, zoom = 1) {
@@ -110,6 +116,7 @@ export class Alive {
     const since = this.#asked ?? performance.now();
     this.#asked = null;
     const begin = performance.now();
+    if (!this.#canvas.dataset.frames) this.#doing("assembling and compiling microcode");
     let answer;
     try {
       answer = await this.#link.ask("draw.frame", choices);

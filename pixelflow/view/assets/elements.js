@@ -15,9 +15,9 @@ export class Elements {
     this.#pointer();
   }
 
-  open(maps) {
+  open(maps, first) {
     $("maps").replaceChildren(...maps.map((each) => made("option", { value: each })));
-    if (!$("what").value) $("what").value = "enable";
+    if (!$("what").value) $("what").value = first;
   }
 
   refresh() {

@@ -67,7 +67,7 @@ export class Explorer {
     document.querySelector("#explorer .pane.code").hidden = head.rows === 0;
     if (this.#traced) for (const [name, [, title]] of Object.entries(EVENTS)) document.querySelector(`[data-command=${name}]`).title = title;
     this.#listing.open(head.rows, !this.#traced);
-    if (!this.#traced) this.#elements.open(head.maps);
+    if (!this.#traced) this.#elements.open(head.maps, head.map);
   }
 
   get #traced() { return this.#open?.maps?.length === 0; }

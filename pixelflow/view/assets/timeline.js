@@ -232,6 +232,9 @@ export class Timeline extends EventTarget {
   }
 
   #keys() {
+    for (const button of document.querySelectorAll("[data-zoom]")) {
+      button.addEventListener("click", () => this.#canvas.dispatchEvent(new KeyboardEvent("keydown", { key: button.dataset.zoom })));
+    }
     this.#canvas.addEventListener("keydown", (event) => {
       const { begin, end } = this.#window, length = end - begin, middle = (begin + end) / 2;
       const about = this.#cycle >= begin && this.#cycle <= end ? this.#cycle : middle;
