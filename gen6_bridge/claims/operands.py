@@ -106,6 +106,35 @@ def nesting(bench: Bench, printed: Printed) -> Measured:
     return Measured(text, {"wrong": wrong, "recursive": recursive})
 
 
+_STACK = 16
+"""Levels of a mask stack that the proxy of the previous generation has; invented."""
+
+
+def _level(level: int, *, stack: bool) -> tuple[list[str], list[str]]:
+    """Return the lines that open a level of a nest and those that close it; past a stack, masks go to memory."""
+    opening = [f"cmp.g.f0.0 (8) null<1>D g10<8,8,1>D {level}D"]
+    closing = [f"E{level}:", f"endif (8) {f'E{level - 1}' if level else 'END'}"]
+    if stack and level >= _STACK:
+        opening += ["mov (1) m2<1>UW f0.0<0,1,0>UW", "send (8) 1 null null write(0, 2, 8, 0) mlen 2 rlen 0"]
+        restore = ["send (8) 1 g60<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1", "mov (1) f0.0<1>UW g60<0,1,0>UW"]
+        closing = [closing[0], *restore, closing[1]]
+    return [*opening, f"(+f0.0) if (8) E{level}"], closing
+
+
+def ironlake_nesting(bench: Bench, printed: Printed) -> Measured:
+    """Compare the cycles of a level with those of one past a stack whose masks the program saves to memory."""
+
+    def cycles(depth: int, *, stack: bool) -> int:
+        levels = [_level(level, stack=stack) for level in range(depth)]
+        lines = [line for opening, _ in levels for line in opening]
+        lines += [line for _, closing in reversed(levels) for line in closing]
+        return timed("\n".join([*lines, "END:", "nop"])).cycles
+
+    own, past = (cycles(2 * _STACK, stack=stack) - cycles(2 * _STACK - 1, stack=stack) for stack in (False, True))
+    text = f"{own} cycles a level by pointers, {past} past a stack of {_STACK} (invented), whose masks go to memory"
+    return Measured(text, {"level": own, "level_past_stack": past})
+
+
 def vector_length(bench: Bench, printed: Printed) -> Measured:
     """Find the largest destination stride at which sixteen floats fit two registers."""
     strides = [stride for stride in (1, 2, 4) if "D5" not in rules_of(f"mov (16) g20<{stride}>F g10<8,8,1>F")]
@@ -260,6 +289,6 @@ def eight_floats(bench: Bench, printed: Printed) -> Measured:
 
 
 MEASURES = by_name(
-    native_control, pointer_per_channel, nesting, vector_length, masks, alignment, regions, packing, indirect,
-    two_modes, layouts, operands, indirect_operand, multiply_add, eight_floats,
+    native_control, pointer_per_channel, nesting, ironlake_nesting, vector_length, masks, alignment, regions, packing,
+    indirect, two_modes, layouts, operands, indirect_operand, multiply_add, eight_floats,
 )  # fmt: skip

@@ -184,8 +184,8 @@ def sixteen_floats(bench: Bench, printed: Printed) -> Measured:
 
 
 def fixed_threads(bench: Bench, printed: Printed) -> Measured:
-    """Dispatch seven threads and count those that begin before the first has ended."""
-    account = timed(_CHAIN, 7, 20)
+    """Dispatch more threads than fit and count those that begin before the first has ended."""
+    account = timed(_CHAIN, _CONFIG.threads + 2, 20)
     first = min(each.end for each in account.threads)
     together = sum(each.begin < first - held(_CHAIN) for each in account.threads)
     text = f"{together} threads at once, whatever registers they use"

@@ -128,6 +128,8 @@ def test_extended_math_becomes_two_of_eight() -> None:
         ("TOP:\nmath (8) g20<1>F g10<8,8,1>F null<8,8,1>F sqrt\n(+f0.0) while (8) TOP", "distances would grow"),
         ("mov (8) g20<1>D g10<8,8,1>W\nmov (8) g21<1>D g10<8,8,1>D", "different parts"),
         ("mov (8) g20<1>D g10<8,8,1>D\nmov (8) g22<1>D g20<0,1,0>D", "different parts"),
+        ("(+f0.0.any16h) mov (8) g20<1>D g10<8,8,1>D", "sixteen flags"),
+        ("(+f0.0.all16h) mov (8) g20<1>D g10<8,8,1>D", "sixteen flags"),
         ("mov (8) g20<1>D g70<8,8,1>D", "more registers"),
         ("mov (8) g20<1>D g10.1<8,8,1>D", "no row"),
         ("mov (8) g20<1>D g[a0.0]<8,8,1>D", "indirect"),
