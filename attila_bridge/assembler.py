@@ -1,4 +1,4 @@
-"""Meaning: the text of ARB programs, read into words and constants."""
+"""Meaning: assembler of the text of ARB programs."""
 
 from __future__ import annotations
 
@@ -47,32 +47,32 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TOO_LARGE = (2 - 2**-24) * 2.0**127
-"""The least number that is rounded to no float32."""
+"""Least number that rounds to no float32."""
 _COMMENT = re.compile(r"#[^\n]*")
 
 
 class ProgramTokens(StatementTokens):
-    """A statement as it is read from left to right."""
+    """A statement, read from left to right."""
 
     def take(self, what: str) -> SourceToken:
-        """Take the next token; raises InputError at the end, with what is missing."""
+        """Take the next token; raises InputError at the end of the statement."""
         return self.required(f"the statement ends here: {what} is missing")
 
     def word(self, what: str) -> SourceToken:
-        """Take a word; raises InputError with what is wanted."""
-        found = self.here
-        if found is None or found.kind != "word":
+        """Take a word; raises InputError for another token."""
+        token = self.here
+        if token is None or token.kind != "word":
             raise self.fault(f"{what} is wanted here")
         self.skip()
-        return found
+        return token
 
     def expect(self, text: str, what: str) -> None:
-        """Take a sign; raises InputError where another token stands."""
+        """Take a sign; raises InputError for another token."""
         if not self.accept(text):
             raise self.fault(f"{text!r} is wanted here, {what}")
 
     def end(self) -> None:
-        """Refuse what is left over."""
+        """Refuse further tokens."""
         if self.here is not None:
             raise self.fault(f"{self.peek()!r} is too much here", "statements end with ';'")
 
@@ -89,19 +89,19 @@ class ProgramTokens(StatementTokens):
         minus = self.accept("-")
         if not minus:
             self.accept("+")
-        found = self.here
-        if found is None or found.kind != "number":
+        token = self.here
+        if token is None or token.kind != "number":
             raise self.fault("a number is wanted here")
-        if float(found.text) >= _TOO_LARGE:
+        if float(token.text) >= _TOO_LARGE:
             raise self.fault("a number of at most 3.4028235e+38 is wanted here")
         self.skip()
-        return -float(found.text) if minus else float(found.text)
+        return -float(token.text) if minus else float(token.text)
 
 
 def statements_of(text: str, file: str) -> Iterator[list[SourceToken]]:
-    """Yield the statements of a program: the header is one, END is one, others end with ``;``.
+    """Yield the statements of a program: its header, END, and others that end with ``;``.
 
-    Raises InputError for what is not a token and for a statement without an end.
+    Raises InputError for an unknown token or a statement without an end.
     """
     statement: list[SourceToken] = []
     for line in scanned(text, file, _COMMENT, _TOKEN):
@@ -118,7 +118,7 @@ def statements_of(text: str, file: str) -> Iterator[list[SourceToken]]:
         raise ProgramTokens(statement).fault("this statement has no end", "statements end with ';'", statement[0])
 
 
-# Names of ARB programs: registers that bindings stand for, and names that a program declares.
+# Names of ARB programs: registers of bindings, and names declared by a program.
 
 
 Constant = tuple[float, float, float, float]
@@ -141,13 +141,13 @@ _NUMBERED: dict[tuple[ShaderStage, RegisterBank], dict[str, tuple[int, int]]] = 
     (ShaderStage.FRAGMENT, RegisterBank.INPUT): {"texcoord": (6, 9)},
     (ShaderStage.FRAGMENT, RegisterBank.OUTPUT): {},
 }
-"""For each kind of binding with a number: the register of number 0, and the highest number."""
+"""Of each binding with a number: the register of number 0, and the highest number."""
 _LOCAL = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a name stands for: registers of a bank."""
+    """Registers of a bank with a name."""
 
     bank: RegisterBank
     number: int
@@ -157,7 +157,7 @@ class Named:
 
 @dataclass(slots=True)
 class ProgramNames:
-    """Everything that a program has declared so far."""
+    """Declarations of a program."""
 
     stage: ShaderStage
     known: dict[str, Named] = field(default_factory=dict)
@@ -166,19 +166,19 @@ class ProgramNames:
     _literals: dict[bytes, int] = field(default_factory=dict)
 
     def declare(self, token: SourceToken, named: Named) -> None:
-        """Give a name; raises InputError where it is taken."""
+        """Declare a name; raises InputError if it exists."""
         if token.text in self.known:
             raise InputError(Fault(f"{token.text} is declared twice", token.place))
         self.known[token.text] = named
 
     def find(self, token: SourceToken) -> Named:
-        """Return what a name stands for; raises InputError with the nearest known one."""
-        found = self.known.get(token.text)
-        if found is None:
+        """Return the registers of a name; raises InputError with the nearest known one."""
+        named = self.known.get(token.text)
+        if named is None:
             near = nearest(token.text, [*self.known, "vertex", "fragment", "result", "program"])
             hint = f"did you mean {near}?" if near else f"declared: {', '.join(self.known) or 'nothing'}"
             raise InputError(Fault(f"unknown name {token.text}", token.place, hint))
-        return found
+        return named
 
     def temporary(self, token: SourceToken) -> Named:
         """Return a fresh temporary register."""
@@ -197,7 +197,7 @@ class ProgramNames:
         return Named(RegisterBank.CONSTANT, len(self.constants) - len(values), len(values), array)
 
     def literal(self, value: Constant, token: SourceToken) -> Named:
-        """Return the register of a constant without a name; equal ones share it."""
+        """Return the register of an unnamed constant; equal ones share it."""
         key = struct.pack("<4f", *value)
         if key not in self._literals:
             self._literals[key] = self.add_constants([value], token).number
@@ -205,7 +205,7 @@ class ProgramNames:
 
 
 def read_binding(tokens: ProgramTokens, stage: ShaderStage) -> Named | None:
-    """Read `vertex.position`, `fragment.texcoord[1]`, `result.color`; None where no binding is here."""
+    """Read a binding such as `fragment.texcoord[1]`; None if the next tokens are not one."""
     first = tokens.peek()
     if first not in ("vertex", "fragment", "result") or tokens.peek(1) != ".":
         return None
@@ -214,7 +214,7 @@ def read_binding(tokens: ProgramTokens, stage: ShaderStage) -> Named | None:
         raise tokens.fault(f"a {stage.value} program knows no {first} attributes", None, token)
     bank = RegisterBank.OUTPUT if first == "result" else RegisterBank.INPUT
     simple, numbered = _SIMPLE[stage, bank], _NUMBERED[stage, bank]
-    tokens.expect(".", f"and the name of what {first} has")
+    tokens.expect(".", f"and the name of an attribute of {first}")
     word = tokens.word("the name of an attribute")
     if word.text in numbered:
         start, most = numbered[word.text]
@@ -236,9 +236,9 @@ def read_binding(tokens: ProgramTokens, stage: ShaderStage) -> Named | None:
 
 
 def read_constants(tokens: ProgramTokens) -> list[Constant]:
-    """Read one constant: ``{ 1, 2, 3, 4 }``, a number (in all components), ``program.local[n]``.
+    """Read one constant: ``{ 1, 2, 3, 4 }``, a number (in all components), or ``program.local[n]``.
 
-    Scenes set no parameters of programs, so these are 0 as at the start of a GL; several by ``[n..m]``.
+    Scenes set no parameters of programs, so these are 0 as in a new GL context; ``[n..m]`` reads several.
     """
     if tokens.accept("{"):
         values = [tokens.number()]
@@ -264,23 +264,21 @@ def read_constants(tokens: ProgramTokens) -> list[Constant]:
             raise tokens.fault(f"{low}..{high} names nothing", None, word)
         return [(0.0, 0.0, 0.0, 0.0)] * (high - low + 1)
     if tokens.peek() == "state":
-        raise tokens.fault("state of GL is no part of scenes", "write the constant as { x, y, z, w }")
+        raise tokens.fault("scenes have no state of GL", "write the constant as { x, y, z, w }")
     value = tokens.number()
     return [(value, value, value, value)]
 
 
-# Order of instructions as they are loaded: independent ones go where a result is waited for.
+# Order of instructions in a loaded program: independent ones fill the latencies of others.
 #
-# The public descriptions do not say how programs are ordered. The rule here is derived from programs as they were
-# loaded
-# by the authors' public simulator: of the instructions whose predecessors have gone, those go first whose operands are
-# there by then (an instruction a cycle, latencies as declared); among these the one whose result most instructions
-# read;
-# among these the first of the text.
+# The rule is derived from programs loaded by the authors' public simulator, as no description gives it: of the
+# instructions whose predecessors have been placed, those come first whose operands are ready by then (an instruction a
+# cycle, latencies as declared); among these the one whose result most instructions read; among these the first of the
+# text.
 
 
 def order_of(instructions: Sequence[Instruction]) -> list[int]:
-    """Return the numbers of instructions in the order in which they are loaded."""
+    """Return the numbers of the instructions in loaded order."""
     count = len(instructions)
     producers, before = _dependences(instructions)
     readers = [sum(number in each for each in producers) for number in range(count)]
@@ -301,7 +299,7 @@ def order_of(instructions: Sequence[Instruction]) -> list[int]:
 
 
 def _dependences(instructions: Sequence[Instruction]) -> tuple[list[set[int]], list[set[int]]]:
-    """Return, for each instruction, whose results it reads, and which others it must come after."""
+    """Return, for each instruction, the producers of its operands, and all those that it must follow."""
     reads = [_reads(each) for each in instructions]
     writes = [_written(each) for each in instructions]
     producers: list[set[int]] = []
@@ -326,20 +324,20 @@ def _dependences(instructions: Sequence[Instruction]) -> tuple[list[set[int]], l
 
 
 def _is_whole(instruction: Instruction) -> bool:
-    found = destination_of(instruction)
-    return found is not None and found.is_whole
+    written = destination_of(instruction)
+    return written is not None and written.is_whole
 
 
 def _reads(instruction: Instruction) -> set[int]:
-    found = {register_id(each.bank, each.number) for each in sources_of(instruction)}
+    registers = {register_id(each.bank, each.number) for each in sources_of(instruction)}
     if any(each.relative for each in sources_of(instruction)):
-        found.add(ADDRESS_REGISTER)
-    return {each for each in found if each >> 8 != RegisterBank.CONSTANT}
+        registers.add(ADDRESS_REGISTER)
+    return {each for each in registers if each >> 8 != RegisterBank.CONSTANT}
 
 
 def _written(instruction: Instruction) -> int | None:
-    found = destination_of(instruction)
-    return None if found is None else register_id(found.bank, found.number)
+    written = destination_of(instruction)
+    return None if written is None else register_id(written.bank, written.number)
 
 
 # Statements of ARB programs: declarations, and instructions with their operands.
@@ -359,7 +357,7 @@ _ABSENT = {
     "SCS": "COS to .x, SIN to .y",
     "SWZ": "a swizzle of the operand, and its sign",
 }
-"""Instructions of ARB programs that the machine has none for, and what does the same."""
+"""Instructions of ARB programs that the machine lacks, and replacements."""
 
 
 def read_declaration(tokens: ProgramTokens, names: ProgramNames) -> None:
@@ -422,7 +420,7 @@ def _parameter(token: SourceToken, tokens: ProgramTokens, names: ProgramNames) -
 
 
 def read_instruction(tokens: ProgramTokens, names: ProgramNames) -> Instruction:
-    """Read an instruction; raises InputError with the nearest known mnemonic, or what the operand may be."""
+    """Read an instruction; raises InputError with the nearest known mnemonic or the allowed operand."""
     token = tokens.word("an instruction")
     mnemonic, saturate = token.text, False
     if mnemonic.endswith(SATURATES) and names.stage is ShaderStage.FRAGMENT:
@@ -438,7 +436,7 @@ def read_instruction(tokens: ProgramTokens, names: ProgramNames) -> Instruction:
         hint = f"did you mean {near}?" if near else "pixelflow isa --machine attila lists all"
         raise tokens.fault(f"unknown instruction {token.text}", hint, token)
     if names.stage not in declaration.stages:
-        raise tokens.fault(f"{mnemonic} is no instruction of a {names.stage.value} program", None, token)
+        raise tokens.fault(f"a {names.stage.value} program has no {mnemonic}", None, token)
     operands: list[Operand] = []
     for position, spec in enumerate(declaration.operands):
         if position:
@@ -477,7 +475,7 @@ def _destination(tokens: ProgramTokens, names: ProgramNames, *, saturate: bool, 
         word = tokens.word("a write mask")
         letters = [_LETTERS.get(letter, -1) for letter in word.text]
         if -1 in letters or letters != sorted(set(letters)):
-            raise tokens.fault(f".{word.text} is no write mask", "components of xyzw in order, such as .xz", word)
+            raise tokens.fault(f".{word.text} is not a write mask", "components of xyzw in order, such as .xz", word)
         mask = sum(1 << letter for letter in letters)
     return ShaderDestination(found.bank, found.number, mask, saturate)
 
@@ -495,7 +493,7 @@ def _source(tokens: ProgramTokens, names: ProgramNames, declaration: ShaderDecla
         letters = [_LETTERS.get(letter, -1) for letter in word.text]
         if -1 in letters or len(letters) not in (1, COMPONENTS):
             raise tokens.fault(
-                f".{word.text} is no swizzle", "one component of xyzw or four, such as .x or .wzyx", word
+                f".{word.text} is not a swizzle", "one component of xyzw or four, such as .x or .wzyx", word
             )
         if len(letters) == 1:
             letters *= COMPONENTS
@@ -507,12 +505,12 @@ def _source(tokens: ProgramTokens, names: ProgramNames, declaration: ShaderDecla
     if named.bank is RegisterBank.OUTPUT:
         raise tokens.fault("results cannot be read", "put the value into a temporary first", token)
     if named.bank is RegisterBank.ADDRESS:
-        raise tokens.fault("the address register stands in brackets only", None, token)
+        raise tokens.fault("the address register is allowed in brackets only", None, token)
     return ShaderSource(named.bank, number, swizzle, minus, bars, relative)
 
 
 def _register(tokens: ProgramTokens, names: ProgramNames) -> tuple[Named, bool, int]:
-    """Read a register that is read: the name, whether an address is added, its number."""
+    """Read a source register: its name, whether an address is added, its number."""
     token = tokens.here
     if token is None:
         raise tokens.fault("the statement ends here: a register to read is missing")
@@ -532,7 +530,7 @@ def _register(tokens: ProgramTokens, names: ProgramNames) -> tuple[Named, bool, 
         return named, False, named.number + number
     register = tokens.word("an index or the address register")
     if names.find(register).bank is not RegisterBank.ADDRESS:
-        raise tokens.fault(f"{register.text} is no address register", None, register)
+        raise tokens.fault(f"{register.text} is not an address register", None, register)
     tokens.expect(".", "and x")
     if tokens.word("x").text != "x":
         raise tokens.fault("the address register has the component x only", None, register)
@@ -565,7 +563,7 @@ def _unit(tokens: ProgramTokens) -> TextureOperand:
     return TextureOperand(number)
 
 
-# Programs for the shader: their class, and what the assembler knows of the machine.
+# Programs for the shader, and the target of the assembler.
 
 
 HEADERS = {"!!ARBvp1.0": ShaderStage.VERTEX, "!!ARBfp1.0": ShaderStage.FRAGMENT}
@@ -574,7 +572,7 @@ _CONSTANT_BYTES = BANK_SIZES[RegisterBank.CONSTANT] * _REGISTER_BYTES
 
 
 class ShaderProgram(AssembledProgram):
-    """A vertex or fragment program; its data are constants: register n is at byte 16 n."""
+    """A vertex or fragment program; its data are constants, register n at byte 16 n."""
 
     instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
     schema: ClassVar[str] = "attila.program/1"
@@ -582,24 +580,24 @@ class ShaderProgram(AssembledProgram):
 
     @property
     def stage(self) -> ShaderStage:
-        """What it shades."""
+        """Kind of input that it shades."""
         return ShaderStage(next(iter(self.entries)))
 
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
-        """Constants, the first for register 0."""
+        """Constants, beginning with register 0."""
         packed = b"".join(bytes(block.values) for block in self.data)
         return tuple(struct.iter_unpack("<4f", packed))
 
     @property
     def loaded_text(self) -> list[str]:
-        """The instructions as they are loaded, the last one marked as the end."""
+        """Loaded instructions, the last one marked as the end."""
         lines = [instruction_text(each) for each in self.instructions]
         return [*lines[:-1], *(f"{line} <- end" for line in lines[-1:])]
 
 
 def instruction_text(instruction: Instruction) -> str:
-    """Return an instruction in the text of a loaded program: ``mad r0, r0, c0.w, i1``."""
+    """Return an instruction as text: ``mad r0, r0, c0.w, i1``."""
     operands = ", ".join(str(each) for each in instruction.operands)
     saturated = any(getattr(each, "saturate", False) for each in instruction.operands)
     return f"{instruction.mnemonic.lower()}{'_sat' if saturated else ''} {operands}"
@@ -639,12 +637,12 @@ class _Language:
         return _built(names, found, name)
 
     def text(self, program: AssembledProgram) -> str:
-        """Return the text of a loaded program, an instruction a line."""
+        """Return a loaded program as text, an instruction a line."""
         lines = program.loaded_text if isinstance(program, ShaderProgram) else []
         return "".join(f"{line}\n" for line in lines)
 
     def warnings(self, program: AssembledProgram) -> Iterable[str]:
-        """Return nothing: what is doubtful is refused."""
+        """Return nothing: doubtful programs are refused."""
         return []
 
 
@@ -669,12 +667,6 @@ def _built(names: ProgramNames, found: list[tuple[Instruction, SourceToken]], na
         lines=lines,
         line_of=tuple(line_of[at] for at in order),
     )
-
-
-def texture_units(program: ShaderProgram) -> set[int]:
-    """Return the texture units that a program names."""
-    operands = (each for instruction in program.instructions for each in instruction.operands)
-    return {each.number for each in operands if isinstance(each, TextureOperand)}
 
 
 TARGET = ProgramTarget(

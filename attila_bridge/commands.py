@@ -1,4 +1,4 @@
-"""Commands on ATTILA other than runs: data for commands, light to import."""
+"""Commands on ATTILA other than runs, as data that is light to import."""
 
 from pixelflow.simd.commands import ConfigurationOption, MachineCommands, MachineDrawing
 

@@ -1,4 +1,4 @@
-"""ATTILA as a machine: its record, by which commands find it."""
+"""Record of ATTILA among the machines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _draw(
     config: AttilaConfig | None = None,
     progress: Telling | None = None,
 ) -> DrawnFrame:
-    # Only who draws waits for these imports.
+    # Imported by drawing only.
     from attila_bridge.picture import draw_on_attila
 
     return draw_on_attila(frame, parts=parts, config=config, progress=progress)

@@ -1,8 +1,7 @@
-"""Frames of all machines as scenes of ATTILA, drawn and timed, and the grounds of their account."""
+"""Frames shared by all machines as scenes of ATTILA, drawn and timed, with the grounds of their account."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,22 +50,19 @@ from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.units import Constant, Standing
 
-# Frames as scenes: the integers of the drawing that machines share become clip coordinates, colours and programs.
+# Frames as scenes: shared integers become clip coordinates, colours and programs.
 #
-# Pixels of ATTILA come out close to those of 64-bit integers, not the same: edges and depths are computed in float64
-# from
-# corners in float32, points on an edge go to another triangle, and colours are truncated where the others are rounded.
-# Half a step of a colour is added for that reason, in the vertices, or by the program where a texture multiplies them.
+# Pixels are close to those of 64-bit integers, but not equal: edges and depths are computed in float64 from corners in
+# float32, points on an edge belong to another triangle, and colours are truncated rather than rounded. Half a step of a
+# colour is added to compensate, in the vertices, or by the program where a texture multiplies them.
 #
-# Draws that are sorted become draws of the same triangles, those of all of them together, the farthest first by the
-# middle of its depths: triangles that run through each other, or of which one is nearer here and the other there,
-# are in
-# one order for all of their pixels. A cutout kills its fragments, and where more than colour hangs on them it hands its
-# depth on, so that the tests come after the program.
+# Triangles of all sorted draws are drawn together, the farthest first by their mean depth: triangles that intersect, or
+# overlap cyclically, have one order for all of their pixels. A cutout kills its fragments; where depth or stencil are
+# written too, its program writes depth, so that the tests follow it.
 
 
 DIFFERS = "ATTILA's edges and depths are float64, its colours float32 that are truncated"
-"""Why pixels may be others than those of 64-bit integers."""
+"""Reason for differences from pixels of 64-bit integers."""
 
 _HALF = 0.5 / 255
 _PLAIN = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"
@@ -105,12 +101,12 @@ class _Part:
 
     triangles: ScreenTriangles
     alphas: NDArray[np.int64]
-    """[triangle] opacity of each: 0 to 255."""
+    """[triangle] opacity, 0 to 255."""
     state: State
 
 
 def refused_early(config: object) -> Callable[[Sequence[tuple[str, State]], int], None]:
-    """Return what refuses, before any work, what ATTILA does not draw here."""
+    """Return the early check for frames that ATTILA does not draw here."""
     return lambda draws, samples: _require_one(samples)
 
 
@@ -131,7 +127,7 @@ def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
 
 
 def _parts(frame: Frame) -> Iterator[_Part]:
-    """Yield what is drawn, in order: the draws as they come, then the sorted ones, cut where the state changes."""
+    """Yield the draws in order, then the sorted ones, split where the state changes."""
     ordered = [draw for draw in frame.draws if len(draw.triangles)]
     for draw in ordered:
         if draw.state.blend is not Blend.SORTED:
@@ -154,21 +150,21 @@ def _parts(frame: Frame) -> Iterator[_Part]:
     for some in np.split(order, np.flatnonzero(np.diff(kinds)) + 1):
         source = of_triangle[some]
         pieces = [layers[at].triangles.part(some[source == at] - begins[at]) for at in np.unique(source)]
-        # In the pieces triangles are by draw; here they go back into their order.
+        # Pieces have their triangles by draw; restore the order.
         back = np.argsort(np.argsort(source, kind="stable"), kind="stable")
         alphas = np.array([layers[at].state.alpha for at in source])
         yield _Part(_joined(pieces).part(back), alphas, states[of_draw[source[0]]])
 
 
 def _joined(pieces: list[ScreenTriangles]) -> ScreenTriangles:
-    """Return triangles of several draws in their order, with texture coordinates where all have them."""
-    found = ScreenTriangles.joined(pieces)
+    """Return the triangles of several draws in order, with texture coordinates if all have them."""
+    joined = ScreenTriangles.joined(pieces)
     coordinates = [piece.coordinates for piece in pieces if piece.coordinates is not None]
-    return replace(found, coordinates=np.concatenate(coordinates)) if len(coordinates) == len(pieces) else found
+    return replace(joined, coordinates=np.concatenate(coordinates)) if len(coordinates) == len(pieces) else joined
 
 
 def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> None:
-    """Add a draw with its arrays, its texture and its program; ``known`` are the textures up to now."""
+    """Add a draw with its arrays, texture and program; ``known`` are the textures so far."""
     triangles, texture = part.triangles, part.state.texture
     count = 3 * len(triangles)
     position = np.ones((count, 4))
@@ -176,7 +172,7 @@ def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> N
     position[:, 0] = 2 * screen[:, 0] / frame.width - 1
     position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
     position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
-    if triangles.nearness is not None:  # the division by w comes back to the screen, and ATTILA interpolates by it
+    if triangles.nearness is not None:  # ATTILA divides by w and interpolates in perspective
         position *= NEAREST / triangles.nearness.reshape(count, 1)
     color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
     color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
@@ -192,7 +188,7 @@ def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> N
 
 
 def _texture(texture: Texture, known: list[Texture]) -> SceneTexture:
-    """Return a texture under the number that it has among those that are known, or gets."""
+    """Return a texture under its number among the known ones, to which it is added."""
     if not any(each is texture for each in known):
         known.append(texture)
     number = next(at for at, each in enumerate(known) if each is texture)
@@ -201,10 +197,10 @@ def _texture(texture: Texture, known: list[Texture]) -> SceneTexture:
 
 
 def _textured(state: State) -> str:
-    """Return the program that multiplies by a texel, and drops what the state's cutout drops."""
-    hands_depth_on = bool(state.cutout) and (state.depth_write or state.stencil is not None)
+    """Return the program that multiplies by a texel and applies the cutout of the state."""
+    writes_depth = bool(state.cutout) and (state.depth_write or state.stencil is not None)
     cut = _CUT.format(least=repr((state.cutout - 0.5) / 255)) if state.cutout else ""
-    return _TEXTURED.format(half=repr(_HALF), cut=cut, depth=_DEPTH if hands_depth_on else "")
+    return _TEXTURED.format(half=repr(_HALF), cut=cut, depth=_DEPTH if writes_depth else "")
 
 
 def _state(state: State) -> DrawState:
@@ -221,21 +217,21 @@ def _stencil(stencil: Stencil | None) -> StencilState | None:
     return StencilState(_STENCILS[stencil.test], stencil.reference, *steps)
 
 
-# Grounds of a frame on ATTILA (watching): values of the model that figures rest on, formulas, work that is counted.
+# Grounds of a frame on ATTILA: values of the model behind its figures, formulas, counted work.
 
 
 _PAPER = "Moya et al., ISPASS 2006"
 
 _CLOCK = Constant("clock", CLOCK_MHZ, Standing.DERIVED, f"{_PAPER}, section 5", "of the GPU and its memory", "MHz")
-_COMPONENTS = Constant("components", 4, Standing.DERIVED, f"{_PAPER}, Table 1", "of an input, worked on at once")
+_COMPONENTS = Constant("components", 4, Standing.DERIVED, f"{_PAPER}, Table 1", "of an input, processed together")
 _BITS = Constant("lane bits", 32, Standing.DERIVED, f"{_PAPER}, section 2", unit="bits")
 _LANES = ("gpu.shaders", "shader.group")
 
 
 def counted_by_gpu(frame: Frame) -> Mapping[Work, HowCounted]:
-    """Return how the cycles of a frame have its work."""
+    """Return how the cycles of a frame account for each kind of work."""
     return {
-        # The program of vertices hands on what the application has taken to clip space and lit.
+        # The vertex program copies positions and colours that the application has transformed and lit.
         Work.VERTICES: HowCounted.PART,
         Work.SETUP: HowCounted.UNITS,
         Work.BINNING: HowCounted.NONE,
@@ -256,7 +252,7 @@ def _sorts(frame: Frame) -> bool:
 
 
 def left_out(frame: Frame, uploaded: int) -> Iterator[FreeWork]:
-    """Yield what a frame has for nothing; ``uploaded`` are the bytes that the command processor takes in."""
+    """Yield the work that a frame does not count; ``uploaded`` are bytes taken in by the command processor."""
     why = "the application's; vertices come in clip space, with colours"
     yield FreeWork("camera and light", Bound.OPEN, why, of=(Work.VERTICES,))
     if _sorts(frame):
@@ -268,7 +264,7 @@ def left_out(frame: Frame, uploaded: int) -> Iterator[FreeWork]:
 
 
 def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:
-    """Return what figures of a frame rest on."""
+    """Return the grounds of the figures of a frame."""
     rates = Ground.executed(*constants_of(config))
     command = constants_of(config, lambda key, about: key.startswith("command."))
     phases = {PHASES[key]: Ground.formula(PHASES[key].removesuffix(" (formula)"), *command) for key in FORMULAS}
@@ -290,11 +286,11 @@ def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:
     }
 
 
-# A frame on ATTILA: drawn as a scene, timed, and accounted for as every machine's pictures are.
+# A frame on ATTILA, with the account that all machines share.
 
 
 _LAST = "the last one, in which it is seen that all is done"
-"""Cycle that no state of the command processor counts: a frame of the authors' simulator has it too."""
+"""Cycle outside of all states of the command processor, which a frame of the authors' simulator has too."""
 _SHADER_LANES = 16
 """Lanes of a shader: four inputs of four components."""
 _DEPTH_BITS = 0xFFFFFF
@@ -307,10 +303,9 @@ def draw_on_attila(
     config: AttilaConfig | None = None,
     progress: Telling | None = None,
 ) -> DrawnFrame:
-    """Draw a frame on one GPU; raises InputError for states that it does not have here.
+    """Draw a frame on one GPU; raises InputError for states that it does not support.
 
-    The GPU is one part and busy from the first cycle to the last: none is lost to imbalance, and none is waiting
-    besides. Waits of its units for each other and for memory are within its busy cycles.
+    The GPU is one part, busy from the first cycle to the last; waits of its units are within its busy cycles.
     """
     config = config or PAPER
     run = run_scene(scene_of_frame(frame), config=config, progress=progress)
@@ -349,15 +344,15 @@ _FREE_STEPS = {"ready": "registers (formula)", "write": "uploads (formula)"}
 
 def _stages(run: SceneRun) -> dict[str, int]:
     """Return the cycles of the command processor's states, and the one that ends the run."""
-    found = {text: run.columns[key] for key, text in PHASES.items()}
-    told = sum(found.values())
-    if run.cycles != told + 1:
-        raise InternalError(f"{run.cycles} cycles, of which {told} are in states of the command processor")
-    return {**found, _LAST: run.cycles - told}
+    stages = {text: run.columns[key] for key, text in PHASES.items()}
+    counted = sum(stages.values())
+    if run.cycles != counted + 1:
+        raise InternalError(f"{run.cycles} cycles, of which {counted} are in states of the command processor")
+    return {**stages, _LAST: run.cycles - counted}
 
 
 def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return steps of the frame, of draws their geometry, and the fragments of draws."""
+    """Return the steps of the frame, of draws their geometry, and the fragments of draws."""
     timed = run.timed
     lanes = {STEPS_OF: ("commands", list[TimeSpan]()), FRAGMENTS_OF: ("fragments", list[TimeSpan]())}
     for stream, step, begin, end in timed.spans:
@@ -366,18 +361,15 @@ def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
 
 
 def _mix(run: SceneRun) -> dict[str, int]:
-    """Return instructions that a program's inputs make, by program: groups of four carry one out for all."""
-    found: Counter[str] = Counter()
-    for unit, counts in run.timed.counts.items():
-        if unit.startswith("ShDX"):
-            found["of vertices and fragments, four at a time"] += counts["ExecutedInstructions"] // 4
-    return dict(found)
+    """Return the instructions executed, each for a group of four inputs."""
+    shaders = (counts for unit, counts in run.timed.counts.items() if unit.startswith("ShDX"))
+    return {"of vertices and fragments, four at a time": sum(each["ExecutedInstructions"] // 4 for each in shaders)}
 
 
 def _traffic(run: SceneRun) -> dict[str, int]:
     memory = run.timed.counts["MC"]
-    found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in CLIENTS.items()}
-    return {text: count for text, count in found.items() if count}
+    moved = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in CLIENTS.items()}
+    return {text: count for text, count in moved.items() if count}
 
 
 def _picture(run: SceneRun) -> Picture:

@@ -1,4 +1,4 @@
-"""Runs of scenes: drawn by function, timed by the boxes, their events, busy units and account."""
+"""Runs of scenes: drawing by function, timing by the boxes, events, busy units, account."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnde
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, largest, number, verbatim
 from pixelflow.simd.units import GUESSED
 
-# Busy shares: what went through a unit, by a statistic that counts it, of what could have at its best rate.
+# Busy shares: throughput of a unit, by a statistic, as a share of its best rate.
 
 
 CLIENTS = {
     "CommandProcessor": "programs", "StreamerFetch": "indices", "StreamerLoader": "vertices", "TextureUnit": "textures",
     "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
 }  # fmt: skip
-"""Kinds of clients of memory, as statistics name them, by what they move; uploads are not counted as traffic."""
+"""Traffic of the kinds of clients of memory, by their names in statistics; uploads are not counted as traffic."""
 INTERPOLATED = "InterpolatedFragments"
-"""The statistic of the fragment FIFO that is the interpolator's, which counts nothing itself."""
+"""Statistic of the fragment FIFO that stands for the interpolator."""
 
 
 @dataclass(frozen=True, slots=True)
 class BusyRate:
-    """How a kind of unit is judged."""
+    """Best rate of a kind of unit."""
 
     unit: str
     """Its suffix in names of statistics, without a number."""
     what: str
-    """What is counted, in words."""
+    """Unit and counted items, in words."""
     statistic: str
     rate: Callable[[AttilaConfig], float]
-    """The most that one unit can do in a cycle."""
+    """Most items of one unit in a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class BusyShare:
-    """How busy one unit was."""
+    """Busy share of one unit."""
 
     rate: BusyRate
     unit: str
@@ -65,11 +65,6 @@ def _one(config: AttilaConfig) -> float:
     return 1
 
 
-def _quads(config: AttilaConfig) -> float:
-    """Return the fragments of a cycle of traversal and hierarchical Z."""
-    return 64 * config.traversal.steps
-
-
 BUSY: tuple[BusyRate, ...] = (
     BusyRate("StF", "fetch, indices", "IndexesSent", lambda config: config.streamer.indices),
     BusyRate("StOC", "cache of vertices, indices", "Indices", lambda config: config.streamer.indices),
@@ -79,7 +74,7 @@ BUSY: tuple[BusyRate, ...] = (
     BusyRate("CLP", "Clipper, triangles", "InputTriangles", lambda config: 1 / config.clipper.start),
     BusyRate("TS", "set-up, triangles", "InputTriangles", lambda config: 1 / config.setup.start),
     BusyRate("TT", "traversal, cycles", "UtilizationCycles", _one),
-    BusyRate("HZ", "hierarchical Z, fragments", "InputFragments", _quads),
+    BusyRate("HZ", "hierarchical Z, fragments", "InputFragments", lambda config: 64 * config.traversal.steps),
     BusyRate("FFU", "fragment FIFO, fragments out", "OutputFragments", lambda config: 4 * config.gpu.rops),
     BusyRate("FFU", "interpolator, fragments", INTERPOLATED, lambda config: 4 * config.gpu.rops),
     BusyRate("ShDX", "shaders, instructions", "ExecutedInstructions", lambda config: config.shader.thread_rate),
@@ -88,11 +83,11 @@ BUSY: tuple[BusyRate, ...] = (
     BusyRate("ZST", "depth units, quads", "OperatedFragments", lambda config: 1 / config.depth.alu_rate),
     BusyRate("CW", "colour units, quads", "OperatedFragments", lambda config: 1 / config.color.alu_rate),
 )
-"""Every kind of unit whose work a statistic counts, in the order of the pipeline."""
+"""Kinds of units with a statistic of their work, in the order of the pipeline."""
 
 
 def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles: int) -> list[BusyShare]:
-    """Return the share of ``cycles`` that each unit was busy; ``counts`` are those of units by their suffixes."""
+    """Return the share of ``cycles`` in which each unit was busy; ``counts`` are by suffix."""
     return [
         BusyShare(each, unit, counted[each.statistic] / each.rate(config) / max(1, cycles))
         for each in BUSY
@@ -101,7 +96,7 @@ def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles
     ]
 
 
-# Events of a run: steps of a frame and fragments of its draws as two streams, what wires carry, what queues hold.
+# Events of a run: steps of a frame and fragments of its draws as two streams, traffic of wires, fill of queues.
 
 
 _TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "clear": "clear", "swap": "swap"}
@@ -123,12 +118,12 @@ class _Step:
     cycles: int = 0
 
     def text(self) -> str:
-        """Return what the step does."""
+        """Return the step in words."""
         return self.words
 
 
 class FrameProgram:
-    """Steps of a frame, as those who watch see programs."""
+    """Steps of a frame as a program, for subscribers of events."""
 
     def __init__(self, name: str, steps: tuple[Step, ...]) -> None:
         self.name = name
@@ -142,7 +137,7 @@ class FrameProgram:
         return hashlib.sha256("\n".join(each.words for each in self.instructions).encode()).hexdigest()
 
     def where(self, index: int) -> str:
-        """Return the number of a step, in words."""
+        """Return the number of a step in words."""
         return f"step {index}"
 
     def line_at(self, index: int) -> None:
@@ -154,7 +149,7 @@ class FrameProgram:
 
 @dataclass(slots=True)
 class _FrameAccount:
-    """How far a frame has come, and why it ended."""
+    """Progress of a frame, and the reason of its end."""
 
     cycle: int
     reason: str = "halt"
@@ -165,8 +160,8 @@ class _FrameAccount:
         return self.cycle
 
 
-class ToldFrame:
-    """A frame on the machine, reported to a bus: wires and queues as they carry and fill, steps when all is done."""
+class ReportedFrame:
+    """A frame on the machine with events: wires and queues during the run, steps at its end."""
 
     def __init__(self, name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> None:
         self.simulation = Simulation(work, config, bus=bus)
@@ -179,20 +174,20 @@ class ToldFrame:
 
     @property
     def ended(self) -> bool:
-        """True if nothing is left to happen."""
+        """True if no event is left."""
         return self.simulation.clock.next_cycle() is None
 
     def advance(self, cycle: int) -> None:
-        """Do everything that begins before ``cycle``."""
+        """Execute every event before ``cycle``."""
         clock = self.simulation.clock
         if not self._fills:
             clock.run_until(cycle)
         while self._fills and (event := clock.next_cycle()) is not None and event < cycle:
             clock.run_until(event + 1)
-            self._tell_queues(event)
+            self._report_queues(event)
 
     def finish(self, max_cycles: int | None = None, progress: Telling | None = None) -> AttilaRun:
-        """Run to the end of the frame as `Simulation.finish` does; tell its steps."""
+        """Run to the end of the frame as `Simulation.finish` does, and emit its steps."""
         done = self.simulation.finish(max_cycles, progress, self.advance)
         bus = self._bus
         for stream, step, begin, end in done.spans:
@@ -201,8 +196,8 @@ class ToldFrame:
         bus.emit(RunEnded, done.cycles, "halt", ends, _FrameAccount(done.cycles))
         return done
 
-    def _tell_queues(self, cycle: int) -> None:
-        """Tell of every queue that holds more or less than in the cycle before."""
+    def _report_queues(self, cycle: int) -> None:
+        """Emit the fill of every queue that changed."""
         last = self._last
         for box in self.simulation.boxes:
             for queue in box.queues:
@@ -222,29 +217,29 @@ def _words(kind: str, argument: int) -> str:
     return f"{_TEXTS[kind]} ({argument:,} {'bytes' if kind == 'read' else 'cycles'})"
 
 
-# Runs of scenes: drawn by function, timed by the boxes, and their account.
+# Runs of scenes and their account.
 
 
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
 _OCCUPATION = "Occupation"
+"""Part of the names of statistics that add the fill of a queue over cycles."""
 _MOST_PHASES, _MOST_UNITS = 7, 5
 """Rows of the tables of a brief."""
-"""In the name of statistics that add up over cycles what is in a queue."""
 PHASES = {
     "cp_Ready": "registers and commands (formula)", "cp_MemoryWrite": "uploads (formula)",
     "cp_MemoryRead": "loading programs", "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
     "cp_EndGeometry": "drawing: until fragments have ended", "cp_EndFragment": "drawing: the end",
     "cp_Swap": "the swap, and the picture's way to the display",
 }  # fmt: skip
-"""States of the command processor, whose cycles are those of the frame."""
+"""States of the command processor, whose cycles make up the frame."""
 FORMULAS = ("cp_Ready", "cp_MemoryWrite")
-"""Those whose cycles are formulas."""
+"""States whose cycles are formulas."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneRun:
-    """A scene that has been drawn."""
+    """A scene, drawn and timed."""
 
     scene: AttilaScene
     work: AttilaWork
@@ -253,7 +248,7 @@ class SceneRun:
 
     @property
     def cycles(self) -> int:
-        """Of the whole frame, the picture's way to the display among them."""
+        """Cycles of the whole frame, including the reads of the display."""
         return self.timed.cycles
 
     @cached_property
@@ -264,16 +259,16 @@ class SceneRun:
 
     @cached_property
     def statistics(self) -> Mapping[str, float]:
-        """Every statistic by ATTILA's name, with the unit's where there are several."""
-        return {f"{name}_{unit}": count for unit, counts in self.timed.counts.items() for name, count in counts.items()}
+        """Every statistic by its full name: `InputFragments_CW-SU0`."""
+        return self.timed.statistics
 
     @property
     def image(self) -> NDArray[np.uint8]:
-        """The picture, [row, column, rgb], the top row first."""
+        """Picture, [row, column, rgb], the top row first."""
         return self.work.picture
 
     def report(self) -> Report:
-        """Return phases, counts, and how much of the time the units worked."""
+        """Return phases, counts, and busy shares of units."""
         columns = self.columns
         width, height = self.scene.size
         drawing = columns["cycles_drawing"]
@@ -320,7 +315,7 @@ class SceneRun:
         return Report(parts=parts, brief=brief, schema="pixelflow.attila-run/1", data=self._object())
 
     def _busy(self) -> list[tuple[str, str]]:
-        """Return what share of the cycles of drawing units worked, by statistics that count it."""
+        """Return the busy shares of units in the cycles of drawing."""
         drawing, counts = max(1, self.columns["cycles_drawing"]), self.timed.counts
         found = []
         for each in shares(counts, self.config, drawing):
@@ -332,7 +327,7 @@ class SceneRun:
         return found
 
     def _waiting(self) -> list[tuple[str, str]]:
-        """Return how many items lay in queues on average over the cycles of drawing."""
+        """Return the mean fill of queues over the cycles of drawing."""
         drawing = max(1, self.columns["cycles_drawing"])
         waited = ((key, count) for key, count in self.statistics.items() if _OCCUPATION in key and count)
         return [(key.replace(_OCCUPATION, ""), f"{count / drawing:,.2f}") for key, count in sorted(waited)]
@@ -348,7 +343,7 @@ class SceneRun:
 
 
 def units_of(config: AttilaConfig) -> Units:
-    """Return what the picture's arithmetic has to know of a machine."""
+    """Return the values of a machine that drawing depends on."""
     ways = config.traversal
     return Units(config.gpu.rops, config.gpu.shaders, ways.square, ways.testers, ways.recursive)
 
@@ -362,18 +357,18 @@ def run_scene(
     max_cycles: int | None = None,
     progress: Telling | None = None,
 ) -> SceneRun:
-    """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
+    """Draw a scene and time it; draws before ``from_draw`` are drawn by function alone and take no time.
 
-    ``progress`` hears how far the frame has come. Raises InputError for programs with faults, a draw that is not there
-    or values that would stop the machine, MachineFault where it stops, DeadlockError where it stands still, and
-    CycleLimitError where an event is at or beyond ``max_cycles``.
+    ``progress`` receives the progress of the frame. Raises InputError for faults of programs, a draw that does not
+    exist or values that would stop the machine, MachineFault and DeadlockError where the machine stops, and
+    CycleLimitError for an event at or beyond ``max_cycles``.
     """
     config = config or PAPER
     if progress is not None:
         progress(f"{scene.name}: what is drawn, before its time")
     work = draw(scene, units_of(config), first=from_draw)
     if bus is not None and bus.watched:
-        timed = ToldFrame(scene.name, work, config, bus).finish(max_cycles, progress)
+        timed = ReportedFrame(scene.name, work, config, bus).finish(max_cycles, progress)
     else:
         timed = run(work, config, max_cycles=max_cycles, progress=progress)
     return SceneRun(scene, work, timed, config)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import VERTICES, parse_json, read_text
 
-# Texels by formula: patterns of 32-bit integer arithmetic, level by level.
+# Texels by formula, in 32-bit integer arithmetic.
 
 
 Grid = NDArray[np.uint32]
@@ -56,11 +56,11 @@ PATTERNS: dict[str, Callable[[Grid, Grid, int, int], list[Grid]]] = {
     "checker": _checker,
     "level": _level,
 }
-"""From texel numbers (to the right, upwards), level and seed to red, green, blue, alpha in the low 8 bits."""
+"""Functions of texel numbers (to the right, upwards), level and seed; results are in the low 8 bits."""
 
 
 def texture_levels(pattern: str, width: int, height: int, levels: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
-    """Return levels of a texture, each uint8[height, width, 4], halved in both directions from one to the next."""
+    """Return the levels of a texture, each uint8[height, width, 4] with half the sides of the one before."""
     made = []
     for level in range(levels):
         w, h = max(1, width >> level), max(1, height >> level)
@@ -69,17 +69,17 @@ def texture_levels(pattern: str, width: int, height: int, levels: int, seed: int
     return tuple(made)
 
 
-# Fields of a JSON object, read one by one: what is wrong, where, what is allowed, what was perhaps meant.
+# Fields of a JSON object; faults name their place, the allowed values and the nearest one.
 
 
 _SHOWN = 40
-"""Characters of a value that messages show."""
+"""Characters of a value shown in messages."""
 
 Choice = TypeVar("Choice", bound=Enum)
 
 
 class SceneFields:
-    """An object of a scene file: a mapping, the file, and the path to it (`draws[3].state`)."""
+    """An object of a scene file; ``path`` leads to it (`draws[3].state`)."""
 
     def __init__(self, value: object, file: str, path: str) -> None:
         self._file, self.path = file, path
@@ -96,7 +96,7 @@ class SceneFields:
         return f"{self.path}.{key}" if self.path else key
 
     def only(self, *allowed: str) -> None:
-        """Refuse keys that are not in the list."""
+        """Refuse other keys."""
         for key in self._values:
             if key not in allowed:
                 near = nearest(key, allowed)
@@ -106,29 +106,29 @@ class SceneFields:
                 )
 
     def has(self, key: str) -> bool:
-        """Return whether a key is there and not null."""
+        """Return whether a key exists and is not null."""
         return self._values.get(key) is not None
 
     def value(self, key: str) -> object:
-        """Return a value that must be there."""
+        """Return a required value."""
         if key not in self._values:
             keys = f"keys here: {', '.join(map(shown, self._values))}"[:200]
             self.refuse(f"{self.at(key)} is missing", keys if self._values else "there are no keys here")
         return self._values[key]
 
     def child(self, key: str) -> SceneFields:
-        """Return an object below."""
+        """Return the object of a key."""
         return SceneFields(self.value(key), self._file, self.at(key))
 
     def children(self, key: str) -> Iterator[tuple[str, SceneFields]]:
-        """Yield names and objects of an object of objects."""
+        """Yield names and members of an object of objects."""
         below = self.child(key)
         for name in below.names:
             yield name, below.child(name)
 
     @property
     def names(self) -> Sequence[str]:
-        """The keys, in order."""
+        """Keys in order."""
         return tuple(self._values)
 
     def objects(self, key: str) -> list[SceneFields]:
@@ -139,12 +139,12 @@ class SceneFields:
         ]
 
     def items(self, key: str, length: int | None, what: str) -> list[object]:
-        """Return a list, of ``length`` values if that is given."""
-        found = self.value(key)
-        if not isinstance(found, list) or (length is not None and len(found) != length):
+        """Return a list, of ``length`` values if given."""
+        items = self.value(key)
+        if not isinstance(items, list) or (length is not None and len(items) != length):
             wanted = f"a list of {length} {what}" if length is not None else f"a list of {what}"
-            self.refuse(f"{self.at(key)} is {_kind(found)}", f"{wanted} is wanted here")
-        return found
+            self.refuse(f"{self.at(key)} is {_kind(items)}", f"{wanted} is wanted here")
+        return items
 
     def text(self, key: str) -> str:
         """Return a string."""
@@ -210,7 +210,7 @@ class SceneFields:
 
 
 def shown(value: object) -> str:
-    """Return a value as messages have it, cut where it is long."""
+    """Return a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
 
@@ -230,17 +230,17 @@ def _kind(value: object) -> str:
     return "an object"
 
 
-# Model of a scene: what `load_scene` reads, checked, as values.
+# Model of a scene.
 
 
 ATTRIBUTES = {"position": 0, "color": 3, "texcoord0": 8}
-"""Attributes of vertices and the input registers that they come in."""
+"""Attributes of vertices and their input registers."""
 MOST_TEXTURES = 16
-"""Texture units that a program can name."""
+"""Texture units of a program."""
 
 
 class Primitive(Enum):
-    """How vertices become triangles."""
+    """Rule that makes triangles of vertices."""
 
     TRIANGLES = "triangles"
     TRIANGLE_STRIP = "triangle_strip"
@@ -250,7 +250,7 @@ class Primitive(Enum):
 
 
 class Compare(Enum):
-    """Comparison of a new value with the one in the buffer."""
+    """Comparison of a new value with that in the buffer."""
 
     NEVER = "never"
     LESS = "less"
@@ -263,7 +263,7 @@ class Compare(Enum):
 
 
 class StencilOperation(Enum):
-    """What becomes of a stencil of 8 bits."""
+    """Change of a stencil of 8 bits."""
 
     KEEP = "keep"
     ZERO = "zero"
@@ -276,7 +276,7 @@ class StencilOperation(Enum):
 
 
 class Factor(Enum):
-    """What a colour is multiplied with before the two are added."""
+    """Factor of a colour in blending."""
 
     ZERO = "zero"
     ONE = "one"
@@ -292,7 +292,7 @@ class Factor(Enum):
 
 
 class Filter(Enum):
-    """How texels become a sample; magnification knows the first two only."""
+    """Filter of texels; magnification allows the first two only."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -308,12 +308,12 @@ class Filter(Enum):
 
     @property
     def levels(self) -> str:
-        """Which levels: "none" (the first), "nearest", "linear" (two of them mixed)."""
+        """Levels read: "none" (the first), "nearest", or "linear" (two, mixed)."""
         return self.value.rpartition("_mipmap_")[2] if "_mipmap_" in self.value else "none"
 
 
 class Wrap(Enum):
-    """What becomes of coordinates outside of 0 to 1."""
+    """Treatment of coordinates outside of 0 to 1."""
 
     REPEAT = "repeat"
     CLAMP_TO_EDGE = "clamp_to_edge"
@@ -374,7 +374,7 @@ class StencilState:
 
 @dataclass(frozen=True, slots=True)
 class DrawState:
-    """State of a draw; what is None or False is off."""
+    """State of a draw; None and False are off."""
 
     depth: DepthState | None = None
     stencil: StencilState | None = None
@@ -400,7 +400,7 @@ class SceneDraw:
 
 @dataclass(frozen=True, slots=True)
 class ClearValues:
-    """What the frame is cleared to; None where a buffer is not cleared."""
+    """Clear values; None where a buffer is not cleared."""
 
     color: tuple[float, float, float, float] | None
     depth: float | None
@@ -422,19 +422,19 @@ class AttilaScene:
     draws: tuple[SceneDraw, ...]
 
 
-# A scene in the making: what programs draw, not files.
+# Scenes made by programs.
 
 
 _VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, vertex.color;\n{more}END"
 _COORDINATES = "MOV result.texcoord[{}], vertex.texcoord[0];\n"
 COORDINATE_SETS = 10
-"""Sets of coordinates that a fragment program can read."""
+"""Sets of coordinates of a fragment program."""
 
 Floats = NDArray[np.float64]
 
 
 class SceneParts:
-    """Draws of triangles with their arrays, and programs and textures, each kept once."""
+    """A scene in the making: draws of triangles with their arrays, and distinct programs and textures."""
 
     def __init__(self) -> None:
         self._buffers: dict[str, SceneBuffer] = {}
@@ -455,7 +455,7 @@ class SceneParts:
     ) -> None:
         """Add a draw; arrays are [vertex, 4].
 
-        A program that reads more coordinates than `texcoord[0]` gets these for all of them.
+        A program that reads further sets of coordinates gets the same ones for each.
         """
         attributes = {"position": self._buffer("positions", positions), "color": self._buffer("colours", colors)}
         sets: list[int] = []
@@ -494,7 +494,7 @@ class SceneParts:
         return name
 
     def scene(self, name: str, size: tuple[int, int], clear: ClearValues) -> AttilaScene:
-        """Return the scene of what was added."""
+        """Return the scene of the added draws."""
         return AttilaScene(name, "", size, clear, self._buffers, self._textures, self._programs, tuple(self._draws))
 
 
@@ -503,17 +503,17 @@ class SceneParts:
 
 FORMAT = "attila-scene/1"
 LARGEST_SIDE = 4096
-"""Pixels: the hierarchical Z buffer holds 512x512 blocks of 8x8."""
+"""Pixels; the hierarchical Z buffer holds 512x512 blocks of 8x8."""
 _LARGEST_TEXTURE = 4096
 _MOST_TEXELS = 128 << 20
-"""Bytes of texels of a scene, all levels of all textures: the largest texture takes 86 MiB with its levels."""
+"""Bytes of texels of a scene; the largest texture takes 86 MiB with its levels."""
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 _TYPES = {"float32": np.float32, "uint32": np.uint32, "uint16": np.uint16}
 _LARGEST_INDEX = {"uint32": 0xFFFFFFFF, "uint16": 0xFFFF}
 
 
 def load_scene(path: str | Path) -> AttilaScene:
-    """Return the scene of a file; raises InputError where it cannot be read or says what is not allowed."""
+    """Return the scene of a file; raises InputError if it cannot be read or is not valid."""
     return read_scene(read_text(path, VERTICES), str(path))
 
 
@@ -568,7 +568,7 @@ def _numbers(fields: SceneFields, data: list[object], kind: str) -> NDArray[np.f
     for at, each in enumerate(data):
         if isinstance(each, bool) or not isinstance(each, allowed):
             fields.refuse(f"{fields.at('data')}[{at}] is {shown(each)}", f"a value of type {kind} is wanted here")
-        if not low <= each <= high:  # nor is a NaN
+        if not low <= each <= high:  # false for a NaN
             fields.refuse(f"{fields.at('data')}[{at}] is {shown(each)}", f"it does not fit {kind}")
     return np.array(data, np.float64).astype(_TYPES[kind])
 

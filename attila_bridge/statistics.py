@@ -1,4 +1,4 @@
-"""Neither meaning nor time: what the boxes count, each declared once under the public simulator's name."""
+"""Neither meaning nor time: statistics of the boxes, each declared once under the public simulator's name."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AttilaStatistic:
-    """What is counted, under the public simulator's name."""
+    """A statistic under the public simulator's name."""
 
     name: str
     box: str
-    """The suffix of the box: `HZ`; of units with a number what is before it: `CW` of `CW-SU0`."""
+    """Suffix of the box, without the number of a unit: `HZ`, `CW` of `CW-SU0`."""
     unit: str
     doc: str
     per_channel: bool = False
-    """True if there is one for each channel of memory, whose number in two digits follows the name."""
+    """True if each channel of memory has one; its number in two digits follows the name."""
 
 
-# A head names the boxes that count the rows below it, each with the words for ``{}``, and what names begin with, if
-# anything. ``##`` is the number of a channel, ``<02-16>`` stands for as many rows. Caches that are only read allocate
-# nothing; the command processor's phases are those of a frame.
+# A head names the boxes that count the rows below it, each with a prefix of the names, if any, and the words for
+# ``{}``. ``##`` is the number of a channel; ``<02-16>`` expands to a row for each number.
 _TABLE = """
 [StF]
 IndexesSent|indices|Indices sent to the output cache.
@@ -34,14 +33,14 @@ Misses|indices|Indices whose vertex has to be shaded.
 Indices|indices|Indices looked up.
 [SL0]
 Indices|indices|Indices received, hits included.
-Inputs|vertices|Vertices sent to the shaders, stand-ins for a last hit included.
+Inputs|vertices|Vertices sent to the shaders, and one for a hit that ends a draw.
 Fetches|attributes|Attributes whose line was reserved.
 NoFetches|tries|Tries to reserve a line that failed.
 Reads|attributes|Attributes read from the cache.
 NoReads|tries|Tries to read an attribute whose line was not there.
 MemTransactions|transactions|Reads of vertices sent to memory.
 ReadBytes|bytes|Bytes of vertices received from memory.
-SplittedAttributes|attributes|Attributes that lie in two lines.
+SplittedAttributes|attributes|Attributes in two lines.
 StallsShaderBusy|cycles|Cycles in which a loaded vertex could not leave.
 MappedAttributes|attributes|Attributes that draws read from memory, summed over draws.
 [StC]
@@ -106,7 +105,7 @@ OutputVertices|vertices|Shaded vertices sent to commit.
 RastStampQueuesOccupation|quads x cycles|Quads that waited for the depth test, summed over cycles.
 TestStampQueuesOccupation|quads x cycles|Quads past the depth test, summed over cycles.
 IntStampQueuesOccupation|quads x cycles|Interpolated quads that waited for a shader, summed over cycles.
-ShadedStampQueuesOccupation|quads x cycles|Quads from the shaders on, summed over cycles.
+ShadedStampQueuesOccupation|quads x cycles|Quads given to the shaders and not sent on, summed over cycles.
 VertexInputQueueOccupation|vertices x cycles|Vertices that waited for a shader, summed over cycles.
 VertexOutputQueueOccupation|vertices x cycles|Shaded vertices that waited to leave, summed over cycles.
 [ZST; CW]
@@ -270,7 +269,7 @@ BytesRead|bytes|Bytes of programs loaded.
 
 
 def _read(table: str) -> Iterator[AttilaStatistic]:
-    """Yield the statistics of a table, for each box of a head one row after the other."""
+    """Yield the statistics of a table."""
     for heads, rows in re.findall(r"^\[([^]]*)\]\n([^\[]*)", table, re.MULTILINE):
         for head in heads.split(";"):
             which, _, words = head.partition(":")
@@ -284,17 +283,17 @@ def _read(table: str) -> Iterator[AttilaStatistic]:
 
 
 def _numbered(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the names that one stands for, with the number of each; a name without numbers by itself."""
-    found = re.fullmatch(r"(.*)<(\d\d)-(\d\d)>", name)
-    if found is None:
+    """Yield the names that one expands to, each with its number; a plain name without."""
+    range_of = re.fullmatch(r"(.*)<(\d\d)-(\d\d)>", name)
+    if range_of is None:
         yield name, ""
         return
-    for number in range(int(found[2]), int(found[3]) + 1):
-        yield f"{found[1]}{number:02}", str(number)
+    for number in range(int(range_of[2]), int(range_of[3]) + 1):
+        yield f"{range_of[1]}{number:02}", str(number)
 
 
 STATISTICS: tuple[AttilaStatistic, ...] = tuple(_read(_TABLE))
-"""Everything that is counted."""
+"""All statistics."""
 
 Counts = dict[str, int]
 """Counts of a box by name."""
@@ -311,21 +310,7 @@ def counts_of(box: str, channels: int = 0) -> Counts:
     return counts
 
 
-def statistic_of(name: str) -> AttilaStatistic:
-    """Return what a full name like `InputFragments_CW-SU0` or `OpenPages02_MC` is about; raises KeyError."""
-    base, _, suffix = name.rpartition("_")
-    box = suffix.split("-")[0]
-    for each in STATISTICS:
-        if each.per_channel:
-            fits = each.box == box and base[:-2] == each.name and base[-2:].isdecimal()
-        else:
-            fits = f"{each.name}_{each.box}" == f"{base}_{box}"
-        if fits:
-            return each
-    raise KeyError(name)
-
-
-# Columns: the figures of a run that come first, under the names that tables of recorded runs have.
+# Columns: the main figures of a run, under the names of tables of recorded runs.
 
 
 _PLAIN = (
@@ -334,7 +319,7 @@ _PLAIN = (
     "CulledOutsideFragments_HZ", "CulledHZFragments_HZ", "InputFragments_FFU", "ShadedFragments_FFU",
     "OutputFragments_FFU",
 )  # fmt: skip
-"""Statistics of units that there is one of."""
+"""Statistics of single units."""
 _SUMS = {
     "shader_inputs": ("Inputs", "ShF"),
     "executed_instructions": ("ExecutedInstructions", "ShDX"),
@@ -361,7 +346,7 @@ def columns_of(
     phases: Mapping[str, int], rendered: int, cycles: int, counts: Mapping[str, Mapping[str, int]]
 ) -> dict[str, int]:
     """Return columns by name; ``counts`` are those of each unit by its name, such as ``ShF-FS0``."""
-    found = {
+    columns = {
         "cycles": cycles,
         "cycles_rendered": rendered,
         "cycles_drawing": sum(phases.get(each, 0) for each in _DRAWING),
@@ -369,7 +354,7 @@ def columns_of(
     }
     for column in _PLAIN:
         name, _, unit = column.rpartition("_")
-        found[column] = counts.get(unit, {}).get(name, 0)
+        columns[column] = counts.get(unit, {}).get(name, 0)
     for column, (name, kind) in _SUMS.items():
-        found[column] = sum(each.get(name, 0) for unit, each in counts.items() if unit.partition("-")[0] == kind)
-    return found
+        columns[column] = sum(each.get(name, 0) for unit, each in counts.items() if unit.partition("-")[0] == kind)
+    return columns

@@ -1,4 +1,4 @@
-"""Watched run of a scene: it is at a cycle, shows queues, wires and busy units, and continues."""
+"""Watched run of a scene: advances to any cycle, and shows queues, wires and busy units there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from attila_bridge.function import draw
-from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, SceneRun, ToldFrame, shares, units_of
+from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, ReportedFrame, SceneRun, shares, units_of
 from attila_bridge.scene import AttilaScene
 from attila_bridge.time.config import PAPER, PRESETS, AttilaConfig
 from attila_bridge.time.netlist import Boxes
@@ -25,14 +25,11 @@ from pixelflow.simd.dashboard import (
 from pixelflow.simd.observe import Bus, Carried
 from pixelflow.simd.report import Report, counted
 
-# Watched run of a scene: it is at a cycle, shows what is in the machine, and continues.
-
-
 _DRAWING = ("Draw", "EndGeometry", "EndFragment")
 _SAMPLES = 64
-"""Cycles between two looks at what units have done, for the bars over time."""
+"""Cycles between two samples of the work of units, for bars over time."""
 _TRACKS = ("CLP", "TS", "TT", "HZ", "FFU", "ShDX", "TU", "ZST", "CW")
-"""Units whose work is shown over time, mean of those that there are several of."""
+"""Kinds of units shown over time, each by the mean of its units."""
 _CACHES = {"FC_InC": "attributes", "FC_ZST": "depth", "FC_CW": "colour", "FC64_TU": "texels"}
 
 
@@ -42,9 +39,9 @@ class WatchedFrame:
     def __init__(
         self, scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
     ) -> None:
-        """Draw the scene by function; the frame is before its first cycle.
+        """Draw the scene by function, and stop before the first cycle.
 
-        Raises InputError for programs with faults or a draw that is not there.
+        Raises InputError for faults of programs or a draw that does not exist.
         """
         self._scene = scene
         self._config = config = config or PAPER
@@ -52,7 +49,7 @@ class WatchedFrame:
         bus = bus or Bus()
         self._carried: dict[str, int] = {}
         bus.subscribe(self._hear, Carried)
-        self._frame = ToldFrame(scene.name, self._work, config, bus)
+        self._frame = ReportedFrame(scene.name, self._work, config, bus)
         self._cycle = 0
         self._history = History()
         self._before: dict[str, float] = {}
@@ -66,11 +63,11 @@ class WatchedFrame:
 
     @property
     def ended(self) -> bool:
-        """True if nothing is left to happen."""
+        """True if no event is left."""
         return self._frame.ended
 
     def advance(self, cycle: int) -> None:
-        """Do everything that begins before ``cycle``, which may not go back; the end of the frame ends it."""
+        """Execute every event before ``cycle``, a later one than before, up to the end of the frame."""
         while self._cycle < cycle and not self.ended:
             self._cycle = min(cycle, self._cycle + _SAMPLES)
             self._frame.advance(self._cycle)
@@ -79,15 +76,15 @@ class WatchedFrame:
             self._cycle = min(self._cycle, self._frame.simulation.clock.cycle + 1)
 
     def finish(self) -> Report:
-        """Run to the end and return the account of the run; raises MachineFault where the machine stops."""
+        """Run to the end and return the account; raises MachineFault where the machine stops."""
         return SceneRun(self._scene, self._work, self._frame.finish(), self._config).report()
 
     def _sample(self) -> None:
-        """Note what units have done since the last look."""
+        """Record the work of units since the last sample."""
         rates: dict[str, list[float]] = {}
         first: dict[str, str] = {}
-        for each in shares(self._boxes.counts, self._config, 1):
-            # Of units with several rates the first one counts.
+        for each in shares(self._boxes.counts_before(self._cycle), self._config, 1):
+            # The first of several rates of a unit counts.
             if first.setdefault(each.rate.unit, each.rate.statistic) == each.rate.statistic:
                 rates.setdefault(each.rate.unit, []).append(each.share)
         for unit in _TRACKS:
@@ -96,15 +93,15 @@ class WatchedFrame:
             self._history.add(unit, self._cycle - 1, self._cycle, done - round(self._before.get(unit, 0)))
             self._before[unit] = done
 
-    # --- what a frame shows --------------------------------------------------------------------------------------
+    # --- a frame on the screen -----------------------------------------------------------------------------------
 
     def state(self, *, status: str | None = None, rate: float | None = None) -> PipelineState:
-        """Return what a frame shows of the run where it stands."""
+        """Return the state of the run at its present cycle."""
         config, boxes = self._config, self._boxes
         phases = self._phases()
         drawing = sum(each.cycles for each in phases if each.name in _DRAWING)
         preset = next((name for name, each in PRESETS.items() if each.sha256 == config.sha256), "own")
-        counts = boxes.counts
+        counts = boxes.counts_before(self._cycle)
         processor = boxes.processor.state
         return PipelineState(
             machine="ATTILA",
@@ -132,7 +129,7 @@ class WatchedFrame:
         )
 
     def _phases(self) -> tuple[PhaseCycles, ...]:
-        """Return the cycles of the command processor's states, the present one up to now."""
+        """Return the present cycles of the command processor's states."""
         processor = self._boxes.processor.state
         return tuple(
             PhaseCycles(
@@ -145,7 +142,7 @@ class WatchedFrame:
         )
 
     def _progress(self) -> Iterator[str]:
-        """Yield which step and which draw it is."""
+        """Yield the present step and draws."""
         processor, steps = self._boxes.processor.state, self._frame.simulation.steps
         draws = len(self._work.draws)
         if processor.finished:
@@ -160,7 +157,7 @@ class WatchedFrame:
     def _box_states(self, drawing: int) -> Iterator[BoxState]:
         """Yield every box with its busy share and its queues."""
         busy: dict[str, float] = {}
-        for each in shares(self._boxes.counts, self._config, drawing):
+        for each in shares(self._boxes.counts_before(self._cycle), self._config, drawing):
             busy.setdefault("INT" if each.rate.statistic == INTERPOLATED else each.unit, each.share)
         processor = self._boxes.processor
         for box in self._boxes:
@@ -171,7 +168,7 @@ class WatchedFrame:
             yield BoxState(f"{box.label} {number}".rstrip(), busy.get(box.suffixed(box.suffix)), box.queues, doing)
 
     def _wires(self) -> tuple[WireTraffic, ...]:
-        """Return what wires have carried, the busiest first; of two that are as busy, that of the lower name."""
+        """Return the traffic of wires, the busiest first, then by name."""
         found = [self._wire(wire) for wire in self._frame.simulation.clock.netlist.wires if wire.name in self._carried]
         return tuple(sorted(found, key=lambda each: (-each.share, each.name)))
 
@@ -180,7 +177,7 @@ class WatchedFrame:
         return WireTraffic(wire.name, carried, wire.unit, carried / (wire.bandwidth * max(1, self._cycle)))
 
     def _caches(self) -> Iterator[CacheHits]:
-        """Yield the hits of all caches, that of shaded vertices first; a try that comes again counts again."""
+        """Yield the hits of all caches, beginning with shaded vertices; repeated tries count again."""
         shaded = self._boxes.cache.state.counts
         yield CacheHits("vertices", shaded["Hits"], shaded["Misses"])
         for name, tags in self._boxes.tags.items():
@@ -211,5 +208,5 @@ class WatchedFrame:
 def watch(
     scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
 ) -> WatchedFrame:
-    """Return a run of a scene that can be looked at, as `WatchedFrame` says."""
+    """Return a watched run of a scene; see `WatchedFrame`."""
     return WatchedFrame(scene, config=config, bus=bus, from_draw=from_draw)

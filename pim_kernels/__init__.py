@@ -1,4 +1,4 @@
-"""Kernels of processing in memory as microcode: programs, their data, and what they take on machines of any size."""
+"""Processing-in-memory kernels as microcode: programs, their data, and their cycles on machines of any size."""
 
 from pim_kernels.kernel import KERNELS, PimKernel, PimProblem, kernel_program
 from pim_kernels.measure import KernelRun, kernels_report, measure

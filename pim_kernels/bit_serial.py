@@ -1,4 +1,4 @@
-"""What published tables say of the same work on a bit-serial machine: PIMeval's BitSIMD-V, by formula.
+"""Time of the same work on a bit-serial machine by a published formula: PIMeval's BitSIMD-V.
 
 Published figures only, for tables that compare; no machine of this project reads them. An operation is this many row
 reads, row writes and logic steps of a bit-serial PE in each column (`pimPerfEnergyTables.cpp` of UVA-LavaLab's
@@ -38,7 +38,7 @@ _CORE = 1 / 2.3
 
 
 def nanoseconds(operations: Mapping[str, int], lanes: int) -> float:
-    """Return what so many of each operation take on a machine of ``lanes`` columns; ``redsum N`` sums N bits."""
+    """Return the time of this many of each operation on a machine of ``lanes`` columns; ``redsum N`` sums N bits."""
     return sum(times * _operation(name, lanes) for name, times in operations.items())
 
 

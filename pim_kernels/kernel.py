@@ -1,4 +1,4 @@
-"""A kernel: a program, the data that the host puts into the PEs, and what must come out of it."""
+"""A kernel: a program, the data that the host puts into the PEs, and the expected results."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class HostMemory:
         self.node = node
         self._program = program
         self.written = 0
-        """Bytes that were put in."""
+        """Bytes written."""
 
     def put(self, name: str, values: NDArray[np.unsignedinteger]) -> None:
-        """Put numbers of every PE, uint[lanes, count], into a range, which they must fill.
+        """Write numbers of every PE, uint[lanes, count], to a range, which they must fill.
 
-        Raises InputError for a name that the program does not have, for other types than uint8, uint16, uint32 and
-        uint64, another number of PEs, and for numbers that do not fill the range to its last byte.
+        Raises InputError for an unknown name, for types other than uint8, uint16, uint32 and uint64, for a wrong number
+        of PEs, and for numbers that do not fill the range exactly.
         """
         found, lanes = self._range(name), self.node.lanes
         must_be(values, np.ndarray, f"an array uint[{lanes}, count] for {name}")
@@ -57,17 +57,16 @@ class HostMemory:
         self.written += rows.size
 
     def get(self, name: str, size: int) -> NDArray[np.uint64]:
-        """Return the numbers of ``size`` bytes of a range: uint64[lanes, count].
+        """Return the numbers of ``size`` bytes in a range: uint64[lanes, count].
 
-        Raises InputError for a name that the program does not have, and for a size that is not 1 to 8 or leaves bytes
-        of the range over.
+        Raises InputError for an unknown name, and for a size that is not 1 to 8 or does not divide the range.
         """
         found = self._range(name)
         if not is_whole(size) or not 1 <= size <= 8:
             raise InputError(Fault(f"{name}: a number has 1 to 8 bytes, not {size!r}"))
         count, left = divmod(found.size, size)
         if left:
-            message = f"{name} has {counted(found.size, 'byte')}, which are no whole number of words of {size}"
+            message = f"{name} has {counted(found.size, 'byte')}, not a multiple of words of {size}"
             sizes = [str(each) for each in range(1, 9) if found.size % each == 0]
             raise InputError(Fault(message, hint=f"sizes that divide it: {', '.join(sizes)}"))
         words = [self.node.read_word(found.start + size * index, size) for index in range(count)]
@@ -80,19 +79,19 @@ class HostMemory:
 
 @dataclass(frozen=True, slots=True)
 class PimProblem:
-    """Data in place: how much there is, and whether a node that has run the program holds the right results."""
+    """Data in place, and the check of the results after the program has run."""
 
     elements: int
-    """What is worked on, over all PEs."""
+    """Elements of the problem, over all PEs."""
     check: Callable[[], bool]
-    """Compares with numpy, exactly."""
+    """Compares the results exactly with numpy's."""
     left: int
-    """Bytes of results that the host has to read, and to put together where modules stand alone."""
+    """Bytes of results that the host has to read, and to combine if modules work separately."""
 
 
 @dataclass(frozen=True)
 class PimKernel:
-    """A kernel by name. ``each`` says how much of what is in a PE; ``ends`` what is left to the host."""
+    """A kernel by name. ``each`` describes the data of a PE, ``ends`` the work left to the host."""
 
     name: str
     about: str
@@ -101,17 +100,17 @@ class PimKernel:
     place: Callable[[HostMemory, np.random.Generator], PimProblem]
     """Puts data into a node's PEs."""
     peer: Mapping[str, int] = field(default_factory=dict)
-    """What the same work is on a bit-serial machine with as many columns as there are PEs: its operations, counted."""
+    """Operations of the same work on a bit-serial machine with as many columns as there are PEs, counted."""
     peer_ends: str = ""
-    """What of the work those operations leave to the host, or why there are none."""
+    """Work that those operations leave to the host, or why there are none."""
 
     def program(self, config: NodeConfig) -> Program:
-        """Return the program for a machine; raises InputError where the kernel does not fit it."""
+        """Return the program for a machine; raises InputError if the kernel does not fit it."""
         return kernel_program(self.name, lane_bits(config.array))
 
 
 def lane_bits(array: ArrayConfig) -> int:
-    """Return the bits of a PE's number in its module; raises InputError where kernels do not fit the machine."""
+    """Return the bits of a PE's number in its module; raises InputError if kernels do not fit the machine."""
     emcs = array.emcs_per_module
     faults = []
     if array.panels_per_emc != 8:
@@ -133,18 +132,17 @@ def kernel_program(name: str, bits: int) -> Program:
     return assemble(path, BITS=bits) if needs_bits else assemble(path)
 
 
-# The kernels: vector add, reductions, matrix by vector, histogram, prefix sum, select, sort and nearest neighbours.
+# The kernels.
 #
-# Every one works on all PEs. Where PEs have to work together, a module is a separate machine: nothing goes from
-# module
-# to module but through the GPs, so a module has a separate problem, or the host puts a number of each together.
+# Each works on all PEs. Where PEs have to cooperate, a module is a separate machine: data move from module to module
+# only through the GPs, so each module solves a separate problem, or the host combines a number of each.
 
 
 _WORDS, _BYTES = 1 << 32, 256
 
 
 def _shape(memory: HostMemory) -> tuple[int, int]:
-    """Modules, and PEs of a module."""
+    """Return the number of modules, and of PEs in a module."""
     modules = memory.node.config.array.modules
     return modules, memory.node.lanes // modules
 
@@ -162,7 +160,7 @@ def _vector_add(memory: HostMemory, random: np.random.Generator) -> PimProblem:
 
 
 def _totals(memory: HostMemory, wanted: NDArray[np.uint64], size: int) -> bool:
-    """Return whether PE 0 of each module holds the total of its module, and the host's sum is that of all."""
+    """Return whether PE 0 of each module holds the total of its module, and their sum is that of all."""
     found = memory.get("sum", size).reshape(_shape(memory))[:, 0]
     by_module = wanted.reshape(_shape(memory)[0], -1).sum(axis=1, dtype=np.uint64)
     return bool((found == by_module).all()) and int(found.sum()) == int(wanted.sum(dtype=np.uint64))

@@ -19,13 +19,13 @@ from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, ma
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What a kernel took on one machine."""
+    """Account of a kernel on one machine."""
 
     kernel: PimKernel
     config: NodeConfig
     engine: str
     right: bool
-    """True if all results are numpy's."""
+    """True if all results equal numpy's."""
     elements: int
     loaded: int
     """Bytes that the host has put into the PEs, for which no time is counted."""
@@ -33,34 +33,33 @@ class KernelRun:
     """Bytes of results that the host has to read."""
     run: Run
     enabled: int
-    """Enabled PEs, summed up over the busy cycles of the EMC stream."""
+    """Enabled PEs, summed over the busy cycles of the EMC stream."""
     energy: RunEnergy
     digest: str
-    """Of the node afterwards: the same on every engine."""
+    """Digest of the node afterwards: the same on every engine."""
 
     @property
     def cycles(self) -> int:
-        """Cycles of the run."""
         return self.run.total_cycles
 
     @property
     def nanoseconds(self) -> float:
-        """Time of the machine."""
+        """Machine time."""
         return 1e9 * self.config.seconds(self.cycles)
 
     @property
     def utilisation(self) -> float:
-        """Share of enabled PEs, times the share of cycles in which they are told anything."""
+        """Share of enabled PEs, times the share of busy cycles."""
         return self.enabled / (self.config.lanes * self.cycles)
 
     @property
     def waited(self) -> float:
-        """Share of the cycles in which the EMC stream waits for texture memory."""
+        """Share of cycles in which the EMC stream waits for texture memory."""
         return sum(self.run.waits.values()) / self.cycles
 
     @property
     def loading(self) -> int:
-        """Cycles that the GNI takes at least to bring the data: bytes by its bandwidth (formula)."""
+        """Least cycles of loading the data through the GNI: bytes by its bandwidth (formula)."""
         each = self.config.gni.mb_per_second // self.config.clock_mhz
         return -(-self.loaded // each)
 
@@ -71,19 +70,19 @@ class KernelRun:
 
     @property
     def port_bytes(self) -> int:
-        """Bytes between EMCs and TASICs, both ways, addresses and idle places among them."""
+        """Bytes between EMCs and TASICs in both directions, including addresses and unused places."""
         return self.energy.counts["port_byte"]
 
     @property
     def peer_nanoseconds(self) -> float | None:
-        """Time of a bit-serial machine as wide for the same work, by a published formula; None where there is none."""
+        """Time of the same work on a bit-serial machine of equal width, by a published formula, or None."""
         return nanoseconds(self.kernel.peer, self.config.lanes) if self.kernel.peer else None
 
 
 def measure(
     kernel: PimKernel, config: NodeConfig, engine: str = AUTO, *, seed: int = 1, prices: EnergyConfig | None = None
 ) -> KernelRun:
-    """Run a kernel on random data and return what it took; raises InputError where it does not fit the machine."""
+    """Run a kernel on random data and return its account; raises InputError if it does not fit the machine."""
     program = kernel.program(config)
     node, collector, meter = Node(config, engine), Collector(), EnergyMeter(config, prices)
     node.load(program)
@@ -108,7 +107,7 @@ def measure(
     )
 
 
-# The report of kernels: a table for each machine, and the published bit-serial machine beside it.
+# The report of kernels: a table for each machine, compared with the published bit-serial machine.
 
 
 _NOTE = (
@@ -119,7 +118,7 @@ _NOTE = (
 
 
 def kernels_report(found: Mapping[str, Sequence[KernelRun]], *, energy: bool = False) -> Report:
-    """Return what kernels took, by the name of the machine; fails where a result is not numpy's."""
+    """Return the account of kernels by the name of the machine; fails if a result differs from numpy's."""
     wrong = [f"{each.kernel.name} ({name})" for name, all_ in found.items() for each in all_ if not each.right]
     engines = dict.fromkeys(each.engine for all_ in found.values() for each in all_)
     parts: list[Part] = []

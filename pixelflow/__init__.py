@@ -104,8 +104,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(_ROOMS[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_ROOMS[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

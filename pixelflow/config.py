@@ -25,15 +25,15 @@ BLOCK_PES = 16
 """PEs of a block, the unit of patch mapping (thesis 3.2, figure 8); fixed, because figure 8 has no other size."""
 
 COMPOSITION_START, PE_BYTES = 256, 384
-"""Where image composition memory and both ports begin and end, by the instruction set; more memory is past them."""
+"""Begin of image composition memory and end of both ports, by the instruction set; more memory is past them."""
 
 MOST_BYTES = 4096
 """Addresses of a PE that a call can pass: its parameters have 13 bits with a sign."""
 
 _FIXED = "the instruction set fixes it"
 _MASK = "a mask of modules has 8 bits in TAS_SetGp and its like, a module 3 bits in EMC_SetLEE"
-_COLUMNS = "figure 9 gives an EMC 16 columns, and 10 bits of lee.xp_bits tell 64 times 16 apart"
-_PAIRS = "panels lie side by side in pairs, and thesis 2.2.9 has a register yp for each of 8"
+_COLUMNS = "figure 9 gives an EMC 16 columns, and 10 bits of lee.xp_bits distinguish 64 times 16"
+_PAIRS = "panels are placed in pairs, and thesis 2.2.9 has a register yp for each of 8"
 _PANEL = "the equations of thesis 2.2.9 and figure 8 number 32 PEs"
 _START = "what is past it begins at 256 by the instruction set; array.more_bytes adds past the ports"
 _REACH = "a call passes addresses below 4096, and an instruction by itself names those below 512"
@@ -78,7 +78,7 @@ class ArrayConfig:
         because=_FIXED,
         source="thesis 2.2.1; their place in the address map is invented", standing=PRINTED, state=True, read_by=_ARRAY)
     more_bytes: int = param(0, "memory of a PE past its output port, from address 384", unit="bytes", low=0,
-        high=MOST_BYTES - PE_BYTES, because=_REACH, source="the thesis has none; for machines of other sizes",
+        high=MOST_BYTES - PE_BYTES, because=_REACH, source="not in the thesis; for machines of other sizes",
         standing=INVENTED, matters="limit", state=True, added=True, read_by=_ARRAY)
 
     @property
@@ -148,7 +148,7 @@ class ArrayConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeeConfig:
-    """The linear expression evaluator: widths of its registers, and what they hold at power-up."""
+    """The linear expression evaluator: widths of its registers, and their contents at power-up."""
 
     arrangement: str = param("figure9", "values of the registers when a run starts", unit="",
         allowed=("figure9", "zero"), source="thesis 3.2; figure 9 is missing from the text", standing=DERIVED,
@@ -262,12 +262,12 @@ class CompositionConfig:
         low=1, high=10, source="room for 10 of 6 bytes; no way to hold more than one is printed",
         standing=INVENTED, matters="pictures", read_by=_COMPOSITION, moved=(2,))
     overlap: bool = param(True, "a node draws the next region while one is sent", unit="",
-        source="thesis 3.6, footnote: memory of its own for it", standing=DERIVED,
+        source="thesis 3.6, footnote: separate memory for it", standing=DERIVED,
         matters="pictures", read_by=_COMPOSITION)
 # fmt: on
 
 
-# Configuration of instructions: their sequencers, how their words come, and what they take beyond their steps.
+# Configuration of instructions: sequencers, supply of words, and cycles beyond the declared steps.
 
 
 _IGC = "pixelflow/node/run/stream.py"
@@ -307,9 +307,9 @@ class IgcConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraConfig:
-    """Cycles of instructions beyond their declared steps: what a machine would need that lacks an ability.
+    """Cycles of instructions beyond their declared steps, on a machine that lacks an ability.
 
-    All are 0: the machine is that of the declarations. Sources say what an instruction is lowered into.
+    All are 0 by default. Sources give the sequence into which an instruction is lowered.
     """
 
     memory_operand: int = param(0, "arithmetic and logic on a memory byte", unit="cycles", low=0, high=16,
@@ -351,7 +351,7 @@ class ExtraConfig:
 # fmt: on
 
 
-# Checks of a configuration whose values are right one by one: what cannot be together, and why.
+# Checks of combinations of values that are valid one by one.
 
 
 ADDRESS_BITS = 21
@@ -364,7 +364,7 @@ COORDINATE_BITS = 16
 def combination_faults(
     clock_mhz: int, array: ArrayConfig, lee: LeeConfig, sdram: SdramConfig, gni: GniConfig
 ) -> list[Fault]:
-    """Return what is wrong with values that are right one by one."""
+    """Return the faults in combinations of values that are valid one by one."""
     faults = _size_faults(sdram) + _coordinate_faults(lee) + _bandwidth_faults(gni, clock_mhz)
     if sdram.trc_cycles < sdram.tras_cycles + sdram.trp_cycles:
         faults.append(
@@ -409,7 +409,7 @@ def _size_faults(sdram: SdramConfig) -> list[Fault]:
 
 
 def _coordinate_faults(lee: LeeConfig) -> list[Fault]:
-    """Every value of the registers must give a coordinate that all lane engines can hold."""
+    """Check that every value of the registers gives a coordinate that all lane engines can hold."""
     faults = []
     for axis, shift, panel, step in (
         ("x", lee.xe_bits, lee.xp_bits, lee.xs_bits),
@@ -430,7 +430,7 @@ def _coordinate_faults(lee: LeeConfig) -> list[Fault]:
 def _bandwidth_faults(gni: GniConfig, clock_mhz: int) -> list[Fault]:
     return [
         Fault(
-            f"gni.{name}: {value} MB/s are no whole number of bytes a cycle at {clock_mhz} MHz",
+            f"gni.{name}: {value} MB/s are not a whole number of bytes a cycle at {clock_mhz} MHz",
             hint=f"allowed: multiples of {clock_mhz}, the clock (clock_mhz)",
         )
         for name in ("mb_per_second", "gp_memory_mb_per_second")
@@ -518,10 +518,6 @@ class NodeConfig(Shown):
 # Named machines, and the files that start from them.
 
 
-
-
-
-
 THESIS = NodeConfig()
 """The node of the thesis: 4 modules x 8 EMCs x 8 panels x 32 PEs = 8192 PEs at 100 MHz."""
 
@@ -529,7 +525,7 @@ TINY = NodeConfig(array=ArrayConfig(modules=1, emcs_per_module=1))
 """One module of one EMC: 256 PEs with the same panels, memory and widths; for tests and teaching."""
 
 LARGE = NodeConfig(array=ArrayConfig(emcs_per_module=32), lee=LeeConfig(xp_bits=9))
-"""Four times the thesis machine: 32 EMCs in each of 4 modules, 32,768 PEs; registers xp that tell 512 columns apart."""
+"""Four times the thesis machine: 32 EMCs in each of 4 modules, 32,768 PEs; registers xp for 512 columns."""
 
 PRESETS = MappingProxyType({"thesis": THESIS, "tiny": TINY, "large": LARGE})
 """Every preset by the name that a configuration file gives in ``preset = ...``."""

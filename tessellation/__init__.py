@@ -51,57 +51,25 @@ __all__ = [
 _FILES = {
     name: file
     for file, names in {
-        "host.tessellator": (
-            "load",
-            "Tessellation",
-            "tessellate",
-        ),
-        "host.manager": (
-            "PatchHandle",
-            "PatchManager",
-        ),
-        "host.server": (
-            "Delivery",
-            "PatchServer",
-        ),
-        "microprogram.method": (
-            "LIBRARIES",
-            "Method",
-        ),
-        "surface.bpt": (
-            "BUILT_IN",
-            "Convention",
-            "PatchFile",
-            "format_bpt",
-            "parse_bpt",
-            "read_bpt",
-        ),
-        "surface.mesh": (
-            "encode",
-            "Mesh",
-            "MeshCheck",
-            "MeshReport",
-            "build_mesh",
-            "check",
-        ),
-        "surface.patch": ("Patch",),
-        "surface.reference": (
-            "LIMIT",
-            "Reference",
-            "evaluate",
-            "PatchSamples",
-        ),
+        "host.tessellator": "Tessellation load tessellate",
+        "host.manager": "PatchHandle PatchManager",
+        "host.server": "Delivery PatchServer",
+        "microprogram.method": "LIBRARIES Method",
+        "surface.bpt": "BUILT_IN Convention PatchFile format_bpt parse_bpt read_bpt",
+        "surface.mesh": "Mesh MeshCheck MeshReport build_mesh check encode",
+        "surface.patch": "Patch",
+        "surface.reference": "LIMIT PatchSamples Reference evaluate",
     }.items()
-    for name in names
+    for name in names.split()
 }
-"""The names and their files, which are imported when somebody asks: a command needs few of them."""
+"""Each name and its file, which is imported on first use: a command needs few of them."""
 
 
 def __getattr__(name: str) -> object:
     if name not in _FILES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
-    return found
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

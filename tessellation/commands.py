@@ -13,7 +13,7 @@ def _nodes(text: str) -> int:
 
 
 def _shaders(text: str) -> int:
-    if (value := whole_number(text, 0, wanted="a whole number from 0 on")) > MOST_NODES:
+    if (value := whole_number(text, 0, wanted="a whole number, 0 or more")) > MOST_NODES:
         raise ValueError(f"expected 0 to {MOST_NODES} nodes, as a machine has; found {text[:40]!r}")
     return value
 

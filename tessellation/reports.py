@@ -1,10 +1,10 @@
-"""Reports (watching): what a tessellation, a server and texture memory have to say of themselves."""
+"""Reports (watching) of a tessellation, a server and texture memory."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ from tessellation.host.session import KeptResults
 from tessellation.host.tessellator import Tessellation, trim_account
 from tessellation.microprogram.method import LOADING
 from tessellation.plan.schedule import Stage
-from tessellation.plan.texture_layout import Owner, TextureSpace
+from tessellation.plan.texture_layout import Owner
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.surface.reference import LIMIT, PatchSamples
 
@@ -43,35 +43,35 @@ if TYPE_CHECKING:
     from pixelflow.simd.configuration import Effective
     from tessellation import Mesh, MeshCheck, PatchFile, PatchServer
 
-# Texture memory in reports: what keeping results took, who has how much, and a map of logical texture space (4.3).
+# Texture memory in reports: kept results, owners, and a map of logical texture space (4.3).
 
 
 _MOST_STAGES = 7
-"""Stages that a brief names."""
+"""Stages in the brief form."""
 _ROWS, _COLUMNS = 32, 64
-"""Letters of a map: twice as many a row, as a letter is twice as high as it is wide."""
+"""Letters of a map, which are twice as high as wide."""
 
 
 def texture_facts(result: Tessellation) -> list[tuple[str, str]]:
-    """Return what keeping results took, where they and the pictures lie, and what the way back takes."""
-    found: list[tuple[str, str]] = []
+    """Return the cost and place of kept results and pictures, and the cost of the way back."""
+    lines: list[tuple[str, str]] = []
     if result.kept is not None:
-        found += [("kept in texture", text) for text in _kept_texts(result.kept)]
-        found += [("read back", _alone(result.recalls))] if result.recalls else []
+        lines += [("kept in texture", text) for text in _kept_texts(result.kept)]
+        lines += [("read back", _alone(result.recalls))] if result.recalls else []
     for held in result.textures:
         size = f"{held.place.columns}x{held.place.rows}"
-        found.append((f"texture {held.name}", f"{size} texels, {held.place.text}; unchanged in every module"))
-    return found
+        lines.append((f"texture {held.name}", f"{size} texels, {held.place.text}; unchanged in every module"))
+    return lines
 
 
 def _kept_texts(kept: KeptResults) -> Iterator[str]:
     if kept.beside:
         work, wait = (sum(run.by_stage.get(stage.value, 0) for run in kept.beside) for stage in _OF_KEEPING)
         passes = plural(len(kept.beside), "pass")
-        yield f"beside {passes}: {number(work)} cycles of the EMCs and {number(wait)} of waits, both in the count above"
-    yield f"by {plural(len(kept.stores), 'program')} of {_its(len(kept.stores))} own: {_alone(kept.stores)}"
+        yield f"during {passes}: {number(work)} cycles of the EMCs and {number(wait)} of waits, both in the count above"
+    yield f"by {plural(len(kept.stores), 'separate program')}: {_alone(kept.stores)}"
     if kept.no_room:
-        yield f"{plural(kept.no_room, 'pass')} had not 40 bytes of PE memory left, and kept nothing beside"
+        yield f"{plural(kept.no_room, 'pass')} had no 40 bytes of PE memory left to write during them"
     empty = kept.taken_bytes - kept.result_bytes
     yield (
         f"{number(kept.result_bytes)} bytes in each module, in {number(kept.taken_bytes)}: "
@@ -82,13 +82,9 @@ def _kept_texts(kept: KeptResults) -> Iterator[str]:
 _OF_KEEPING = (Stage.KEEPING, Stage.KEPT_STALL)
 
 
-def _its(count: int) -> str:
-    return "its" if count == 1 else "their"
-
-
 def _alone(runs: Sequence[Run]) -> str:
     total = sum(run.total_cycles for run in runs)
-    return f"{number(total)} cycles besides the count above; TASICs busy {number(_tasic_cycles(runs))}"
+    return f"{number(total)} cycles in addition to the count above; TASICs busy {number(_tasic_cycles(runs))}"
 
 
 def _tasic_cycles(runs: Sequence[Run]) -> int:
@@ -97,15 +93,18 @@ def _tasic_cycles(runs: Sequence[Run]) -> int:
 
 
 def memory_parts(result: Tessellation) -> list[str | Table]:
-    """Return whose texture memory is, module by module, and a map of the first; nothing where patches have it alone."""
+    """Return the owners of texture memory, module by module, and a map of the first; nothing if patches have it
+    alone.
+    """
     space = result.space
     if space is None or (result.kept is None and not result.textures):
         return []
-    there = _there(space)
+    owners = [*list(Owner)[1:], Owner.FREE]
+    there = [each for each in owners if any(space.bytes_of(each, module) for module in range(space.modules))]
     columns = (
         Column("module", key="module"),
         *(Column(owner.title, number, owner.title) for owner in there),
-        Column("largest free square", _side, "largest_free_square"),
+        Column("largest free square", lambda side: f"{side}x{side} texels", "largest_free_square"),
     )
     rows: list[Sequence[Json]] = [
         (module, *(space.bytes_of(owner, module) for owner in there), space.largest_square(module))
@@ -122,18 +121,8 @@ def memory_parts(result: Tessellation) -> list[str | Table]:
     ]
 
 
-def _there(space: TextureSpace) -> list[Owner]:
-    """Return the owners that have something in any module, what is free last."""
-    owners = [*list(Owner)[1:], Owner.FREE]
-    return [each for each in owners if any(space.bytes_of(each, module) for module in range(space.modules))]
-
-
-def _side(texels: int) -> str:
-    return f"{texels}x{texels} texels"
-
-
 def _cut(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a map, of several empty ones next to each other one."""
+    """Yield the lines of a map, with one line for a run of empty ones."""
     empty = "." * len(lines[0])
     for line, same in groupby(lines):
         times = len(list(same))
@@ -160,7 +149,7 @@ def memory_object(result: Tessellation) -> dict[str, Json]:
     }
 
 
-# The report of `pixelflow tessellate`: what was done, what it took, and how good it is.
+# The report of `pixelflow tessellate`: work, cycles and errors.
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +161,14 @@ class Outcome:
     result: Tessellation
     mesh: Mesh
     checked: MeshCheck | None
-    """Cracks and open edges, of a welded mesh."""
+    """Defects of a welded mesh."""
     written: list[str]
     choice: SampleChoice | None = None
-    """How patches were sampled by view; ``result`` has those that are seen."""
+    """The choice of samples by view; ``result`` has the visible patches."""
 
 
 def outcome_report(outcome: Outcome) -> Report:
-    """Return what was done, the cycles of each stage, errors, and the surface."""
+    """Return the work, the cycles of each stage, errors, and the surface."""
     result, config, mesh = outcome.result, outcome.effective.config, outcome.mesh
     trims = trim_account(result.patches, mesh, config)
     allowed = f"of {LIMIT:g} allowed (2^-24 x"
@@ -200,14 +189,9 @@ def outcome_report(outcome: Outcome) -> Report:
         *(("wrote", path) for path in outcome.written),
         ("wall time", f"{result.wall_seconds:.2f} s for the simulation"),
     ]
-    found = guesses(result.runs, config)
+    assumed = guesses(result.runs, config)
     checked = outcome.checked
-    subject = (
-        outcome.effective.label,
-        f"library {result.library}",
-        _method_text(result),
-        f"engine {result.engine}",
-    )
+    subject = outcome.effective.label, f"library {result.library}", _method_text(result), f"engine {result.engine}"
     left_out = "; ".join((*result.not_counted, *(trims.not_counted if trims else ())))
     point, normal = result.worst_point_error, result.worst_normal_error
     brief = [
@@ -221,13 +205,13 @@ def outcome_report(outcome: Outcome) -> Report:
     return Report(
         "pixelflow tessellate",
         (outcome.file.name, *subject),
-        [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *memory_parts(result), *found.parts],
+        [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *memory_parts(result), *assumed.parts],
         brief=[
             _answer(outcome), "; ".join(_work_lines(result)).rpartition(", ")[0], " · ".join(subject), "",
-            _brief_stages(result), "", *facts(brief), found.line,
+            _brief_stages(result), "", *facts(brief), assumed.line,
         ],
         schema="pixelflow.tessellate/1",
-        data={**_object(outcome), "trims": trims.as_object() if trims else None, "guesses": found.as_object()},
+        data={**_object(outcome), "trims": trims.as_object() if trims else None, "guesses": assumed.as_object()},
         notes=[
             *([f"{open_edges}: {checked}"] if checked is not None and not checked.clean else []),
             *set_in_vain(result.runs, outcome.effective),
@@ -238,14 +222,14 @@ def outcome_report(outcome: Outcome) -> Report:
 
 
 def _fixed_text(result: Tessellation) -> str:
-    """Return how many patches have sums in fixed point, and why the others have none."""
+    """Return the number of patches with sums in fixed point, and the reasons for floats."""
     total, reasons = len(result.patches), Counter(result.refused.values())
-    floats = "".join(f"; {number(count)} with floats, in passes of their own: {why}" for why, count in reasons.items())
+    floats = "".join(f"; {number(count)} with floats, in separate passes: {why}" for why, count in reasons.items())
     return f"{number(total - len(result.refused))} of {plural(total, 'patch')} in fixed point{floats}"
 
 
 def errors_text(point: float, normal: float) -> str:
-    """Return what is said of a result that misses the limits."""
+    """Return the message for a result that misses the limits."""
     return f"a result is further than {LIMIT:g} units from the reference: point {point:.3g}, normal {normal:.3g}"
 
 
@@ -284,8 +268,8 @@ def _object(outcome: Outcome) -> dict[str, Json]:
                 "by_stage": run.by_stage,
                 "waits": run.waits,
                 "program_sha256": run.program.sha256,
-                "placed": placed.as_object(),
-                "returned": returned.as_object(),
+                "placed": asdict(placed),
+                "returned": asdict(returned),
             }
             for plan, run, placed, returned in zip(
                 result.plans, result.runs, result.ledger.placed, result.ledger.returned, strict=True
@@ -341,13 +325,8 @@ def _method_text(result: Tessellation) -> str:
 
 
 def _work_lines(result: Tessellation) -> tuple[str, str]:
-    nets: dict[str, int] = {}
-    sizes: dict[str, int] = {}
-    for patch in result.patches:
-        net = f"{patch.patch.counts[0]}x{patch.patch.counts[1]}"
-        nets[net] = nets.get(net, 0) + 1
-        size = f"{patch.samples}x{patch.samples}"
-        sizes[size] = sizes.get(size, 0) + 1
+    nets = Counter("{}x{}".format(*patch.patch.counts) for patch in result.patches)
+    sizes = Counter(f"{patch.samples}x{patch.samples}" for patch in result.patches)
     passes = len(result.plans)
     used = result.samples / (passes * result.config.lanes)
     return (
@@ -359,9 +338,7 @@ def _work_lines(result: Tessellation) -> tuple[str, str]:
 
 def _listed(counts: dict[str, int], last: str, noun: str = "") -> str:
     def of(count: int, size: str) -> str:
-        if not noun:
-            return f"{count} at {size}"
-        return f"{plural(count, noun)} of {size}"
+        return f"{plural(count, noun)} of {size}" if noun else f"{count} at {size}"
 
     if len(counts) > 4:
         return of(sum(counts.values()), f"{len(counts)} sizes")
@@ -378,7 +355,7 @@ _THESIS_STAGES = {
     Stage.FLOATS: "none: table 7 has floats",
     Stage.NORMALS: "table 7",
 }
-"""The stages whose cycles the thesis counts, and where."""
+"""The stages that the thesis counts, with the table."""
 _OTHER_STAGES = {
     Stage.ROUNDING: "appendix A",
     Stage.MARKS: "not counted",
@@ -397,7 +374,7 @@ _OTHER_STAGES = {
 
 
 def _stage_table(result: Tessellation) -> Table:
-    """Return executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
+    """Return executed cycles by stage, those that the thesis counts first."""
     by_stage, inside = result.cycles_by_stage, result.cycles_in_thesis
 
     def row(cycles: int, name: str, source: str) -> tuple[int, str, str, str]:
@@ -423,7 +400,7 @@ def _stage_table(result: Tessellation) -> Table:
 
 
 def _brief_stages(result: Tessellation) -> Table:
-    """Return the cycles of the stages that took most, and where the thesis has them."""
+    """Return the cycles of the longest stages, with their place in the thesis."""
     sources = {
         stage.value: text.removesuffix("; path busy ") for stage, text in (_THESIS_STAGES | _OTHER_STAGES).items()
     }
@@ -474,7 +451,7 @@ def _gap_text(mesh: Mesh, checked: MeshCheck | None) -> str:
     return f"gaps up to {gap}{uneven}; --weld closes them"
 
 
-# The report of `pixelflow serve`: what the server did, and what went to each client over which path.
+# The report of `pixelflow serve`: the work of the server, and the traffic to each client.
 
 
 @dataclass(frozen=True)
@@ -489,7 +466,7 @@ class Served:
 
     @cached_property
     def results(self) -> list[PatchSamples]:
-        """What the clients have of each patch."""
+        """The samples of each patch in the clients' memories."""
         return [handle.result for handle in self.server.handles if handle.result is not None]
 
     @property
@@ -505,13 +482,13 @@ class Served:
 
     @property
     def runs(self) -> list[Run]:
-        """All that was executed: loads, passes, and deliveries on every node that took part."""
+        """All executed runs: loads, passes, and deliveries on every node involved."""
         server = self.server
         return [*server.loads, *server.runs, *(run for each in server.deliveries for run in each.run.runs.values())]
 
     @cached_property
     def guesses(self) -> Guesses:
-        """What of it the thesis does not print."""
+        """The assumptions beyond the thesis."""
         return guesses(self.runs, self.effective.config)
 
     @property
@@ -523,19 +500,19 @@ class Served:
         runs = [delivery.run for delivery in server.deliveries]
         carried = sum(run.network_bytes for run in runs)
         out = sum(run.gni_cycles[0].get("network_out", 0) for run in runs)
-        found = [
+        rows = [
             ("server's GNI to the network", carried, out, carried // width),
             ("geometry network", carried, sum(run.network_busy_cycles for run in runs), carried // width),
         ]
         for client in range(server.clients):
             stored = sum(delivery.bytes_each[client] for delivery in server.deliveries)
             busy = sum(delivery.client_cycles[client] for delivery in server.deliveries)
-            found.append((f"client {client + 1}, to GP memory", stored, busy, stored // narrow))
-        return found
+            rows.append((f"client {client + 1}, to GP memory", stored, busy, stored // narrow))
+        return rows
 
 
 def served_report(served: Served) -> Report:
-    """Return the cycles of both parts, the paths, the shares of the clients, and how good the results are."""
+    """Return the cycles of both parts, the paths, the shares of the clients, and the errors."""
     server, config = served.server, served.effective.config
     method, node = server.session.method, server.session.node
     total = server.cycles + server.delivery_cycles

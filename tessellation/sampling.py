@@ -1,4 +1,4 @@
-"""Sampling by view: how finely each patch is sampled, and which are dropped, for a camera and a tolerance (2.1)."""
+"""Sampling by view: numbers of samples of patches, and dropped patches, for a camera and a tolerance (2.1)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tessellation.picture import Camera, Standpoint, View
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.surface.mesh import finer_sides
 from tessellation.surface.patch import Patch
-from tessellation.surface.reference import evaluate
+from tessellation.surface.reference import evaluate, weights_at
 from tessellation.surface.topology import Side, find_joints, orient, ring
 
-# A bound on how far a patch's triangles lie from it on the screen, by second differences of its control points.
+# A bound on the distance of a patch's triangles from it on the screen, by second differences of its control points.
 #
-# Filip, Magedson and Markot (Surface algorithms using bounds on derivatives, CAGD 3, 1986): where a triangle's corners
-# lie on a surface S inside a cell of h_u x h_v of its parameters, linear interpolation L is off by at most
+# Filip, Magedson and Markot (Surface algorithms using bounds on derivatives, CAGD 3, 1986): if a triangle's corners
+# are on a surface S inside a cell of h_u x h_v of its parameters, linear interpolation L is off by at most
 #
 # |S - L| <= (h_u^2 M_uu + 2 h_u h_v M_uv + h_v^2 M_vv) / 8,
 #
@@ -49,10 +49,8 @@ _CELL = 8.0
 
 def by_counts(patches: Sequence[Patch]) -> dict[tuple[int, int], NDArray[np.int64]]:
     """Return the numbers of the patches of each net size."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for number, patch in enumerate(patches):
-        found.setdefault(patch.counts, []).append(number)
-    return {counts: np.array(numbers) for counts, numbers in found.items()}
+    sizes = dict.fromkeys(patch.counts for patch in patches)
+    return {size: np.flatnonzero([patch.counts == size for patch in patches]) for size in sizes}
 
 
 def seen_nets(patches: Sequence[Patch], standpoint: Standpoint) -> NDArray[np.float64]:
@@ -66,10 +64,10 @@ def seen_nets(patches: Sequence[Patch], standpoint: Standpoint) -> NDArray[np.fl
 
 
 class SecondDifferences:
-    """What the bound needs of patches of one net size, seen by a camera."""
+    """Second differences of patches of one net size, seen by a camera."""
 
     def __init__(self, nets: NDArray[np.float64], focal: float) -> None:
-        """``nets`` are those of `seen_nets`; patches with a control point at the eye's plane or past it have none."""
+        """``nets`` come from `seen_nets`; a patch with a control point in or behind the eye's plane has no bound."""
         m, n = nets.shape[1] - 1, nets.shape[2] - 1
         count = len(nets)
         along_u, along_v = np.diff(nets, axis=1), np.diff(nets, axis=2)
@@ -90,64 +88,63 @@ class SecondDifferences:
             self._uu, self._uv, self._vv = (size / nearest[:, None] for size in sizes)
 
     def bounds(self, steps_u: int, steps_v: int) -> NDArray[np.float64]:
-        """Return the bound in pixels of each patch whose sides are cut into so many steps; infinite without one."""
+        """Return the bound in pixels of each patch with these numbers of steps a side; infinite without one."""
         u, v = 1 / steps_u, 1 / steps_v
-        found = (u * u * self._uu + 2 * u * v * self._uv + v * v * self._vv).max(axis=1) / _CELL
-        return np.where(self._bounded, found, np.inf)
+        bounds = (u * u * self._uu + 2 * u * v * self._uv + v * v * self._vv).max(axis=1) / _CELL
+        return np.where(self._bounded, bounds, np.inf)
 
 
-# Which patches nobody sees: those outside the picture, and of closed surfaces those that face away.
+# Invisible patches: those outside the picture, and of closed surfaces those that face away.
 #
-# Both tests are exact but for the rounding of 64-bit floats. A patch is in the hull of its control points, so that it
-# is outside where all of these are past one side of the picture. Whether the surface at (u, v) faces the eye is the
-# sign of
+# Both tests are exact except for the rounding of 64-bit floats. A patch is in the hull of its control points, so that
+# it is outside if all of these are past one side of the picture. The sign of
 #
-# (S - eye) . (S_u x S_v),
+# (S - eye) . (S_u x S_v)
 #
-# which is itself a Bezier polynomial of degrees 3m - 1 and 3n - 1; its coefficients are computed from those of its
-# three factors, and where all of them have one sign the patch faces one way (Farin: the hull property again).
+# says if the surface at (u, v) faces the eye. It is itself a Bezier polynomial of degrees 3m - 1 and 3n - 1; its
+# coefficients are computed from those of its three factors, and if all of them have one sign the patch faces one way
+# (Farin: the hull property again).
 
 
 _ROUNDING = 1e-12
-"""Of the product of the sizes of the factors: what is smaller has no sign."""
+"""Share of the product of the sizes of the factors below which a coefficient has no sign."""
 
 
 def outside(nets: NDArray[np.float64], camera: Camera) -> NDArray[np.bool_]:
-    """Return True for patches all of whose control points are past one side of the picture, or not before the eye.
+    """Return True for patches all of whose control points are past one side of the picture, or behind the eye.
 
-    ``nets`` are those of `bound.seen_nets`.
+    ``nets`` come from `seen_nets`.
     """
     right, up, distance = np.moveaxis(nets.reshape(len(nets), -1, 3), -1, 0)
     across, high = camera.width / 2 * distance, camera.height / 2 * distance
     x, y = camera.focal * right, camera.focal * up
     sides = (x < -across, x > across, y < -high, y > high, distance <= 0)
-    found: NDArray[np.bool_] = np.any([side.all(axis=1) for side in sides], axis=0)
-    return found
+    return np.any([side.all(axis=1) for side in sides], axis=0)
 
 
 def faces_away(nets: NDArray[np.float64], outwards: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return True for patches whose outer side nobody before them can see; ``outwards`` is 1, or -1 for those turned.
+    """Return True for patches whose outer side is invisible from the eye; ``outwards`` is 1, or -1 for turned ones.
 
-    ``nets`` are those of `bound.seen_nets`; the third axis counts the other way from a right-handed system's.
+    ``nets`` come from `seen_nets`, whose third axis is opposite to a right-handed system's.
     """
     coefficients, size = _facing(nets * (1.0, 1.0, -1.0))
     coefficients = coefficients * outwards[:, None, None]
     least, most = coefficients.min(axis=(1, 2)), coefficients.max(axis=(1, 2))
-    found: NDArray[np.bool_] = (least >= -_ROUNDING * size) & (most > _ROUNDING * size)
-    return found
+    facing: NDArray[np.bool_] = (least >= -_ROUNDING * size) & (most > _ROUNDING * size)
+    return facing
 
 
 def outward(patches: Sequence[Patch]) -> NDArray[np.int64]:
     """Return 1 for each patch whose dP/du x dP/dv points out of the volume that its part encloses, else -1.
 
     The volume of a part is a third of the integral of the polynomial above, which is the mean of its coefficients.
-    Raises InputError for a surface that has one side only.
+    Raises InputError for a surface with one side only.
     """
     joints = find_joints(patches)
     orientation = orient(len(patches), joints)
     if orientation.refusals:
         raise InputError(
-            Fault("a surface with one side only has none that faces away", hint="do not call it one-sided")
+            Fault("a surface with one side only has no side that faces away", hint="do not call it one-sided")
         )
     signs = np.where(orientation.turned, -1, 1)
     nets = [patch.points32.astype(np.float64) for patch in patches]
@@ -179,22 +176,22 @@ def _facing(nets: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     cross = np.zeros((len(nets), 2 * m, 2 * n, 3))
     for i, j in np.ndindex(*u.shape[1:3]):
         cross[:, i : i + m + 1, j : j + n] += np.cross(u[:, i, j, None, None], v)
-    found = np.zeros((len(nets), 3 * m, 3 * n))
+    coefficients = np.zeros((len(nets), 3 * m, 3 * n))
     for i, j in np.ndindex(*place.shape[1:3]):
-        found[:, i : i + 2 * m, j : j + 2 * n] += (place[:, i, j, None, None] * cross).sum(axis=-1)
-    return found / _binomials(3 * m - 1, 3 * n - 1), size
+        coefficients[:, i : i + 2 * m, j : j + 2 * n] += (place[:, i, j, None, None] * cross).sum(axis=-1)
+    return coefficients / _binomials(3 * m - 1, 3 * n - 1), size
 
 
-# The choice of k for each patch, as the manager makes it: from a camera and a tolerance in pixels (thesis 2.1).
+# The choice of k for each patch, from a camera and a tolerance in pixels (thesis 2.1).
 #
 # The thesis samples a patch k x k at the resolution that the application marks it with, and says that the best one
-# depends on the view (Kumar and Manocha). Here the smallest k of those allowed is taken whose bound (`bound.py`) is
-# within the tolerance. One k holds for both directions: see the README of tessellation for what two would take.
+# depends on the view (Kumar and Manocha). Here it is the smallest allowed k whose bound is within the tolerance. One k
+# holds for both directions: `pixelflow study sampling` has what two would take.
 
 
 COUNTS = {"any": tuple(range(MIN_SAMPLES, MAX_SAMPLES + 1)), "powers": (2, 4, 8, 16)}
-"""Numbers of samples along a side by name. Every number has a place on the array, but those between powers of two leave
-PEs of their square idle, and each number that occurs in a pass has its own Bernstein values loaded."""
+"""Numbers of samples along a side by name. Any number has a place on the array, but those between powers of two leave
+PEs idle, and each number in a pass needs a load of its Bernstein values."""
 
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1 / 256, 1000.0
 """In pixels; corners are rounded to 1/256 pixel anyway."""
@@ -203,7 +200,7 @@ TOLERANCES = f"{LEAST_TOLERANCE:g} to {LARGEST_TOLERANCE:g} pixels"
 
 
 class Fate(Enum):
-    """What becomes of a patch."""
+    """Treatment of a patch."""
 
     SAMPLED = "within the tolerance"
     LIMITED = "at 16, not within the tolerance"
@@ -212,13 +209,13 @@ class Fate(Enum):
 
     @property
     def dropped(self) -> bool:
-        """True where the patch is not tessellated."""
+        """True if the patch is not tessellated."""
         return self in (Fate.OUTSIDE, Fate.AWAY)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What an application wants: at most ``tolerance`` pixels between triangles and surface, with some of `COUNTS`.
+    """An application's wish: at most ``tolerance`` pixels between triangles and surface, with numbers of `COUNTS`.
 
     Raises InputError for a tolerance or a name that is not allowed.
     """
@@ -237,15 +234,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleChoice:
-    """What was chosen for patches in the caller's order."""
+    """The choice for patches in the caller's order."""
 
     samples: tuple[int, ...]
-    """Along a side; 0 where a patch is dropped."""
+    """Along a side; 0 for a dropped patch."""
     fates: tuple[Fate, ...]
     bounds: tuple[float, ...]
-    """How far triangles may be from the surface, in pixels; 0 for a dropped patch, infinite without a bound."""
+    """Largest distance of triangles from the surface, in pixels; 0 for a dropped patch, infinite without a bound."""
     by_direction: int
-    """Samples with a number of its own for each direction, by the same bound; nothing executes that."""
+    """Samples with a separate number for each direction, by the same bound; not executed."""
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -268,12 +265,12 @@ class SampleChoice:
         return max(self.bounds, default=0.0)
 
     def count(self, fate: Fate) -> int:
-        """Return how many patches have this fate."""
+        """Return the number of patches with this fate."""
         return self.fates.count(fate)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What a report says, line by line."""
+        """The lines of a report."""
         sizes = Counter(k for k in self.samples if k)
         sampled = ", ".join(f"{count} at {k}" for k, count in sorted(sizes.items()))
         dropped = [f"{self.count(fate)} {fate.value}" for fate in Fate if fate.dropped]
@@ -300,7 +297,7 @@ class SampleChoice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeenPatches:
-    """Patches before a camera, and how each is to be sampled; ``outwards`` is 0 where a back is to be seen as well."""
+    """Patches before a camera, with the wish for each; ``outwards`` is 0 for patches whose back is visible too."""
 
     patches: tuple[Patch, ...]
     standpoint: Standpoint
@@ -308,7 +305,7 @@ class SeenPatches:
     outwards: NDArray[np.int64]
 
     def choice(self, counts: str | None = None) -> SampleChoice:
-        """Return what is chosen for them, with other ``counts`` than they have where these are given."""
+        """Return the choice for them, with other ``counts`` if given."""
         wanted = [each if counts is None else replace(each, counts=counts) for each in self.sampling]
         return choose(self.patches, self.standpoint, wanted, self.outwards)
 
@@ -321,8 +318,8 @@ def choose(
 ) -> SampleChoice:
     """Return k for each patch before a camera, and which patches are dropped.
 
-    ``sampling`` is one for all patches or one each. ``outwards`` is what `outward` says of closed surfaces, with 0 for
-    patches whose back is to be seen as well; without it no patch is dropped because it faces away.
+    ``sampling`` is one for all patches or one each. ``outwards`` comes from `outward` for closed surfaces, with 0 for
+    patches whose back is visible too; without it no patch is dropped because it faces away.
     """
     wanted = [sampling] * len(patches) if isinstance(sampling, Sampling) else list(sampling)
     tolerances = np.array([each.tolerance for each in wanted])
@@ -353,7 +350,7 @@ def choose(
 def _smallest(
     second: SecondDifferences, tolerances: NDArray[np.float64], name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the smallest k of those allowed, and its bound; the largest of them where none is within the tolerance."""
+    """Return the smallest allowed k and its bound; the largest allowed if none is within the tolerance."""
     counts = COUNTS[name]
     bounds = np.stack([second.bounds(k - 1, k - 1) for k in counts])
     within = bounds <= tolerances
@@ -363,11 +360,11 @@ def _smallest(
 
 def _by_direction(second: SecondDifferences, tolerances: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the fewest samples along u times those along v that keep each patch within its tolerance."""
-    found = np.full(len(tolerances), MAX_SAMPLES**2)
+    fewest = np.full(len(tolerances), MAX_SAMPLES**2)
     for u in COUNTS["any"]:
         for v in COUNTS["any"]:
-            found = np.where(second.bounds(u - 1, v - 1) <= tolerances, np.minimum(found, u * v), found)
-    return found
+            fewest = np.where(second.bounds(u - 1, v - 1) <= tolerances, np.minimum(fewest, u * v), fewest)
+    return fewest
 
 
 def choice_facts(choice: SampleChoice | None) -> list[tuple[str, str]]:
@@ -376,9 +373,9 @@ def choice_facts(choice: SampleChoice | None) -> list[tuple[str, str]]:
 
 
 def unseen_facts(unseen: Sequence[int], frames: int) -> list[tuple[str, str]]:
-    """Return the line of a report about frames in which nothing is seen, out of this many; none where there is none.
+    """Return the line of a report about frames in which nothing is seen, out of this many, if there are any.
 
-    Raises InputError where that is all of them.
+    Raises InputError if that is all of them.
     """
     if not unseen:
         return []
@@ -387,18 +384,15 @@ def unseen_facts(unseen: Sequence[int], frames: int) -> list[tuple[str, str]]:
     return [("nothing seen", f"in {len(unseen)} of {counted(frames, 'frame')}, which are left out: {ranged(unseen)}")]
 
 
-# The choice of k for patches that a camera has before it, and the points by which that camera is placed.
-
-
 _OUTLINE = 16
-"""Samples along a side of the evaluation that a camera is placed by."""
+"""Samples along a side of the evaluation by which a camera is placed."""
 
 
 def choose_before(patches: Sequence[Patch], view: View, sampling: Sampling, *, one_sided: bool = False) -> SampleChoice:
-    """Return the choice for patches before a camera that has all of them in its picture, but for its zoom.
+    """Return the choice for patches before a camera that has all of them in its picture, except for its zoom.
 
-    Raises InputError for patches without extent, for a ``one_sided`` surface with one side only, and where nothing is
-    seen.
+    Raises InputError for patches without extent, for a ``one_sided`` surface with one side only, and if nothing is
+    visible.
     """
     outline = outline_of(patches)
     if not np.ptp(outline, axis=0).any():
@@ -410,26 +404,26 @@ def choose_before(patches: Sequence[Patch], view: View, sampling: Sampling, *, o
 
 
 def outline_of(patches: Sequence[Patch]) -> np.ndarray:
-    """Return points of the surfaces of patches by which a camera is placed: float64[point, xyz]."""
+    """Return points of the surfaces by which a camera is placed: float64[point, xyz]."""
     return np.concatenate([
         evaluate(np.stack([patches[number].points for number in numbers]), _OUTLINE).points.reshape(-1, 3)
         for numbers in by_counts(patches).values()
     ])  # fmt: skip
 
 
-# How far triangles are from their surface on the screen, measured: at many points of every triangle, in float64.
+# The distance of triangles from their surface on the screen, measured at many points of every triangle in float64.
 #
 # The triangles are those of a welded mesh, with the strips along finer neighbours. At a parameter (u, v) the surface is
-# evaluated in float64, and the triangle that covers (u, v) is interpolated between its corners, which are the samples
-# that the machine has made; both are projected, and their distance in pixels is the error there. What is found is a
-# lower bound of the largest error, as `bound.py` has an upper one.
+# evaluated in float64, and the triangle that covers (u, v) is interpolated between its corners, the machine's samples;
+# both are projected, and their distance in pixels is the error there. The result is a lower bound of the largest error,
+# where `SecondDifferences` has an upper one.
 
 
 _STEPS = 6
-"""A side of a triangle is cut into so many."""
+"""Steps along a side of a triangle."""
 
 _MOST = 1 << 21
-"""Points that are evaluated at a time."""
+"""Points evaluated at a time."""
 
 
 class Sampled(Protocol):
@@ -455,7 +449,7 @@ class _Exact:
 def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[np.float64]:
     """Return the largest distance of each patch's triangles from its surface, in pixels: float64[patch].
 
-    Where one of the two is before the near plane nothing is measured.
+    Points nearer than the near plane are left out.
     """
     patches, counts = [each.patch for each in samples], [len(each.points) for each in samples]
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
@@ -463,7 +457,7 @@ def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[
     finer: dict[int, list[tuple[Side, NDArray[np.int64]]]] = {}
     for (patch, side), line in finer_sides(counts, find_joints(patches), starts).items():
         finer.setdefault(patch, []).append((side, line))
-    found = np.zeros(len(samples))
+    errors = np.zeros(len(samples))
     for numbers in by_counts(patches).values():
         alike: dict[tuple[object, ...], list[int]] = {}
         for number in numbers.tolist():
@@ -480,8 +474,8 @@ def pixel_errors(samples: Sequence[Sampled], standpoint: Standpoint) -> NDArray[
                 for number, line in zip(members, lines, strict=True)
             ])  # fmt: skip
             nets = np.stack([patches[number].points32 for number in members]).astype(np.float64)
-            found[members] = _largest(nets, points[corners], triangles, places, standpoint)
-    return found
+            errors[members] = _largest(nets, points[corners], triangles, places, standpoint)
+    return errors
 
 
 def samples_alike(patches: Sequence[Patch], standpoint: Standpoint, most: float) -> int:
@@ -494,7 +488,7 @@ def samples_alike(patches: Sequence[Patch], standpoint: Standpoint, most: float)
 
 
 def _parameters(k: int, sides: Sequence[Side], lengths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the triangles of a patch and the parameters of its vertices, of those on finer sides after its own."""
+    """Return the triangles of a patch and the parameters of its vertices, those on finer sides after its own."""
     at = np.linspace(0.0, 1.0, k)
     places = [np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1).reshape(-1, 2)]
     foreign, first = {}, k * k
@@ -516,33 +510,22 @@ def _largest(
     places: NDArray[np.float64],
     standpoint: Standpoint,
 ) -> NDArray[np.float64]:
-    """Return the largest error of patches whose triangles lie alike: ``points`` are float64[patch, vertex, xyz]."""
+    """Return the largest error of patches with the same triangles: ``points`` are float64[patch, vertex, xyz]."""
     weights = np.array([
         (a, b, _STEPS - a - b) for a in range(_STEPS + 1) for b in range(_STEPS + 1 - a)
     ]) / _STEPS  # fmt: skip
-    found = np.zeros(len(nets))
+    largest = np.zeros(len(nets))
     size = max(1, _MOST // (len(weights) * len(nets)))
     for first in range(0, len(triangles), size):
         part = triangles[first : first + size]
         at = np.einsum("wc,tcx->twx", weights, places[part]).reshape(-1, 2)
-        u, v = (_bernstein(count - 1, at[:, axis]) for axis, count in enumerate(nets.shape[1:3]))
+        u, v = (weights_at(count - 1, at[:, axis]) for axis, count in enumerate(nets.shape[1:3]))
         basis = (u[:, :, None] * v[:, None, :]).reshape(len(at), -1)
         surface = np.einsum("ab,pbx->pax", basis, nets.reshape(len(nets), -1, 3), optimize=True)
         flat = np.einsum("wc,ptcx->ptwx", weights, points[:, part], optimize=True).reshape(surface.shape)
         seen, drawn = standpoint.undivided(surface), standpoint.undivided(flat)
-        there = np.minimum(seen[..., 2], drawn[..., 2]) > standpoint.near  # what is cut away has no place
+        there = np.minimum(seen[..., 2], drawn[..., 2]) > standpoint.near  # the rest is cut away
         with np.errstate(divide="ignore", invalid="ignore"):
             off = standpoint.camera.divided(seen) - standpoint.camera.divided(drawn)
-        found = np.maximum(found, np.where(there, np.linalg.norm(off[..., :2], axis=-1), 0).max(axis=1))
-    return found
-
-
-def _bernstein(degree: int, at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return B_0 .. B_degree at any parameters: float64[parameter, degree + 1]."""
-    found = np.ones((len(at), 1))
-    for _ in range(degree):
-        raised = np.zeros((len(at), found.shape[1] + 1))
-        raised[:, :-1] += found * (1 - at)[:, None]
-        raised[:, 1:] += found * at[:, None]
-        found = raised
-    return found
+        largest = np.maximum(largest, np.where(there, np.linalg.norm(off[..., :2], axis=-1), 0).max(axis=1))
+    return largest

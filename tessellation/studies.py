@@ -1,7 +1,8 @@
-"""Studies: what passes and pictures take where a guess, a schedule, a library or the supply of words is another."""
+"""Studies: cycles of passes and pictures as a guess, a schedule, a library or the supply of words varies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,28 +28,27 @@ from tessellation.plan.texture_layout import ResultArea
 from tessellation.sampling import COUNTS, SampleChoice, SeenPatches, pixel_errors, samples_alike, unseen_facts
 from tessellation.surface.patch import Patch
 
-# Workloads of the studies: programs that are put together once, and run without data on machines that differ.
+# Workloads of the studies: programs assembled once, and run without data on different machines.
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What programs took on a machine, one after the other."""
+    """Runs of programs on a machine, in order."""
 
     runs: tuple[Run, ...]
 
     @property
     def cycles(self) -> int:
-        """Cycles of all of them, without the configuration of the LEE, which is done once a session."""
+        """Cycles of all runs, without the configuration of the LEE, which is done once a session."""
         return sum(run.total_cycles - run.by_stage.get(Stage.LEE.value, 0) for run in self.runs)
 
     @property
     def waits(self) -> dict[str, int]:
-        """Cycles in which the EMC streams did nothing, by reason."""
-        found: dict[str, int] = {}
+        """Idle cycles of the EMC streams, by reason."""
+        total: Counter[str] = Counter()
         for run in self.runs:
-            for reason, cycles in run.waits.items():
-                found[reason] = found.get(reason, 0) + cycles
-        return found
+            total.update(run.waits)
+        return dict(total)
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,24 @@ class Workload:
     programs: tuple[Program, ...]
 
     def on(self, config: NodeConfig) -> Measurement:
-        """Return what it takes on a machine of the same size; the time alone is simulated."""
+        """Run the programs, timing only, on a machine of the same size."""
         return Measurement(tuple(Node(config, "rows").run(each, function=False) for each in self.programs))
 
 
 @dataclass(frozen=True, slots=True)
 class PassInput:
-    """Which patches a session holds, and which of them it tessellates."""
+    """Patches held by a session, and those it tessellates."""
 
     name: str
     text: str
     samples: tuple[int, ...]
-    """Samples along a side of each patch that is registered."""
+    """Samples along a side of each registered patch."""
     marked: tuple[int, ...]
-    """The patches that are tessellated, by number."""
+    """Numbers of the tessellated patches."""
 
 
 def _half(count: int, groups: int = 1) -> tuple[int, ...]:
-    """Return a random half of ``2 * count`` numbers, with as many of each remainder by ``groups``."""
+    """Return a random half of ``2 * count`` numbers, with equal counts of each remainder by ``groups``."""
     random = np.random.default_rng(1995)
     each = count // groups
     return tuple(sorted(n * groups + at for at in range(groups) for n in random.permutation(2 * each)[:each].tolist()))
@@ -96,12 +96,12 @@ INPUTS = {
         PassInput("three", f"{3 * _BLOCKS:,} patches, three passes", (4,) * 3 * _BLOCKS, tuple(range(3 * _BLOCKS))),
     )
 }
-"""Inputs of passes over bicubic nets; their values change no cycle. Patches go to the modules in turn and stay there,
-so that a random half of all, which no module has an equal share of, takes a second pass."""
+"""Inputs of passes over bicubic nets; their values change no cycle. Patches are dealt to the modules in turn and stay
+there, so a random half of all, unevenly distributed over the modules, takes a second pass."""
 
 
 def libraries_text(names: Iterable[str]) -> str:
-    """Return what the head of a report says of float libraries, each named once."""
+    """Return the list of float libraries in the head of a report, without repetition."""
     found = list(dict.fromkeys(names))
     return f"librar{'y' if len(found) == 1 else 'ies'} {', '.join(found)}"
 
@@ -122,17 +122,17 @@ def pass_of(
 
 @dataclass(frozen=True, slots=True)
 class StudyAxis:
-    """An axis of a study, and its values where the command names no others."""
+    """An axis of a study, and its default values."""
 
     name: str
     values: tuple[str | int, ...]
     metavar: str = ""
-    """Of the option that sets its values; without one there is none."""
+    """Metavar of the option for its values; empty for no option."""
     help: str = ""
     read: Callable[[str], Sequence[str | int]] | None = None
-    """Reader of its values; None where they are a choice of the above."""
+    """Reader of its values; None for a choice of the default ones."""
     always: tuple[str | int, ...] = ()
-    """Values that are measured in addition, first."""
+    """Values that are always measured, before the others."""
 
 
 class StudyBench:
@@ -153,7 +153,7 @@ class StudyBench:
         return self._found[key]
 
     def on(self, work: Workload, config: NodeConfig) -> Measurement:
-        """Return a workload, known by its name, on another machine."""
+        """Return a workload, identified by its name, on another machine."""
         key = (work.name, config)
         if key not in self._found:
             self.tell(work.name)
@@ -167,7 +167,7 @@ Chosen = Mapping[str, Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class GridStudy:
-    """A study as axes and columns, with the measurement of a row."""
+    """A study as axes and columns; ``row`` measures a point, given by the names of its axes."""
 
     name: str
     help: str
@@ -176,18 +176,17 @@ class GridStudy:
     axes: tuple[StudyAxis, ...]
     columns: tuple[Column, ...]
     row: Callable[[StudyBench, Mapping[str, str | int]], Sequence[Json]]
-    """Measures the row of a point, given by the names of its axes."""
     key: str
-    """Of the table in JSON."""
+    """Key of the table in JSON."""
     text: Callable[[StudyBench], str]
     libraries: Callable[[Chosen], Iterable[str]]
     behind: Callable[[StudyBench], Sequence[Part]] = lambda _: ()
-    """Gives the parts below the table."""
+    """Returns the parts below the table."""
     picture: bool = False
-    """True where a picture is drawn too."""
+    """True if a picture is drawn too."""
 
     def report(self, bench: StudyBench, chosen: Chosen) -> Report:
-        """Return the table of all points; axes that are not chosen have their own values."""
+        """Return the table of all points; axes not chosen have their default values."""
         values = {axis.name: (*axis.always, *chosen.get(axis.name, axis.values)) for axis in self.axes}
         points = (dict(zip(values, point, strict=True)) for point in product(*values.values()))
         rows = [self.row(bench, point) for point in points]
@@ -203,7 +202,7 @@ class GridStudy:
 
 
 LIBRARY = {schedule: "tuned-finite" if number else "plain" for number, schedule in enumerate(SCHEDULES)}
-"""Float routines with each schedule, as in the documents."""
+"""Float library of each schedule, as in the documents."""
 
 
 def _cached(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]:
@@ -221,7 +220,7 @@ def _cached(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Json]
 
 
 def _room(config: NodeConfig) -> Table:
-    """Return what the results of a pass take in each module by each way."""
+    """Return the memory that the results of a pass need in each module, for each way."""
     results = config.lanes // config.array.modules * RESULT_BYTES
     rows: list[Sequence[Json]] = []
     for way in CACHING_WAYS:
@@ -236,22 +235,21 @@ def _room(config: NodeConfig) -> Table:
 
 CACHING = GridStudy(
     "caching",
-    "results kept in texture memory after their pass and beside the next, by way and schedule (about a minute)",
+    "results kept in texture memory after their pass or during the next, by way and schedule (about a minute)",
     "kept results",
     "pixelflow.study.caching/1",
     (StudyAxis("schedules", SCHEDULES, "SCHEDULE"), StudyAxis("way", CACHING_WAYS)),
     (
         Column("schedule", key="schedule"), Column("way", key="way", fixed=True), Column("not kept", number, "plain"),
-        Column("after", number, "after"), Column("beside", number, "beside"),
+        Column("after", number, "after"), Column("during", number, "beside"),
         Column("more", number, "more"), Column("waits", number, "waits"), Column("hidden", number, "hidden"),
     ),
     _cached,
     "cycles",
     lambda _: (
         f"Cycles of {INPUTS['three'].text}. After: each pass is followed by a program that keeps its results. "
-        "Beside: the next pass does that, and the last, which has no next one, is followed by such a program. More: "
-        "what a pass that keeps the results of another takes more than one that keeps nothing, with its waits. Hidden: "
-        "what it saves of the program."
+        "During: the next pass keeps them, and the last pass is followed by such a program. More: additional cycles of "
+        "a pass that keeps the results of another, with its waits. Hidden: cycles saved of the program."
     ),
     lambda chosen: (LIBRARY[str(each)] for each in chosen["schedules"]),
     lambda bench: ("", _room(bench.config)),
@@ -268,7 +266,7 @@ _FIXED_POINT, _FLOAT = NORMALS
 
 
 def _method(bench: StudyBench, schedule: str, results: str = "direct") -> Method:
-    """Return a method whose results go to all GPs of a node in every schedule, so that the ways are alike."""
+    """Return a method whose results go to all GPs of a node, so that schedules are comparable."""
     gps = None if results == "direct" else bench.config.gni.gp_count
     return Method(schedule=schedule, results=results, gps=gps)
 
@@ -282,9 +280,9 @@ def _scheduled(bench: StudyBench, point: Mapping[str, str | int]) -> Sequence[Js
 
 
 def _causes(bench: StudyBench) -> list[str | Table]:
-    """Return the way from the thesis's pass to the shortest one, step by step, each a difference of executed passes.
+    """Return the steps from the thesis's pass to the shortest one, each a difference of executed passes.
 
-    Each pass is executed once more with its transfers apart, so that what overlap is worth stands beside every step.
+    Each pass is also executed with its transfers apart, which shows the gain by overlap.
     """
     plain, tuned = LIBRARIES[0], "tuned-finite"
     steps = (
@@ -326,8 +324,8 @@ def _causes(bench: StudyBench) -> list[str | Table]:
     same = "as many" if half == full else f"{number(half)} cycles and not {number(full)}"
     text = (
         "by cause; before addresses are computed the input is a random half of each module, for which the schedule of "
-        f"the thesis takes {same}; apart: the same with each transfer only when its values are the next that are "
-        "wanted; hidden: what overlap is worth, which both schedules have"
+        f"the thesis takes {same}; apart: the same with each transfer started only when its values are needed next; "
+        "hidden: cycles saved by overlap, which both schedules have"
     )
     return [text, "", Table(columns, rows, key="causes")]
 
@@ -355,18 +353,16 @@ SCHEDULE_GAIN = GridStudy(
 )  # fmt: skip
 
 
-# Sampling by view beside uniform sampling, frame by frame: samples, cycles and the largest error in pixels.
+# Sampling by view compared with uniform sampling, frame by frame: samples, cycles and the largest error in pixels.
 #
-# Uniform sampling has the smallest k whose largest error, measured over the patches that are seen, is not above that of
-# sampling by view. It is executed for these patches alone and for all, so that what the choice of k is worth is set
-# apart
-# from what dropping patches is. A last row has the smallest k whose measured error is within the tolerance, which
-# nobody
-# can know before: the bound is larger than the error, and more so where k is chosen for each patch.
+# Uniform sampling has the smallest k whose largest error, measured over the visible patches, does not exceed that of
+# sampling by view. It is executed for these patches alone and for all, which separates the gain by the choice of k from
+# that by dropping patches. A last row has the smallest k whose measured error is within the tolerance, which cannot be
+# known in advance: the bound is larger than the error, the more so if k is chosen for each patch.
 
 
 Feed = Callable[[int], Sequence[FreeWork]]
-"""The way of this many instruction words to a node, of which no time is counted."""
+"""Transport of this many instruction words to a node, which takes no counted time."""
 
 
 def sampling_report(
@@ -378,7 +374,7 @@ def sampling_report(
     tell: Callable[[str], None],
     feed: Feed,
 ) -> Report:
-    """Return what each frame's patches take, sampled by view and alike; executed with the manager that holds them."""
+    """Return the cycles of each frame's patches, sampled by view and alike; executed by the manager that holds them."""
     columns = (
         Column("frame", key="frame", fixed=True), Column("samples of a side", key="way", fixed=True),
         Column("patches", number, "patches"), Column("samples", number, "samples"),
@@ -418,7 +414,7 @@ def sampling_report(
         f"{library}, executed, results at once; error: the largest distance on the screen between "
         "triangles and surface of the patches that are seen, in pixels, measured at many points in 64 bits; bound: by "
         "second differences; uniform rows have the smallest k with an error no larger than by view, or (tolerated) one "
-        "within the tolerance; samples if each direction had a number of its own, a formula that nothing executes, by "
+        "within the tolerance; samples with a separate number for each direction, a formula that nothing executes, by "
         f"frame: {'; '.join(directions)}"
     )
     return Report(
@@ -440,7 +436,7 @@ def _shown(unseen: Sequence[tuple[str, str]], left: Sequence[str]) -> list[Part]
 
 
 def _left_out(passes: _Passes, feed: Feed) -> Iterator[str]:
-    """Yield what the rows leave out."""
+    """Yield the work that is left out of the rows."""
     yield "choice of samples, and camera, light and regions: work of the GPs; no rate of a GP is printed"
     yield from passes.manager.session.method.not_counted
     yield f"LEE configured in {counted(passes.configuring, 'cycle')} before, once for all rows"
@@ -449,16 +445,16 @@ def _left_out(passes: _Passes, feed: Feed) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Passes:
-    """Passes by the manager that holds the patches, and what they have besides the cycles of their rows."""
+    """Passes by the manager that holds the patches."""
 
     manager: PatchManager
     words: int = 0
-    """Instruction words that were needed, of all passes."""
+    """Instruction words needed by all passes."""
     configuring: int = 0
-    """Cycles in which the LEE was configured, once before all: in none of the rows."""
+    """Cycles of configuring the LEE, once before all rows; in none of them."""
 
     def executed(self, counts: Sequence[int]) -> tuple[Tessellation, Sequence[PatchHandle], int]:
-        """Tessellate patches with this many samples of a side; return the account, what was made, and its cycles."""
+        """Tessellate patches with this many samples of a side; return the account, the patches, and the cycles."""
         self.manager.mark_all(counts)
         handles = self.manager.tessellate()
         done = self.manager.last
@@ -476,7 +472,7 @@ def _row(
     passes: _Passes,
     samples: Sequence[int] | None = None,
 ) -> tuple[Sequence[Json], float]:
-    """Return a row, executed, and its error: for what was chosen, or for uniform ``samples``."""
+    """Return an executed row and its error, for the choice by view or for uniform ``samples``."""
     counts = choice.samples if samples is None else samples
     done, handles, cycles = passes.executed(counts)
     results = [handle.result for handle in handles if choice.samples[handle.number]]
@@ -490,14 +486,12 @@ def _or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-# Sensitivity: what four workloads take where each guess of the machine has another value, the largest change first.
+# Sensitivity: cycles of four workloads with other values of each guess of the machine, the largest change first.
 #
-# The guesses are the values of the configuration that are fitted or invented; each says itself which other values are
-# tried (`moved`). Those of `config.extra` are abilities of the ALU and start-ups that nobody printed: a fused
-# instruction
-# is lowered into the shortest sequence of the same meaning, so a library that was rewritten could do better. One
-# guess is
-# a choice of the microprogram: that table 3's addresses are loaded into more than a patch's own PEs.
+# Guesses are the fitted or invented values of the configuration; the parameter names the other values (`moved`). Those
+# of `config.extra` are unpublished abilities of the ALU and start-ups: a fused instruction is lowered into the shortest
+# sequence of the same meaning, so a rewritten library could do better. One guess is a choice of the microprogram: that
+# table 3's addresses are loaded into more than a patch's own PEs.
 
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
@@ -509,7 +503,7 @@ _UNUSED = {"gni": "no results are returned", "composition": "no regions are comp
 
 @dataclass(frozen=True, slots=True)
 class MovedGuess:
-    """A guess with another value, and the change of each workload in percent; None where it was not executed so."""
+    """A guess with another value, and the change of each workload in percent; None if it was not executed."""
 
     key: str
     value: str
@@ -519,18 +513,18 @@ class MovedGuess:
 
     @property
     def largest(self) -> float:
-        """The largest change, without its sign."""
+        """Largest absolute change."""
         return max(abs(each) for each in self.percent if each is not None)
 
 
 _LIBRARIES = ("plain", "tuned", "tuned-finite")
 
 _HEADINGS = {"picture": "picture, 1 region"}
-"""Headings of columns that say more than a key: the study of the supply has another picture."""
+"""Headings that differ from the key: the study of the supply has another picture."""
 
 
 def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | None]]:
-    """Yield a heading, the workload, and the same with addresses for a patch alone where it loads any."""
+    """Yield a heading, the workload, and the same with exclusive base addresses if it loads any."""
 
     def both(heading: str, schedule: str, library: str) -> tuple[str, Workload, Workload | None]:
         alone = pass_of(Method(schedule=schedule, exclusive=True), library) if schedule == "thesis" else None
@@ -544,7 +538,7 @@ def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | No
 
 
 def sensitivity_report(config: NodeConfig, picture: Workload, tell: Callable[[str], None]) -> Report:
-    """Return the table of three passes and a picture, executed; guesses that change nothing are named in the end."""
+    """Return the table of three passes and a picture, executed; guesses that change nothing are listed below."""
     works = list(_workloads(picture))
     base = [work.on(config).cycles for _, work, _ in works]
     changes = []
@@ -590,7 +584,7 @@ def _report(
             "",
             Table(columns, rows, key="changes"),
             "",
-            f"* with instruction words at {_SUPPLY} MB/s, beside the same with the value as it is",
+            f"* with instruction words at {_SUPPLY} MB/s, compared with the unchanged value at that rate",
             "no change in any of them: " + (", ".join(used) or "none"),
             f"cannot change in these workloads ({', '.join(_UNUSED.values())}): {', '.join(unused) or 'none'}",
         ],
@@ -600,14 +594,14 @@ def _report(
 
 
 def percent_text(change: float | None) -> str:
-    """Return a change in percent as tables have it."""
+    """Return a change in percent as shown in tables."""
     return "-" if change is None else f"{change:+.2f}" if change else "0"
 
 
 def _moves(config: NodeConfig) -> Iterator[tuple[str, str, str, str, NodeConfig, NodeConfig]]:
-    """Yield key, other value, text, standing, the machine that has it, and the one to compare with.
+    """Yield key, other value, text, standing, the machine with that value, and the one to compare with.
 
-    What is about the supply of instructions is moved where there is one.
+    Values of the instruction supply are moved on machines that have one.
     """
     for key, about, value, _ in leaves(config):
         if about.standing not in _GUESSED:
@@ -621,20 +615,20 @@ def _moves(config: NodeConfig) -> Iterator[tuple[str, str, str, str, NodeConfig,
 
 
 def moved(config: NodeConfig, key: str, value: Value) -> NodeConfig:
-    """Return a machine with another value; raises InputError where the values contradict each other then."""
+    """Return a machine with another value; raises InputError if the values then contradict each other."""
     group, _, name = key.partition(".")
     return replace(config, **{group: replace(getattr(config, group), **{name: value})})
 
 
-# Supply of instructions: passes and a picture where the words come at a rate.
+# Supply of instructions: passes and a picture with words that arrive at a rate.
 
 
 RATES = (200, 400, 800)
-"""Of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
+"""Rates of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
 
 _PLAIN, _FINITE = "plain", "tuned-finite"
 AT_ONCE = 0
-"""Rate of words that are there when they are wanted."""
+"""Rate of words that are available at once."""
 
 
 @cache
@@ -674,7 +668,7 @@ def _about_supply(bench: StudyBench) -> str:
     igc = bench.config.igc
     return (
         f"an IGC with a FIFO of {number(igc.fifo_words)} words and {number(igc.memory_words)} words of "
-        "memory for routines; words are those of this project's encodings, over a path of its own to each IGC, or one "
+        "memory for routines; words are those of this project's encodings, over a separate path to each IGC, or one "
         "path for both, on which they take turns (a picture's program has one stream); waits: of the EIGC for "
         f"words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library {_PLAIN}; "
         f"shared: the pass with shared columns and {_FINITE}; picture: {bench.picture.name}"
@@ -695,7 +689,7 @@ def _count_or_dash(count: int | None) -> str:
 
 SUPPLY = GridStudy(
     "supply",
-    "passes and a picture where instruction words come at a rate",
+    "passes and a picture with instruction words that arrive at a rate",
     "instruction supply",
     "pixelflow.study.supply/2",
     (

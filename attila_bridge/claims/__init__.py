@@ -1,1 +1,1 @@
-"""Watching: claims of the paper on ATTILA: its tables and its case study, and what measures them by running scenes."""
+"""Watching: claims of the paper on ATTILA, its tables and its case study, measured by running scenes."""

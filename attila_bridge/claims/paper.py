@@ -1,16 +1,16 @@
-"""The paper on ATTILA: its claims by the paper's numbers, and the measure of each; no model reads them."""
+"""Claims of the paper on ATTILA, with the printed figures, and their measures; no model reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from attila_bridge.claims import sections, study
 from attila_bridge.claims.probes import AttilaBench
-from pixelflow.evidence import Claim, ClaimClass, Note, Paper, Reason, derived
+from pixelflow.evidence import Claim, ClaimClass, Measured, Note, Number, Paper, Reason, derived
 
 M, N, P, R = ((each,) for each in (ClaimClass.MECHANICAL, ClaimClass.NOT, ClaimClass.PROXY, ClaimClass.REPRODUCIBLE))
 
-_SEEN = "the most that the unit's wires carried in one cycle, and lay between them, in scenes of ours"
+_SEEN = "the most that the unit's wires carried in one cycle, and held between them, in scenes of ours"
 _FIGURE = "scenes of ours on the machine of section 5: the games' traces and shaders are not public"
 NOTES = {
     "hz-queue": Note("hz-queue", "Table 1", Reason.MODEL,
@@ -26,7 +26,7 @@ NOTES = {
         "In order a quad takes what its instructions and its texture reads take one after the other, which neither "
         "three units nor two shorten. One unit alone is slower than that, so it does matter."),
 }  # fmt: skip
-"""Where the machine is not as it is printed, or a sentence goes only so far."""
+"""Notes where the machine differs from the print, or a sentence holds in part."""
 
 # fmt: off
 CLAIMS = (
@@ -102,35 +102,20 @@ def _bench(watch: Callable[[object], None]) -> AttilaBench:
     return AttilaBench()
 
 
+def _measure(claim: str) -> Callable[[AttilaBench, Mapping[str, Number]], Measured]:
+    """Return the function of a claim: its name with underscores, in `sections` or `study`."""
+    name = claim.replace("-", "_")
+    measure: Callable[[AttilaBench, Mapping[str, Number]], Measured] = getattr(
+        study if hasattr(study, name) else sections, name
+    )
+    return measure
+
+
 PAPER = Paper(
     name="attila",
     title="Moya et al., ATTILA: a cycle-level execution-driven simulator for modern GPU architectures, ISPASS 2006",
     claims=CLAIMS,
-    measures={
-        "streamer": sections.streamer,
-        "assembly": sections.assembly,
-        "clipping": sections.clipping,
-        "setup": sections.setup,
-        "generation": sections.generation,
-        "hierarchical-z": sections.hierarchical_z,
-        "z-test": sections.z_test,
-        "interpolation": sections.interpolation,
-        "colour-write": sections.colour_write,
-        "fragment-shader": sections.fragment_shader,
-        "registers": sections.registers,
-        "caches": sections.caches,
-        "memory-rate": sections.memory_rate,
-        "fast-clear": sections.fast_clear,
-        "compression": sections.compression,
-        "bilinear": sections.bilinear,
-        "statistics": sections.statistics,
-        "window-3-to-2": study.window_3_to_2,
-        "window-3-to-1": study.window_3_to_1,
-        "in-order": study.in_order,
-        "in-order-units": study.in_order_units,
-        "hit-rate": study.hit_rate,
-        "one-unit-busy": study.one_unit_busy,
-    },
+    measures={claim.name: _measure(claim.name) for claim in CLAIMS if ClaimClass.NOT not in claim.classes},
     bench=_bench,
     efforts={
         "streamer": 10,

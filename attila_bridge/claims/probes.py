@@ -1,4 +1,4 @@
-"""Probes: scenes that are made to show one unit at work, and machines that tell what their wires carried."""
+"""Probes: scenes that load one unit, and runs that log the traffic of wires."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ QUEUES = {
     "z": "SU0::ZStencilTest fetch",
     "colour": "SU0::ColorWrite fetch",
 }
-"""Queues whose wires do not say what is in them, since what waits there may vanish; of several units the first."""
+"""Queues whose fill does not follow from their wires, as items may vanish in them; the first of several units."""
 
 
 @dataclass(slots=True)
 class WireLog:
-    """What wires carried: amounts by wire and cycle, and latencies; the most that was in queues."""
+    """Traffic of wires: amounts by wire and cycle, and latencies; the greatest fill of queues."""
 
     sent: dict[str, Counter[int]] = field(default_factory=dict)
-    """By wire: cycle of sending, and how much."""
+    """Amount by wire and cycle of sending."""
     arrived: dict[str, Counter[int]] = field(default_factory=dict)
     latencies: dict[str, set[int]] = field(default_factory=dict)
     filled: dict[str, int] = field(default_factory=dict)
-    """The most that was in each queue."""
+    """Greatest fill of each queue."""
 
     def fill(self, queue: QueueFilled) -> None:
-        """Note what a queue holds."""
+        """Note the fill of a queue."""
         self.filled[queue.queue] = max(self.filled.get(queue.queue, 0), queue.fill)
 
     def queued(self, name: str) -> int:
-        """Return the most that was in one of `QUEUES`."""
+        """Return the greatest fill of one of `QUEUES`."""
         return self.filled[QUEUES[name]]
 
     def __call__(self, carried: Carried) -> None:
@@ -69,11 +69,11 @@ class WireLog:
         self.latencies.setdefault(carried.wire, set()).add(carried.arrives - carried.cycle)
 
     def most(self, wire: str) -> int:
-        """Return the most that a wire was given in one cycle."""
+        """Return the greatest amount sent on a wire in a cycle."""
         return max(self.sent.get(wire, {0: 0}).values())
 
     def rate(self, wires: Sequence[str], cycles: int) -> int:
-        """Return the most that wires together were given in that many cycles in a row."""
+        """Return the greatest amount sent on wires together in ``cycles`` consecutive cycles."""
         sent: Counter[int] = Counter()
         for wire in wires:
             sent.update(self.sent.get(wire, {}))
@@ -85,8 +85,10 @@ class WireLog:
         return min(later - sooner for sooner, later in pairwise(cycles))
 
     def held(self, into: Sequence[str], out: Sequence[str], each: int = 1) -> int:
-        """Return the most that lay between wires at once: what had arrived by ``into``, less what had been sent by
-        ``out``, of which one takes ``each``; only where nothing vanishes in between."""
+        """Return the greatest amount between wires: arrivals on ``into`` less ``each`` times what was sent on ``out``.
+
+        Nothing may vanish in between.
+        """
         steps: Counter[int] = Counter()
         for wire in into:
             for cycle, amount in self.arrived.get(wire, {}).items():
@@ -102,7 +104,7 @@ class WireLog:
 
 
 def watched(scene: AttilaScene, config: AttilaConfig, *, queues: bool = False) -> tuple[SceneRun, WireLog]:
-    """Run a scene and note what its wires carry, and, where asked for, how full queues become."""
+    """Run a scene and log its wires, and its queues if ``queues``."""
     bus, log = Bus(), WireLog()
     bus.subscribe(log, Carried)
     if queues:
@@ -140,7 +142,7 @@ def probe(
 
 
 def layers(count: int, *, nearest_first: bool = False) -> Floats:
-    """Return the corners of full screens, two triangles each, behind each other."""
+    """Return the corners of screens at different depths, two triangles each."""
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1)], np.float64)
     depths = np.linspace(0.9, -0.9, count)
     rows = [np.column_stack([square, np.full(6, depth), np.ones(6)]) for depth in depths]
@@ -148,30 +150,30 @@ def layers(count: int, *, nearest_first: bool = False) -> Floats:
 
 
 def giants(count: int) -> Floats:
-    """Return triangles that each cover the whole screen and more, the farthest first."""
+    """Return triangles that each cover more than the screen, the farthest first."""
     one = np.array([(-1, -1), (3, -1), (-1, 3)], np.float64)
     depths = np.linspace(0.9, -0.9, count)
     return np.concatenate([np.column_stack([one, np.full(3, depth), np.ones(3)]) for depth in depths])
 
 
 def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str = "texture") -> SceneTexture:
-    """Return a square texture of a pattern that repeats in no line of the cache."""
-    made: list[NDArray[np.uint8]] = []
+    """Return a square texture whose pattern does not repeat within a line of the cache."""
+    pyramid: list[NDArray[np.uint8]] = []
     while True:
         row, column = np.indices((side, side))
-        words = row * 0x9E3779B1 + column * 0x85EBCA6B + len(made)
-        made.append(np.stack([words >> shift & 255 for shift in (0, 8, 16, 24)], axis=-1).astype(np.uint8))
+        words = row * 0x9E3779B1 + column * 0x85EBCA6B + len(pyramid)
+        pyramid.append(np.stack([words >> shift & 255 for shift in (0, 8, 16, 24)], axis=-1).astype(np.uint8))
         if not levels or side == 1:
             break
         side //= 2
     least = Filter.LINEAR_MIPMAP_LINEAR if levels else Filter.LINEAR
-    return SceneTexture(name, tuple(made), least, Filter.LINEAR, Wrap.REPEAT, anisotropy)
+    return SceneTexture(name, tuple(pyramid), least, Filter.LINEAR, Wrap.REPEAT, anisotropy)
 
 
 def reading(reads: int, instructions: int) -> str:
     """Return a program of ``instructions``, ``reads`` of which read the same texture at the same place.
 
-    It has two temporaries, so that registers leave room for as many inputs as there are threads.
+    It has two temporaries, so that registers do not limit the threads.
     """
     lines = ["!!ARBfp1.0", "TEMP s, t;"]
     for number in range(reads):
@@ -196,36 +198,36 @@ def attributes(count: int) -> str:
 
 
 def corners(count: int, legs: float) -> Iterator[tuple[float, float, float, float]]:
-    """Yield corners of small triangles side by side, in a screen of 256 pixels."""
+    """Yield corners of small adjacent triangles on a screen of 256 pixels."""
     for number in range(count):
         x, y = -1 + 2 * (4 + 6 * (number % 40)) / 256, -1 + 2 * (4 + 6 * (number // 40)) / 256
         for right, up in ((0, 0), (legs, 0), (0, legs)):
             yield x + 2 * right / 256, y + 2 * up / 256, 0.0, 1.0
 
 
-# Bench of the claims: the probe scenes, each run once, and what their wires carried.
+# Bench of the claims: the probe scenes, each run once, with the log of their wires.
 
 
 MOST_ATTRIBUTES = 12
-"""Attributes that a fragment program of ARB can read here."""
+"""Most attributes of a fragment program."""
 _FEW = 64
-"""Pixels of a side of probes of which every wire is watched."""
+"""Side in pixels of probes with a log of every wire."""
 _SLOW = PAPER.with_values({"memory.read_latency": 100})
-"""A slow memory, so that queues in front of it become full."""
+"""A slow memory, which fills the queues before it."""
 
 
 class AttilaBench(Bench):
-    """Runs of probe scenes, kept for as long as the bench."""
+    """Runs of probe scenes, each executed once."""
 
     def small(self) -> tuple[SceneRun, WireLog]:
-        """Return 400 small triangles that share vertices by an index: what streams vertices and sets triangles up."""
+        """Return 400 small indexed triangles, which load the streamer and set-up."""
         points = np.array(list(corners(400, 2.0)))
         indices = [each for number in range(400) for each in (3 * number, 3 * number + 1, 3 * number + 2)]
         again = [each for number in range(0, 24, 3) for each in (number, number + 1, number + 2)] * 20
         return self._run("small", probe(points, indices=(*again, *indices)))
 
     def crowded(self) -> tuple[SceneRun, WireLog]:
-        """Return sixty triangles that cover the screen and are shaded for long, so that all before them is full."""
+        """Return sixty screens of long shading, which fill all queues before the shaders."""
         return self._run("crowded", probe(giants(60), size=_FEW // 2, fragment=reading(0, 30)), queues=True)
 
     def hidden(self) -> tuple[SceneRun, WireLog]:

@@ -32,18 +32,18 @@ _KB = 1024
 _ONE = PAPER.with_values({"gpu.shaders": 1})
 """One shader, so that one texture unit sees every texel."""
 _ONE_ROP = PAPER.with_values({"gpu.rops": 1})
-"""One unit of depth and colour, to which the lines of every set belong; of two each has those of every other set."""
+"""One ROP, which has the lines of every set; each of two has those of every other set."""
 _FED = CASE.with_values({"texture.units": 1, "texture.request_rate": 1})
-"""One texture unit, whose requests wait in a long queue, and a shader that issues three instructions a cycle."""
+"""One texture unit with a long queue of requests, and a shader that issues three instructions a cycle."""
 
 
 def texels_of(size: int, each: float) -> np.ndarray:
-    """Return texture coordinates of triangles that cover the screen, ``each`` times the texture across it."""
+    """Return texture coordinates of triangles that cover the screen, with ``each`` textures across it."""
     return np.tile(np.array([(0, 0, 0, 1), (2 * each, 0, 0, 1), (0, 2 * each, 0, 1)], np.float64), (size, 1))
 
 
 def registers(bench: AttilaBench, printed: Printed) -> Measured:
-    """Hold as many inputs of a program of four temporaries as there is room for."""
+    """Fill the registers with inputs of a program of four temporaries."""
     run, log = bench.four_registers()
     program = run.work.draws[0].fragment_program
     each = max(program.inputs, program.temporaries, program.outputs)
@@ -52,7 +52,7 @@ def registers(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def caches(bench: AttilaBench, printed: Printed) -> Measured:
-    """Go over more and more lines again: those that have to be read a second time do not fit."""
+    """Use more and more lines twice: those that are read a second time do not fit."""
     texels = max(size for size in _SIZES if _texture_fits(bench, size))
     depth = max(size for size in _SIZES if _frame_fits(bench, size, DEPTH, "z_read_bytes"))
     colour = max(size for size in _SIZES if _frame_fits(bench, size, OVER, "color_read_bytes"))
@@ -65,21 +65,21 @@ def caches(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 _SIZES = (4, 8, 16, 32)
-"""Kilobytes that are tried."""
+"""Kilobytes tried."""
 _MOST_WAYS = 6
 _LINES_BETWEEN = 16
-"""Lines after which one falls into the same set."""
+"""Lines from one line to the next of its set."""
 
 
 def _sized(kilobytes: int) -> tuple[int, int]:
-    """Return width and height of that many words, in whole tiles of 64 of them."""
+    """Return width and height of an area of whole tiles in words of 4 bytes."""
     words = kilobytes * _KB // 4
     width = 1 << (words.bit_length()) // 2
     return width, words // width
 
 
 def _repeated(bench: AttilaBench, kilobytes: int) -> SceneRun:
-    """Return a screen in whose four quarters, one after the other, a whole texture is read."""
+    """Return a screen that reads a whole texture in each of its quarters."""
     width, height = _sized(kilobytes)
     image = texture(max(width, height))
     image = replace(image, levels=(image.levels[0][:height, :width],))
@@ -92,7 +92,7 @@ def _texture_fits(bench: AttilaBench, kilobytes: int) -> bool:
 
 
 def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str) -> bool:
-    """Return whether two batches of triangles over a frame of that many kilobytes a unit read nothing back."""
+    """Return whether two batches of triangles over a frame of that size in a unit read nothing back."""
     width, height = _sized(kilobytes)
     scene = probe(giants(8), size=width, height=height, state=state)
     run = bench.once(f"{read} of {kilobytes} KB", lambda: run_scene(scene, config=_ONE_ROP))
@@ -102,7 +102,7 @@ def _frame_fits(bench: AttilaBench, kilobytes: int, state: DrawState, read: str)
 def _one_set_fits(bench: AttilaBench, count: int) -> bool:
     """Return whether lines of one set, each read by another triangle and then again, are read once."""
     tile = np.arange(2 * count) % count * _LINES_BETWEEN
-    # Lines of 8x8 texels lie in Morton order in squares of 8 by 8 lines, one square after the other.
+    # Lines of 8x8 texels are in Morton order in squares of 8x8 lines, one square after the other.
     inner = tile % 64
     x, y = 8 * (tile // 64), np.zeros_like(tile)
     for bit in range(3):
@@ -120,7 +120,7 @@ def _one_set_fits(bench: AttilaBench, count: int) -> bool:
 
 
 def memory_rate(bench: AttilaBench, printed: Printed) -> Measured:
-    """Write layers over each other, and see when the channels begin their transactions."""
+    """Write layers over each other, and count the transactions begun by the channels."""
     modules = [f"MemoryModule{number:02}" for number in range(PAPER.memory.channels)]
     log = bench.opaque()[1]
     window = 4
@@ -130,7 +130,7 @@ def memory_rate(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def fast_clear(bench: AttilaBench, printed: Printed) -> Measured:
-    """Clear a frame in which nothing is drawn."""
+    """Clear a frame without drawing."""
     outside = giants(1) + np.array([10.0, 0, 0, 0])
     run = bench.once("clear", lambda: run_scene(probe(outside, state=DEPTH), config=PAPER))
     moved = sum(
@@ -140,7 +140,7 @@ def fast_clear(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def compression(bench: AttilaBench, printed: Printed) -> Measured:
-    """Write planes of depth that are tilted a little and more."""
+    """Write planes of depth with different tilts."""
     sizes: dict[int, int] = {}
     for tilt in (0.0, 0.001, 0.5):
         plane = giants(1)
@@ -176,18 +176,18 @@ def bilinear(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def statistics(bench: AttilaBench, printed: Printed) -> Measured:
-    """Count the statistics that are declared, whatever unit they are of, and those of a run."""
+    """Count the declared statistics and those of a run."""
     run, _ = bench.small()
     declared = len({(each.name, each.box) for each in STATISTICS})
     text = f"{declared} statistics declared, {len(run.statistics)} in a run, units and channels apart"
     return Measured(text, {"declared": declared, "as_many": int(declared >= printed["statistics"])})
 
 
-# Measures of Table 1: what units take and give in a cycle, hold, and take to do it.
+# Measures of Table 1: throughput, queues and latencies of units.
 
 
 Seen = tuple[Callable[[AttilaBench], tuple[SceneRun, WireLog]], Callable[[WireLog], int]]
-"""A probe, and what is read off what its wires carried and its queues held."""
+"""A probe, and a figure of its log."""
 
 _small, _crowded, _opaque = AttilaBench.small, AttilaBench.crowded, AttilaBench.opaque
 _hidden, _blended, _long = AttilaBench.hidden, AttilaBench.blended, AttilaBench.long
@@ -214,11 +214,11 @@ def _queued(name: str) -> Callable[[WireLog], int]:
 
 
 def _seen(**figures: Seen) -> Callable[[AttilaBench, Printed], Measured]:
-    """Return a measure of figures that are seen on wires and in queues."""
+    """Return a measure of figures of wires and queues."""
 
     def measure(bench: AttilaBench, printed: Printed) -> Measured:
-        found = {name: read(probe_of(bench)[1]) for name, (probe_of, read) in figures.items()}
-        return Measured(", ".join(f"{name} {value}" for name, value in found.items()), found)
+        values = {name: read(probe_of(bench)[1]) for name, (probe_of, read) in figures.items()}
+        return Measured(", ".join(f"{name} {value}" for name, value in values.items()), values)
 
     return measure
 
@@ -269,7 +269,7 @@ fragment_shader = _seen(
 
 
 def hierarchical_z(bench: AttilaBench, printed: Printed) -> Measured:
-    """Let triangles pass that cover the screen; the size of the queue is read back from the machine."""
+    """Draw triangles that cover the screen; the size of the queue is read back from the machine."""
     _, log = bench.covering()
     taken, given = log.most("HZInputFragment"), log.most("HZOutput")
     queue, latency = bench.opaque()[1].queued("hz"), min(log.latencies["HZOutput"])
@@ -280,7 +280,7 @@ def hierarchical_z(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def interpolation(bench: AttilaBench, printed: Printed) -> Measured:
-    """Interpolate no attribute, one, and as many as a program can read."""
+    """Interpolate from no attributes up to the most that a program can read."""
     _, log = bench.opaque()
     taken, given = log.most("InterpolatorInput"), log.most("InterpolatorOutput")
     counts = (0, 1, 4, 5, MOST_ATTRIBUTES)

@@ -1,12 +1,12 @@
 """Case study of section 5: texture units against arithmetic, with the window and in order, on scenes of ours.
 
-The games' shaders are not public, so there are two families of programs: reads of one texture, trilinear at one and a
-half texels a pixel, and instructions. Without stalls a quad takes the shader a third of its instructions in cycles, and
-the texture units two bilinear steps for each read, shared among them. The programs that are compared with the paper are
-those for which this formula gives a loss of 5 to 10 % from three units to two; nothing that was measured chooses them.
+The games' shaders are not public, so two families of programs combine reads of one texture, trilinear at one and a half
+texels a pixel, with instructions. Without stalls a quad takes a third of its instructions in cycles of the shader, and
+two bilinear steps for each read, shared among the texture units. The programs compared with the paper are those for
+which this formula gives a loss of 5 to 10 % from three units to two; no measurement chooses them.
 
-The families differ in the texture alone. One fits the cache of each unit: the formula's case. The other does not: each
-unit reads for itself what the others have read too, and past some point memory costs more than units bring.
+The families differ in the texture only. One fits the cache of each unit, as the formula assumes. The other does not:
+each unit reads lines that others have read too, until memory costs more than a further unit gains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCREEN = 128
 _ISSUE = 3
 _STEPS = 2
 _PER_PIXEL = 1.5
-"""Texels a pixel: between two levels, so that reads are trilinear."""
+"""Texels a pixel, between two levels, so that reads are trilinear."""
 _LINE = 256
 _UNITS = (3, 2, 1)
 _LEAST, _MOST = 1.05, 1.10
@@ -33,7 +33,7 @@ _LEAST, _MOST = 1.05, 1.10
 
 @dataclass(frozen=True, slots=True)
 class StudyProgram:
-    """A member of a family."""
+    """Program of a family."""
 
     reads: int
     instructions: int
@@ -41,7 +41,7 @@ class StudyProgram:
     """Texels along the edge of the texture."""
 
     def bound(self, units: int) -> float:
-        """Return the cycles that a quad takes at least: one for the ROP, issue, and bilinear steps."""
+        """Return the least cycles of a quad: one for the ROP, issue, bilinear steps."""
         return max(1.0, self.instructions / _ISSUE, _STEPS * self.reads / units)
 
     def __str__(self) -> str:
@@ -49,11 +49,11 @@ class StudyProgram:
 
 
 _MEMBERS = ((2, 5), (2, 9), (4, 9), (4, 11), (4, 17), (6, 17))
-"""Reads and instructions: from programs that texturing bounds to programs that arithmetic bounds."""
+"""Reads and instructions, from programs bound by texturing to programs bound by arithmetic."""
 FITTING = tuple(StudyProgram(*each, 32) for each in _MEMBERS)
 """The two finest levels take 20 of the 64 lines of a unit's cache."""
 WIDE = tuple(StudyProgram(*each, 256) for each in _MEMBERS)
-"""Four times as many lines as the cache has are on the screen, and seams of tiles are read by every unit."""
+"""The screen reads four times as many lines as the cache has, and every unit reads the borders of tiles."""
 LIKE_THE_PAPER = tuple(each for each in FITTING if _LEAST <= each.bound(2) / each.bound(3) <= _MOST)
 
 
@@ -102,15 +102,15 @@ def _map(bench: AttilaBench, family: tuple[StudyProgram, ...]) -> list[str]:
 
 
 def window_3_to_2(bench: AttilaBench, printed: Printed) -> Measured:
-    """Take a third of the texture units away, for every program whose texture fits the caches."""
+    """Remove a third of the texture units, for every program whose texture fits the caches."""
     lines = _map(bench, FITTING)
-    found = [_cycles(bench, program, window=True) for program in LIKE_THE_PAPER]
-    within = int(all(_LEAST <= two / three <= _MOST for three, two, _ in found))
+    runs = [_cycles(bench, program, window=True) for program in LIKE_THE_PAPER]
+    within = int(all(_LEAST <= two / three <= _MOST for three, two, _ in runs))
     return Measured("\n".join(["texture that fits each unit's cache:", *lines]), {"within": within})
 
 
 def window_3_to_1(bench: AttilaBench, printed: Printed) -> Measured:
-    """Take two of three units away from the programs that are like the paper."""
+    """Remove two of three units, for the programs like the paper's."""
     found = {program: _cycles(bench, program, window=True) for program in LIKE_THE_PAPER}
     text = "; ".join(
         f"{program}: {one / three - 1:+.1%} against {two / three - 1:+.1%}"
@@ -121,7 +121,7 @@ def window_3_to_1(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def in_order(bench: AttilaBench, printed: Printed) -> Measured:
-    """Do the same in order."""
+    """Compare the window with order for the same programs."""
     found = {
         program: tuple(_cycles(bench, program, window=window)[0] for window in (True, False))
         for program in LIKE_THE_PAPER
@@ -131,14 +131,14 @@ def in_order(bench: AttilaBench, printed: Printed) -> Measured:
 
 
 def in_order_units(bench: AttilaBench, printed: Printed) -> Measured:
-    """Take units away in order."""
+    """Remove units in order."""
     found = {program: _cycles(bench, program, window=False) for program in LIKE_THE_PAPER}
     same = all(abs(two / three - 1) < _LEAST - 1 for three, two, _ in found.values())
     return Measured("; ".join(_line(*each) for each in found.items()), {"within_5": int(same)})
 
 
 def hit_rate(bench: AttilaBench, printed: Printed) -> Measured:
-    """Go through the same programs with a texture that fits no cache."""
+    """Execute the same programs with a texture that exceeds the caches."""
     lines = ["texture that does not fit:", *_map(bench, WIDE)]
     faster = sum(three > one for three, _, one in (_cycles(bench, each, window=True) for each in WIDE))
     lines.append(f"{faster} of {len(WIDE)} are slower with three units than with one: memory bounds them")
@@ -156,14 +156,14 @@ def _bytes(bench: AttilaBench, program: StudyProgram, units: int) -> int:
 
 
 def _missed(bench: AttilaBench, program: StudyProgram, units: int) -> float:
-    """Return the lines that were asked for as a share of the texels that were read."""
+    """Return lines requested as a share of texels read."""
     run = case_run(bench, program, units, window=True)
     read = sum(count for name, count in run.statistics.items() if name.startswith("ReadsOK_TU"))
     return _bytes(bench, program, units) / _LINE / max(1, read)
 
 
 def one_unit_busy(bench: AttilaBench, printed: Printed) -> Measured:
-    """See how much of the drawing the one texture unit's arithmetic works, and what three do in order."""
+    """Measure the busy share of one texture unit's arithmetic, and of three in order."""
     shares = {program: _busy(bench, program, 1, window=True) for program in LIKE_THE_PAPER}
     text = "; ".join(f"{program}: {share:.1%} of the cycles of drawing" for program, share in shares.items())
     order = max(_busy(bench, program, 3, window=False) for program in LIKE_THE_PAPER)

@@ -1,4 +1,4 @@
-"""Meaning: pictures, whole draws in arrays, without a clock."""
+"""Meaning: pictures of whole draws in arrays, without a clock."""
 
 from attila_bridge.function.draw import draw
 from attila_bridge.function.layout import Units

@@ -1,4 +1,4 @@
-"""Meaning: from shaded vertices to triangles, their equations, and the quads that they cover."""
+"""Meaning: triangles of shaded vertices, their equations, and the quads that they cover."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attila_bridge.function.layout import TILE
 from attila_bridge.function.work import BatchWork
 from attila_bridge.scene import Primitive
 
-# Assembly of triangles from vertices, and what the Clipper does to them.
+# Assembly of triangles from vertices, and their rejection by the Clipper.
 
 
 _QUAD = ((0, 1, 3), (1, 2, 3))
@@ -19,34 +19,32 @@ _STRIP_QUAD = ((0, 1, 3), (2, 0, 3))
 
 
 def assembled(primitive: Primitive, count: int) -> NDArray[np.int32]:
-    """Return the triangles of this many vertices, int32[n, 3] positions in the stream; vertices left over are
-    dropped.
-    """
+    """Return the triangles of a number of vertices, int32[n, 3] positions in the stream, without those left over."""
     match primitive:
         case Primitive.TRIANGLES:
-            found = np.arange(count // 3 * 3).reshape(-1, 3)
+            corners = np.arange(count // 3 * 3).reshape(-1, 3)
         case Primitive.TRIANGLE_STRIP:
-            found = np.arange(max(0, count - 2))[:, None] + np.arange(3)
-            found[1::2, :2] = found[1::2, 1::-1]
+            corners = np.arange(max(0, count - 2))[:, None] + np.arange(3)
+            corners[1::2, :2] = corners[1::2, 1::-1]
         case Primitive.TRIANGLE_FAN:
             last = np.arange(2, count)
-            found = np.stack([np.zeros_like(last), last - 1, last], axis=-1)
+            corners = np.stack([np.zeros_like(last), last - 1, last], axis=-1)
         case Primitive.QUADS:
-            found = (4 * np.arange(count // 4)[:, None, None] + np.array(_QUAD)).reshape(-1, 3)
+            corners = (4 * np.arange(count // 4)[:, None, None] + np.array(_QUAD)).reshape(-1, 3)
         case Primitive.QUAD_STRIP:
             quads = max(0, count // 2 - 1)
-            found = (2 * np.arange(quads)[:, None, None] + np.array(_STRIP_QUAD)).reshape(-1, 3)
-    return found.astype(np.int32).reshape(-1, 3)
+            corners = (2 * np.arange(quads)[:, None, None] + np.array(_STRIP_QUAD)).reshape(-1, 3)
+    return corners.astype(np.int32).reshape(-1, 3)
 
 
 def names_twice(corners: NDArray[np.int32], indices: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which triangles name an index twice."""
+    """Return bool[n]: the triangles that name an index twice."""
     a, b, c = indices[corners].T
     return (a == b) | (b == c) | (a == c)
 
 
 def is_outside(positions: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return which triangles have all corners outside of one plane of the frustum; float32[n, 3, 4] clip positions."""
+    """Return the triangles with all corners outside of one plane of the frustum; float32[n, 3, 4] clip positions."""
     w = positions[..., 3]
     outside = np.zeros(len(positions), np.bool_)
     for axis in range(3):
@@ -54,11 +52,10 @@ def is_outside(positions: NDArray[np.float32]) -> NDArray[np.bool_]:
     return outside
 
 
-# Setup of triangles: edge and depth equations in float64, faces, bounding boxes.
+# Set-up of triangles: edge and depth equations in float64, faces, bounding boxes.
 #
 # Edges are the rows of the adjoint of the matrix of (x, y, w) of the corners (Olano and Greer, "Triangle Scan
-# Conversion
-# using 2D Homogeneous Coordinates", 1997): no corner is ever divided by its w.
+# Conversion using 2D Homogeneous Coordinates", 1997): no corner is ever divided by its w.
 
 
 Floats = NDArray[np.float64]
@@ -66,18 +63,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """Equations of triangles: value at pixel (x, y) is a x + b y + c, taken at the centre of the pixel."""
+    """Equations of triangles: the value at the centre of pixel (x, y) is a x + b y + c."""
 
     edges: Floats
     """[n, 3, 3]: edge, then a, b, c; positive inside."""
     depth: Floats
     """[n, 3]: a, b, c of the depth, -1 to 1."""
     empty: NDArray[np.bool_]
-    """[n] whether the area is 0."""
+    """[n] True if the area is 0."""
     back: NDArray[np.bool_]
-    """[n] whether it faces away (clockwise)."""
+    """[n] True if it faces away (clockwise)."""
     area: Floats
-    """[n] in pixels on the screen, negative where it faces away; of no meaning where a corner is at w <= 0."""
+    """[n] in pixels on the screen, negative where it faces away; meaningless where a corner is at w <= 0."""
     box: NDArray[np.int64]
     """[n, 4]: least x, least y, greatest x, greatest y in pixels, a pixel wider on each side, within the viewport."""
 
@@ -93,7 +90,7 @@ def set_up(
 ) -> Setup:
     """Return the equations of triangles with corners at float32[n, 3, 4] in clip coordinates.
 
-    ``window`` (x, y, width, height) bounds the boxes; without it the viewport does.
+    ``window`` (x, y, width, height) bounds the boxes instead of the viewport.
     """
     corners = positions.astype(np.float64)
     x, y, z, w = (corners[..., axis] for axis in range(4))
@@ -122,7 +119,7 @@ def set_up(
 
 
 def _to_viewport(edges: Floats, width: int, height: int) -> Floats:
-    """Return equations in pixels, from such in -1..1, moved to the centres of pixels."""
+    """Return equations in -1..1 as equations in pixels, at their centres."""
     a, b, c = (edges[..., at] for at in range(3))
     right, up = 2.0 * a / width, 2.0 * b / height
     return np.stack([right, up, c - a - b + (right + up) * 0.5], axis=-1)
@@ -145,7 +142,7 @@ def _boxes(
 def _span(at: Floats, w: Floats) -> tuple[Floats, Floats]:
     """Return the least and the greatest position of the corners in -1..1; corners outside of a plane count as on it.
 
-    A position that is not a number counts as the greatest, as such a colour does.
+    A NaN counts as the greatest, as for colours.
     """
     with np.errstate(all="ignore"):
         plain = np.where(w > 0, at / w, 0.0)
@@ -160,7 +157,7 @@ def _pixels(at: Floats, size: int) -> NDArray[np.int64]:
     return np.floor((at + 1.0) * 0.5 * size).astype(np.int64)
 
 
-# Coverage: the steps of traversal as quads, which of their fragments a triangle covers, and how deep they are.
+# Coverage: the steps of traversal as quads, with the covered fragments and their depths.
 
 
 QUADS = 16
@@ -178,7 +175,7 @@ _Y = (2 * (_PLACE // 4)[:, None] + _FRAGMENT // 2).ravel()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Steps of traversal: a triangle and an 8x8 tile each."""
+    """Steps of traversal, each one triangle in one 8x8 tile."""
 
     triangle: NDArray[np.int32]
     """[steps] position among the drawn triangles."""
@@ -197,7 +194,7 @@ class Cover:
     covered: NDArray[np.bool_]
     """[quads, 4] these, within the window."""
     depth: NDArray[np.uint32]
-    """[quads, 4] 24 bits; anything where a fragment is not covered."""
+    """[quads, 4] 24 bits; arbitrary where a fragment is not covered."""
     weights: NDArray[np.float64]
     """[3, 4, quads] values of the three edges at each fragment."""
 
@@ -238,8 +235,8 @@ def cover(
 ) -> Cover:
     """Return the coverage of steps within a window of the screen (x, y, width, height).
 
-    A fragment is inside where each edge is positive, or nothing while the edge is a left one, or a lower one that is
-    level; its depth is within -1..1.
+    A fragment is inside where each edge is positive, or zero for a left edge or a level lower one, and its depth is
+    within -1..1.
     """
     px, py = (x[:, None] + _X).astype(np.float64), (y[:, None] + _Y).astype(np.float64)
     left, low, width, height = window

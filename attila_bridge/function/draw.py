@@ -1,4 +1,4 @@
-"""Draws: a scene as a picture and as the work that the boxes take their time for."""
+"""Draws: a scene as a picture, and as the work that the boxes time."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from attila_bridge.function.layout import (
     registers_of,
     rop_of,
     shader_of,
+    writes_depth,
 )
 from attila_bridge.function.shading import Shader
 from attila_bridge.function.texture import TextureImage, UnitSampler, texture_bytes
@@ -48,7 +49,7 @@ Integers = NDArray[np.int32]
 
 
 def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS, *, first: int = 0) -> AttilaWork:
-    """Draw a scene; of the draws before ``first`` the work has only what they left in the buffers.
+    """Draw a scene; of the draws before ``first`` the work has only the buffers that they left.
 
     Raises InputError where a program has faults, a draw lacks what its programs read, or there is no draw ``first``.
     """
@@ -85,7 +86,7 @@ def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS, *, first: int = 0) ->
 
 
 class _Drawer:
-    """What is carried from draw to draw: the frame, memory, programs, what was written since the clear."""
+    """State from draw to draw: the frame, memory, programs, and whether hierarchical Z is still allowed."""
 
     def __init__(self, scene: AttilaScene, units: Units, memory: Allocator, frame: FrameBuffers) -> None:
         self.scene, self.units, self.memory, self.frame = scene, units, memory, frame
@@ -96,7 +97,7 @@ class _Drawer:
         self._hz_allowed = True
 
     def before(self, draws: int) -> BeforeWork:
-        """Execute the first draws; what they upload is there, and what they do is not kept."""
+        """Execute the first draws, keeping only their buffers; their uploads take no time."""
         bound: set[int] = set()
         for number in range(draws):
             bound |= set(self.draw(number, self.scene.draws[number]).state.textures)
@@ -144,8 +145,6 @@ class _Drawer:
         kept = np.flatnonzero(outcome[left] == TriangleOutcome.DRAWN)
         setup = setup.only(kept)
         drawn = left[kept].astype(np.int32)
-        boxes = np.zeros((len(corners), 4), np.int16)
-        boxes[drawn] = setup.box
         width, height = scene.size
         if self.units.recursive:
             batches = traverse(
@@ -154,8 +153,7 @@ class _Drawer:
         else:
             batches = scan_lines(setup, drawn, what.state.scissor or (0, 0, width, height))
         steps = steps_of(batches)
-        fragment_work = program_work(fragment.program, loaded_before=what.fragment_program in known)
-        state = self._state(number, what, fragment_work.writes_depth)
+        state = self._state(what, writes_depth(fragment.program))
         sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
         stage = FragmentStage(self.frame, what.state, fragment, setup, shaded, vertex_of[drawn], sampler)
         stage.run(steps)
@@ -172,18 +170,16 @@ class _Drawer:
             nearest=stage.nearest,
             tested=stage.tested,
             killed=stage.killed,
-            written=stage.written,
-            depth_written=stage.depth_written,
             depth_words=stage.depth_words,
             color_words=stage.color_words,
         )
         return DrawWork(
             number=number,
             state=state,
-            vertex_program=program_work(vertex.program, loaded_before=what.vertex_program in known),
-            fragment_program=fragment_work,
+            vertex_program=program_work(vertex.program, loads=what.vertex_program not in known),
+            fragment_program=program_work(fragment.program, loads=what.fragment_program not in known),
             vertices=vertices,
-            triangles=TriangleWork(corners, outcome, boxes, areas),
+            triangles=TriangleWork(corners, outcome, areas),
             batches=batches,
             quads=quads,
             textures=stage.textures,
@@ -200,7 +196,7 @@ class _Drawer:
         read = registers_of(program, RegisterBank.INPUT)
         missing = [key for key, register in ATTRIBUTES.items() if register in read and register not in given]
         if missing:
-            self._refuse(f"draws[{number}]: program {what.vertex_program} reads {missing[0]}, the draw has none")
+            self._refuse(f"draws[{number}]: program {what.vertex_program} reads {missing[0]}, the draw lacks it")
         attributes = []
         for register, name in sorted(given.items()):
             buffer = self.scene.buffers[name]
@@ -212,7 +208,7 @@ class _Drawer:
         self._upload(what.indices, found.values.nbytes, number)
         return VertexWork(found.values[: what.count].astype(np.int32), tuple(attributes))
 
-    def _state(self, number: int, what: SceneDraw, writes_depth: bool) -> StateWork:
+    def _state(self, what: SceneDraw, late: bool) -> StateWork:
         state, depth, stencil = what.state, what.state.depth, what.state.stencil
         keeps = stencil is None or stencil.fail is stencil.zfail is StencilOperation.KEEP
         hz = depth is not None and depth.func in _HZ and keeps and self._hz_allowed
@@ -222,19 +218,14 @@ class _Drawer:
         return StateWork(
             depth_test=depth is not None,
             depth_func=Compare.ALWAYS.value if depth is None else depth.func.value,
-            depth_write=depth is not None and depth.write,
             stencil_test=stencil is not None,
             blend=state.blend is not None,
             color_mask=sum(1 << at for at, each in enumerate(state.color_mask) if each),
-            color_write=any(state.color_mask),
-            cull=state.cull,
-            early_z=not writes_depth,
-            hz=hz and not writes_depth,
+            early_z=not late,
+            hz=hz and not late,
             textures=tuple(sorted(what.textures)),
-            indexed=indices is not None,
             index_bytes=0 if indices is None else indices.element_bytes,
             index_address=0 if what.indices is None else self._addresses[what.indices],
-            scissor=state.scissor,
         )
 
     def _upload(self, name: str, size: int, number: int) -> int:

@@ -1,4 +1,4 @@
-"""Meaning: what becomes of covered quads: tests, shading, colour."""
+"""Meaning: covered quads through tests, shading and blending."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from attila_bridge.function.work import TextureWork
 from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, RegisterBank
 from attila_bridge.scene import Compare, DrawState, Factor, StencilOperation
 
-# Ranks: quads that share a place on the screen are executed one after the other, all others side by side.
+# Quads that share a place on the screen are executed one after the other, all others together.
 
 
 Places = NDArray[np.int64]
 
 
 def in_turn(places: Places) -> Iterator[Places]:
-    """Yield positions such that no place comes twice in a turn, and equal places come in order."""
+    """Yield positions in turns in which no place is repeated; equal places follow each other in order."""
     if not len(places):
         return
     order = np.argsort(places, kind="stable")
@@ -74,8 +74,6 @@ class Tested:
     """Result of the tests."""
 
     passed: Bits
-    written: Bits
-    """Fragments that the tests write a word for, whether it changes or not."""
     words: Words
     """The buffer after."""
 
@@ -86,13 +84,13 @@ def has_tests(state: DrawState) -> bool:
 
 
 def run_tests(state: DrawState, live: Bits, depth: Words, words: Words) -> Tested:
-    """Test fragments that are ``live`` against the words of the buffer; stencil first, depth then, as in GL."""
+    """Test ``live`` fragments against the words of the buffer: stencil first, then depth, as in GL."""
     old_depth, old_stencil = words & _DEPTH, words >> _EIGHT
     nearer = np.ones(live.shape, np.bool_)
     if state.depth is not None:
         nearer = _COMPARES[state.depth.func](depth, old_depth)
     allowed = np.ones(live.shape, np.bool_)
-    stencil, written = old_stencil, np.zeros(live.shape, np.bool_)
+    stencil = old_stencil
     if state.stencil is not None:
         rule = state.stencil
         allowed = _COMPARES[rule.func](np.full_like(old_stencil, rule.ref), old_stencil)
@@ -100,16 +98,14 @@ def run_tests(state: DrawState, live: Bits, depth: Words, words: Words) -> Teste
             _OPERATIONS[each](old_stencil, rule.ref) for each in (rule.fail, rule.zfail, rule.zpass)
         )
         stencil = np.where(live, np.where(allowed, np.where(nearer, both, hidden), failed), old_stencil)
-        written = live.copy()
     passed = live & allowed & nearer
     new_depth = old_depth
     if state.depth is not None and state.depth.write:
         new_depth = np.where(passed, depth, old_depth)
-        written |= passed
-    return Tested(passed, written, stencil << _EIGHT | new_depth)
+    return Tested(passed, stencil << _EIGHT | new_depth)
 
 
-# Colour: float32 colours as bytes, blended with what the buffer holds, under a mask of components.
+# Colour: float32 colours blended with the buffer, cut off to bytes and written under a mask of components.
 
 
 Floats = NDArray[np.float32]
@@ -145,7 +141,7 @@ _FACTORS: dict[Factor, Callable[[Floats, Floats], Floats]] = {
 
 
 def packed(colors: Floats) -> Words:
-    """Return colours as words, float32[..., 4]: clamped to 0..1, times 255, cut off; red in the lowest byte."""
+    """Return float32[..., 4] colours as words: clamped to 0..1, times 255, truncated; red in the lowest byte."""
     scaled = (clamped(colors) * _MOST).astype(np.uint32)
     red, green, blue, alpha = (scaled[..., at] for at in range(4))
     return red | green << np.uint32(8) | blue << np.uint32(16) | alpha << np.uint32(24)
@@ -157,12 +153,12 @@ def color_word(color: Sequence[float]) -> int:
 
 
 def mask_word(mask: Sequence[bool]) -> int:
-    """Return the bits of a colour word that a mask of components lets through."""
+    """Return the bits of a colour word that a mask of components selects."""
     return sum(0xFF << 8 * at for at, each in enumerate(mask) if each)
 
 
 def write_colors(state: DrawState, live: Bits, colors: Floats, words: Words) -> Words:
-    """Return the words of the buffer after fragments that are ``live`` were written; colours float32[..., 4]."""
+    """Return the words of the buffer after ``live`` fragments were written; colours float32[..., 4]."""
     if state.blend is not None:
         source = clamped(colors)
         target = (words[..., None] >> _SHIFTS & np.uint32(255)).astype(np.float32) * _BYTE
@@ -176,7 +172,7 @@ def write_colors(state: DrawState, live: Bits, colors: Floats, words: Words) -> 
 
 
 STRETCH = 1024
-"""Steps that are executed at once: 65,536 fragments."""
+"""Steps executed together: 65,536 fragments."""
 POSITION = 0
 """The input register of a fragment program that holds the position on the screen."""
 _OVER = 64
@@ -240,7 +236,7 @@ class FrameBuffers:
 
 
 class FragmentStage:
-    """The fragments of one draw; what it finds out is [quads] or [quads, 4], 16 quads a step, as in `QuadWork`."""
+    """Fragments of one draw; results are [quads] or [quads, 4], 16 quads a step, as in `QuadWork`."""
 
     def __init__(
         self,
@@ -270,11 +266,10 @@ class FragmentStage:
     def run(self, steps: Steps) -> None:
         """Execute all steps."""
         quads = QUADS * len(steps.x)
-        self.inside, self.covered, self.tested = (np.zeros(quads, np.uint8) for _ in range(3))
-        self.killed, self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(3))
+        self.inside, self.covered, self.tested, self.killed = (np.zeros(quads, np.uint8) for _ in range(4))
         self.nearest = np.full(quads, DEPTH_MOST, np.uint32)
         tests, colors = has_tests(self._state), any(self._state.color_mask)
-        # What nobody writes costs no memory: pages of zeros are shared.
+        # Pages of zeros are shared until they are written, so unused arrays cost no memory.
         self.depth_words = np.zeros((quads, 4), np.uint32)
         self.color_words = np.zeros((quads, 4), np.uint32)
         for start in range(0, len(steps.x), STRETCH):
@@ -290,14 +285,12 @@ class FragmentStage:
         quads = np.concatenate(self._read).astype(np.int32)
         return tuple(
             TextureWork(
-                instruction=number,
-                unit=reads.unit,
                 quads=quads,
                 loops=np.concatenate([[0], np.cumsum(np.concatenate(reads.counts))]),
                 samples=np.concatenate(reads.samples).astype(np.int32),
                 texels=np.concatenate(reads.texels),
             )
-            for number, reads in sorted(self._sampler.reads.items())
+            for _, reads in sorted(self._sampler.reads.items())
         )
 
     def _stretch(
@@ -347,13 +340,11 @@ class FragmentStage:
             words[at] = found.words
             passed[turn] = found.passed
             self.depth_words[here[turn]] = found.words
-            self.depth_written[here[turn]] = mask_of(found.written)
         self.tested[here] = mask_of(passed)
         return passed
 
     def _write(self, here: Places, place: Places, live: Bits, colors: NDArray[np.float32]) -> None:
         """Write colours of quads, those at one place in order."""
-        self.written[here] = mask_of(live)
         words = self._frame.color
         for turn in in_turn(place):
             at = place[turn]

@@ -1,8 +1,10 @@
-"""Layout of memory: where the buffers of a scene lie, and which line, ROP and shader a tile of the frame belongs to."""
+"""Layout of memory: addresses of a scene's buffers; the line, ROP and shader of each tile of the frame."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
@@ -11,24 +13,24 @@ from numpy.typing import NDArray
 from attila_bridge.assembler import ShaderProgram, assemble_shader
 from attila_bridge.function.work import NONE, InstructionWork, ProgramWork
 from attila_bridge.isa.declarations import ShaderDeclaration, destination_of, sources_of, unit_of
-from attila_bridge.isa.operands import RegisterBank, ShaderDestination, ShaderStage, register_id
+from attila_bridge.isa.operands import RegisterBank, ShaderStage, register_id
 from attila_bridge.scene import AttilaScene
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction
 
-# Bounds of values, and what becomes of one that is not a number.
+# Bounds of values; a NaN is above every bound.
 
 
 Real = TypeVar("Real", np.float32, np.float64)
 
 
 def clamped(values: NDArray[Real], low: float | NDArray[Real] = 0, high: float | NDArray[Real] = 1) -> NDArray[Real]:
-    """Return values within bounds. As in the recorded machine the upper one is asked first: a NaN becomes ``high``."""
+    """Return values within bounds. The upper one is tested first, as in the recorded machine, so a NaN becomes it."""
     return np.where(values < high, np.where(values > low, values, low), high).astype(values.dtype, copy=False)
 
 
 TILE = 8
-"""Pixels: a side of a generation tile, whose 64 words are one line."""
+"""Side in pixels of a generation tile, whose 64 words are one line."""
 SCAN_TILE = 16
 OVER_TILE = 64
 LINE_BYTES = 256
@@ -38,26 +40,24 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Units that quads are shared among, how traversal goes, and what it takes for the screen."""
+    """Machine values that drawing depends on: units that share the quads, and the kind of traversal."""
 
     rops: int = 2
     shaders: int = 2
     square: bool = False
-    """True if tiles further up than the screen is wide are left out: the public simulator takes the width for both.
-
-    A frame that is higher than wide is then not drawn above that line. One that is wider than high has tiles above it
-    either way."""
+    """True if a frame is cut off at the height of its width, as the public simulator does, which uses the width for
+    both sides. A frame wider than high has tiles above its top either way."""
     testers: int = 4
-    """Tiles of a level that the descent splits at once."""
+    """Tiles split by one descent."""
     recursive: bool = True
-    """True if traversal descends through tiles with four triangles at once; else it scans one after the other."""
+    """True if four triangles at once descend through tiles; otherwise each is scanned by rows."""
 
 
 DEFAULT_UNITS = Units()
 
 
 class Allocator:
-    """Addresses in the graphics memory, handed out in order, each at the beginning of a page (invented)."""
+    """Addresses in the graphics memory, assigned in order, each at the beginning of a page (invented)."""
 
     def __init__(self) -> None:
         self._next = 0
@@ -78,7 +78,7 @@ def morton(x: Integers, y: Integers, bits: int) -> Integers:
 
 
 def blocks_of(width: int, height: int) -> int:
-    """Return how many lines a buffer of a frame has: whole over-tiles of 64x64 pixels."""
+    """Return the lines of a buffer: those of whole over-tiles of 64x64 pixels."""
     return -(-width // OVER_TILE) * -(-height // OVER_TILE) * (OVER_TILE // TILE) ** 2
 
 
@@ -111,15 +111,16 @@ def shader_of(x: Integers, y: Integers, shaders: int) -> Integers:
     return np.zeros(np.broadcast(x, y).shape, np.int64)
 
 
-# Programs of a scene, assembled, and what the shader is told of them.
+# Programs of a scene, assembled, and their work.
 
 
 DEPTH_OUTPUT = 0
 """The output register of a fragment program whose third component is depth."""
+_WRITABLE = (RegisterBank.TEMPORARY, RegisterBank.ADDRESS)
 
 
 def assembled_program(scene: AttilaScene, name: str, stage: ShaderStage) -> ShaderProgram:
-    """Return a program of a scene; raises InputError for faults of its text and where it is of the other stage."""
+    """Return a program of a scene; raises InputError for faults of its text or the wrong stage."""
     program = assemble_shader(scene.programs[name], name, f"{scene.file}: program {name}")
     if program.stage is not stage:
         message = f"program {name} is a {program.stage.value} program, a {stage.value} program is wanted"
@@ -134,39 +135,33 @@ def registers_of(program: ShaderProgram, bank: RegisterBank) -> list[int]:
 
 
 def writes_depth(program: ShaderProgram) -> bool:
-    """Return whether a program is one of fragments that writes their depth."""
+    """Return whether a fragment program writes depth, so that the depth test comes after it."""
     return program.stage is ShaderStage.FRAGMENT and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
 
 
-def program_work(program: ShaderProgram, *, loaded_before: bool) -> ProgramWork:
-    """Return what the shader is told of a program."""
-    instructions = program.instructions
+def program_work(program: ShaderProgram, *, loads: bool) -> ProgramWork:
+    """Return the work of a program; ``loads`` unless an earlier draw loaded it."""
+    last = len(program.instructions) - 1
+    reads = count()
     temporaries = registers_of(program, RegisterBank.TEMPORARY)
     return ProgramWork(
-        name=program.name,
-        instructions=tuple(_work(each, is_end=at == len(instructions) - 1) for at, each in enumerate(instructions)),
+        instructions=tuple(_work(each, reads, at == last) for at, each in enumerate(program.instructions)),
         inputs=len(registers_of(program, RegisterBank.INPUT)),
         outputs=len(registers_of(program, RegisterBank.OUTPUT)),
         temporaries=temporaries[-1] + 1 if temporaries else 0,
-        constants=len(program.constants),
-        writes_depth=program.stage is ShaderStage.FRAGMENT
-        and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT),
-        kills=any(each.mnemonic == "KIL" for each in instructions),
-        loaded_before=loaded_before,
+        loads=loads,
     )
 
 
-def _work(instruction: Instruction, *, is_end: bool) -> InstructionWork:
+def _work(instruction: Instruction, reads: Iterator[int], is_end: bool) -> InstructionWork:
     declaration = instruction.declaration
     assert isinstance(declaration, ShaderDeclaration)
-    written: ShaderDestination | None = destination_of(instruction)
-    unit = unit_of(instruction)
+    written = destination_of(instruction)
+    read = (each for each in sources_of(instruction) if each.bank in _WRITABLE)
     return InstructionWork(
-        opcode=declaration.mnemonic,
-        latency=declaration.latency,
-        sources=tuple(register_id(each.bank, each.number) for each in sources_of(instruction)),
+        latency=declaration.latency + 1,
+        sources=tuple({register_id(each.bank, each.number) for each in read}),
         destination=NONE if written is None else register_id(written.bank, written.number),
-        write_mask=0 if written is None else written.mask,
-        texture_unit=NONE if unit is None else unit,
+        texture=NONE if unit_of(instruction) is None else next(reads),
         is_end=is_end,
     )

@@ -1,11 +1,11 @@
-"""Native code for stretches of instructions between texture reads and functions, by the core's programs for groups."""
+"""Native code for stretches of instructions between texture reads and functions."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from attila_bridge.assembler import ShaderProgram
-from attila_bridge.isa.declarations import ShaderDeclaration, ShaderUnit, carry_out
+from attila_bridge.isa.declarations import ShaderDeclaration, ShaderUnit, execute
 from attila_bridge.isa.operands import POINTER, shader_shape
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.lanes.form import Part, places_of
@@ -15,24 +15,24 @@ from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 
 WORTH = 2_000_000
-"""Instructions times groups of a stretch from which on it is made native: about what numpy does meanwhile."""
+"""Instructions times groups after which a stretch is compiled: about what numpy executes in the meantime."""
 _STOPPED = 0xFFFFFFFF
 
 
 class NativeProgram:
-    """The stretches of one program that were made native; whatever cannot be is executed by numpy."""
+    """Compiled stretches of one program; numpy executes the rest."""
 
     def __init__(self, program: ShaderProgram) -> None:
         self._instructions = program.instructions
         self.ends = _ends(self._instructions)
-        """For each instruction the one past the stretch that it begins; itself where it is none for native code."""
+        """For each instruction the one past the stretch that it begins; itself if it cannot be compiled."""
         self._runs: dict[int, GroupRuns] = {}
         self._done: dict[int, int] = {}
 
-    def carry_out(self, lanes: WordsEngine, first: int, groups: int, *, at_once: bool) -> bool:
-        """Execute the stretch that begins with an instruction; return whether it was, else nothing has happened.
+    def execute(self, lanes: WordsEngine, first: int, groups: int, *, at_once: bool) -> bool:
+        """Execute the stretch that begins with an instruction; False if nothing was executed.
 
-        ``at_once`` does not wait until numpy has shown that it is worth it.
+        ``at_once`` compiles at the first execution instead of the one past `WORTH`.
         """
         past = self.ends[first]
         if first not in self._runs:
@@ -47,7 +47,7 @@ def _made(instructions: tuple[Instruction, ...]) -> GroupRuns:
     shape = shader_shape(1)
     places, parts = places_of(shape), list[Part]()
     for instruction in instructions:
-        parts.append(record_numbers(partial(carry_out, instruction), places))
+        parts.append(record_numbers(partial(execute, instruction), places))
     return GroupRuns(
         GroupProgram(
             shape=shape,
@@ -62,7 +62,7 @@ def _made(instructions: tuple[Instruction, ...]) -> GroupRuns:
 
 
 def _ends(instructions: tuple[Instruction, ...]) -> list[int]:
-    """Return, for each instruction, the next one that native code has not: recorded forms know no functions."""
+    """Return, for each instruction, the next one without native code: a texture read or an elementary function."""
     ends = list(range(len(instructions)))
     for number in reversed(range(len(instructions))):
         declaration = instructions[number].declaration

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attila_bridge.assembler import ShaderProgram
 from attila_bridge.function.layout import clamped, registers_of
-from attila_bridge.isa.declarations import carry_out
+from attila_bridge.isa.declarations import execute
 from attila_bridge.isa.execution import TextureSampler
 from attila_bridge.isa.operands import (
     COMPONENTS,
@@ -39,32 +39,32 @@ COLOR = 1
 
 
 class QuadSampler(TextureSampler[Words], Protocol):
-    """Answers texture reads, and is told which instruction asks."""
+    """Answers texture reads; ``instruction`` is the number of the reading one."""
 
     instruction: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shaded:
-    """Outputs of shaded inputs."""
+    """Outputs of shaded vertices or fragments."""
 
     outputs: dict[int, Floats]
-    """By number of the output register, float32[inputs, 4]: those that the program writes."""
+    """float32[inputs, 4] of each output register that the program writes."""
     killed: NDArray[np.bool_]
     """[inputs]"""
 
     def output(self, number: int) -> Floats:
         """Return an output register, zeros where the program does not write it."""
-        found = self.outputs.get(number)
-        return np.zeros((len(self.killed), COMPONENTS), np.float32) if found is None else found
+        written = self.outputs.get(number)
+        return np.zeros((len(self.killed), COMPONENTS), np.float32) if written is None else written
 
     def with_colors_clamped(self) -> Shaded:
-        """Return the outputs of vertices with the colour within 0..1, as the end of the vertex side leaves it."""
+        """Return the outputs of vertices with the colour clamped to 0..1, as commit does."""
         return Shaded({**self.outputs, COLOR: clamped(self.output(COLOR))}, self.killed)
 
 
 class Shader:
-    """A program, to be executed on any number of groups of four inputs."""
+    """A program that shades any number of groups of four inputs."""
 
     def __init__(self, program: ShaderProgram, engine: str = AUTO) -> None:
         """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
@@ -72,7 +72,7 @@ class Shader:
         self._at_once = engine != AUTO
         self._native = _native(program) if WIDE.choose(engine).engine == "compiled" else None
         constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
-        # Constants lie in memory too, for instructions that address them by a register.
+        # Constants are in memory too, for instructions that address them by a register.
         self._memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
         self._memory.data[0, : constants.nbytes] = constants.reshape(-1).view(np.uint8)
         self._rows = {row_of(RegisterBank.CONSTANT, at): _everywhere(value) for at, value in enumerate(constants)}
@@ -88,8 +88,8 @@ class Shader:
             whole = np.broadcast_to(_DEFAULT, (groups * INPUTS_OF_GROUP, COMPONENTS)).copy()
             whole[:count, : values.shape[1]] = values
             inputs[register] = whole.reshape(groups, GROUP_LANES)
-        found = self.quads(inputs, groups)
-        return Shaded({number: values[:count] for number, values in found.outputs.items()}, found.killed[:count])
+        shaded = self.quads(inputs, groups)
+        return Shaded({number: values[:count] for number, values in shaded.outputs.items()}, shaded.killed[:count])
 
     def quads(self, inputs: dict[int, Floats], groups: int, sampler: QuadSampler | None = None) -> Shaded:
         """Shade groups; inputs by register, float32[groups, 16], four components for each fragment."""
@@ -101,28 +101,28 @@ class Shader:
         lanes.set_values(LaneValues(self._rows | given, {}, {}))
         number = 0
         while number < len(self.program.instructions):
-            number = self._carry_out(lanes, number, groups, sampler)
-        found = lanes.values()
+            number = self._execute(lanes, number, groups, sampler)
+        values = lanes.values()
         outputs = {}
         for register in self._outputs:
-            row = np.broadcast_to(found.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
+            row = np.broadcast_to(values.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
             outputs[register] = np.ascontiguousarray(row).view(np.float32).reshape(-1, COMPONENTS)
-        killed = np.broadcast_to(found.flags[KILLED], (groups, GROUP_LANES))
+        killed = np.broadcast_to(values.flags[KILLED], (groups, GROUP_LANES))
         return Shaded(outputs, killed.reshape(-1, COMPONENTS)[:, 0].copy())
 
-    def _carry_out(self, lanes: WordsEngine, number: int, groups: int, sampler: QuadSampler | None) -> int:
-        """Execute an instruction, or the stretch that it begins; return the one after."""
+    def _execute(self, lanes: WordsEngine, number: int, groups: int, sampler: QuadSampler | None) -> int:
+        """Execute an instruction, or the native stretch that it begins; return the number of the next one."""
         native = self._native
-        if native is not None and native.carry_out(lanes, number, groups, at_once=self._at_once):
+        if native is not None and native.execute(lanes, number, groups, at_once=self._at_once):
             return native.ends[number]
         if sampler is not None:
             sampler.instruction = number
-        lanes.run([(partial(carry_out, self.program.instructions[number], sampler=sampler),)])
+        lanes.run([(partial(execute, self.program.instructions[number], sampler=sampler),)])
         return number + 1
 
 
 def _native(program: ShaderProgram) -> NativeProgram:
-    # Whoever has no compiler does without this import.
+    # Not imported without a compiler.
     from attila_bridge.function.native import NativeProgram
 
     return NativeProgram(program)

@@ -1,4 +1,4 @@
-"""Meaning: texture reads of quads, from coordinates to colours and the addresses of texels."""
+"""Meaning: texture reads of quads: colours and addresses of texels for coordinates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, INPUTS_OF_GROUP
 from attila_bridge.scene import SceneTexture, Wrap
 from pixelflow.simd.errors import Fault, InputError
 
-# Footprint of a quad in a texture: which levels are read, how many samples along which axis.
+# Footprint of a quad in a texture: the levels read, the number of samples and their axis.
 
 
 Floats = NDArray[np.float32]
@@ -26,10 +26,10 @@ _ZERO = np.float32(0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextureFootprint:
-    """What quads read."""
+    """Levels and samples of quads."""
 
     linear: NDArray[np.bool_]
-    """[quads] whether four texels are mixed for each sample."""
+    """[quads] True if four texels are mixed for each sample."""
     level: Integers
     """[quads] the level, or the finer one of two."""
     share: Floats
@@ -70,7 +70,7 @@ def _length(vector: Floats) -> Floats:
 
 
 def _axes(along_x: Floats, along_y: Floats, most: int) -> tuple[Floats, Integers, Floats]:
-    """Return the length by which the level is chosen, the number of samples, and the axis that they are on."""
+    """Return the length that determines the level, the number of samples, and their axis."""
     lengths = _length(along_x), _length(along_y)
     if most == 1:
         return np.maximum(*lengths), np.ones(len(along_x), np.int64), np.zeros_like(along_x)
@@ -84,7 +84,7 @@ def _axes(along_x: Floats, along_y: Floats, most: int) -> tuple[Floats, Integers
 
 
 def _elongation(first: Floats, second: Floats, most: int) -> tuple[Floats, Floats, Floats]:
-    """Return how much longer the longer one of two vectors is, at most ``most`` times; that vector, and its length."""
+    """Return the ratio of two vectors' lengths (at least 1, at most ``most``), the longer vector, and its length."""
     a, b = _length(first), _length(second)
     longer = a >= b
     longest, shortest = np.where(longer, a, b), np.where(longer, b, a)
@@ -96,9 +96,8 @@ def _elongation(first: Floats, second: Floats, most: int) -> tuple[Floats, Float
 
 # Textures in memory: 8x8 blocks of texels, a line of 256 bytes each, and the addresses of texels.
 #
-# Texels are in Morton order within a block, blocks in Morton order within a superblock of 8x8 blocks, superblocks
-# row by
-# row; each level begins at a multiple of 4 KB. So the set of the texture cache is the low bits of the block's number.
+# Texels are in Morton order within a block, blocks in Morton order within a superblock of 8x8 blocks, superblocks are
+# row by row; each level begins at a multiple of 4 KB, so the low bits of a block's number are its set of the cache.
 
 
 Words = NDArray[np.uint32]
@@ -109,7 +108,7 @@ _SUPER_BYTES = _SUPER * _SUPER * _TEXEL
 
 
 class TextureImage:
-    """The texels of a texture as they are in memory, starting at ``address``."""
+    """Texels of a texture in memory, starting at ``address``."""
 
     def __init__(self, texture: SceneTexture, address: int) -> None:
         self.texture, self.address = texture, address
@@ -127,11 +126,11 @@ class TextureImage:
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """Number of levels."""
         return len(self.width)
 
     def level_address(self, level: int) -> int:
-        """Return where a level begins."""
+        """Return the address of a level."""
         return self.address + int(self._start[level])
 
     def _offset(self, level: Integers, i: Integers, j: Integers) -> Integers:
@@ -146,7 +145,7 @@ class TextureImage:
 
 
 def _level_bytes(width: int, height: int) -> int:
-    """Return what a level takes in memory, up to the beginning of the next."""
+    """Return the bytes from the beginning of a level to the next."""
     if width >= _SUPER or height >= _SUPER:
         return -(-width // _SUPER) * -(-height // _SUPER) * _SUPER_BYTES
     blocks = 1
@@ -156,11 +155,11 @@ def _level_bytes(width: int, height: int) -> int:
 
 
 def texture_bytes(texture: SceneTexture) -> int:
-    """Return what a texture takes in memory."""
+    """Return the bytes of a texture in memory."""
     return sum(_level_bytes(level.shape[1], level.shape[0]) for level in texture.levels)
 
 
-# Sampler: texture reads of quads, sample by sample, with the addresses that each bilinear step touches.
+# Sampler: texture reads of quads, sample by sample, with the addresses of each bilinear step.
 
 
 _ONE = np.float32(1)
@@ -171,29 +170,27 @@ _CORNERS = ((0, 0), (1, 0), (0, 1), (1, 1))
 
 @dataclass(slots=True, eq=False)
 class TextureReads:
-    """The reads of one instruction, in the order in which they were asked for."""
+    """Reads of one instruction, in order."""
 
-    instruction: int
-    unit: int
     counts: list[Integers] = field(default_factory=list)
     """Bilinear steps of each quad."""
     samples: list[Integers] = field(default_factory=list)
-    """Samples of each quad, along its axis of anisotropy; one where there is none."""
+    """Samples of each quad along its axis of anisotropy; 1 without anisotropy."""
     texels: list[Words] = field(default_factory=list)
     """[steps, 4, 4] addresses."""
 
 
 class UnitSampler:
-    """The textures that a draw has bound, and what was read of them."""
+    """Textures bound by a draw, and their reads."""
 
     def __init__(self, textures: Mapping[int, TextureImage]) -> None:
         self._textures = textures
         self.instruction = 0
         self.reads: dict[int, TextureReads] = {}
-        """By number of the instruction."""
+        """By the number of the instruction."""
 
     def sample(self, unit: int, coordinates: Words, lookup: Lookup) -> Words:
-        """Return colours, uint32[quads, 16]; raises InputError where the unit has no texture."""
+        """Return colours, uint32[quads, 16]; raises InputError if the unit has no texture."""
         memory = self._textures.get(unit)
         if memory is None:
             bound = ", ".join(map(str, sorted(self._textures))) or "none"
@@ -209,7 +206,7 @@ class UnitSampler:
             if lookup is Lookup.BIASED:
                 bias = values[:, 0, 3]
             colors, samples, counts, texels = self._filtered(memory, place, bias)
-        reads = self.reads.setdefault(self.instruction, TextureReads(self.instruction, unit))
+        reads = self.reads.setdefault(self.instruction, TextureReads())
         reads.counts.append(counts)
         reads.samples.append(samples)
         reads.texels.append(texels)
@@ -272,10 +269,10 @@ def _bilinear(memory: TextureImage, at: Floats, level: Integers, linear: NDArray
 
 
 def _wrapped(at: Floats, size: Integers, wrap: Wrap) -> Floats:
-    """Return a coordinate in texels of a level, brought into the texture."""
+    """Return a coordinate in texels of a level, wrapped into the texture."""
     whole = size.astype(np.float32)
     if wrap is Wrap.REPEAT:
-        # What is infinite or no number has no fraction.
+        # The fraction of an infinity or a NaN counts as 0.
         at = np.where(np.isfinite(at), at - np.floor(at), np.float32(0))
     else:
         edge = _ONE / (np.float32(2) * whole)

@@ -1,4 +1,4 @@
-"""Traversal: batches of up to four triangles walk a tree of tiles; its order is the order of everything after it."""
+"""Traversal: batches of up to four triangles descend a tree of tiles, which determines the order of all later work."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ class _Level:
     marks: Integers
     """Bit k: triangle k of the batch."""
     children: list[list[int]]
-    """For each tile the numbers of the tiles below that stay, in the next smaller level."""
+    """For each tile its remaining children, as numbers of the next smaller level."""
 
 
 def traverse(
     setup: Setup, numbers: NDArray[np.int32], reach: tuple[int, int], testers: int = 4
 ) -> tuple[BatchWork, ...]:
-    """Return the batches of drawn triangles ``numbers`` (positions in the assembly; ``setup`` is about these only).
+    """Return the batches of the drawn triangles ``numbers``, of which ``setup`` has the equations.
 
-    Tiles that begin past ``reach``, in pixels to the right and upwards, are left out.
-
-    Scan tiles are in the order in which they are opened, their first steps still 0.
+    Tiles that begin past ``reach``, in pixels to the right and upwards, are left out. Scan tiles are in the order in
+    which they are opened; their first steps are still 0.
     """
     count = len(numbers)
     if not count:
@@ -55,7 +54,7 @@ def traverse(
         top = np.where(top < extent, 2 * top, top)
     edges = np.zeros((batches * BATCH, 3, 3))
     edges[:count] = setup.edges
-    edges[count:, :, 2] = -1.0  # what is not there is outside of everything
+    edges[count:, :, 2] = -1.0  # an absent triangle has every tile outside
     sides = edges.reshape(batches, BATCH, 3, 3)
     there = np.minimum(count - first, BATCH)
     levels: dict[int, _Level] = {}
@@ -66,21 +65,12 @@ def traverse(
         above = levels.get(2 * tile)
         levels[tile] = added if above is None else _joined(_split(above, tile, sides, reach), added)
         tile //= 2
-    return tuple(
-        _batch(
-            number,
-            tuple(int(each) for each in numbers[at : at + BATCH]),
-            corner[number],
-            int(top[number]),
-            levels,
-            testers,
-        )
-        for number, at in enumerate(first)
-    )
+    of_batch = (tuple(numbers[at : at + BATCH].tolist()) for at in first)
+    return tuple(_batch(number, each, int(top[number]), levels, testers) for number, each in enumerate(of_batch))
 
 
 def _split(above: _Level, tile: int, edges: NDArray[np.float64], reach: tuple[int, int]) -> _Level:
-    """Return the children that stay of all tiles of a level, and note them with their parents."""
+    """Return the remaining children of all tiles of a level, and list them with their parents."""
     offsets = np.array(_CHILDREN) * tile
     x = (above.x[:, None] + offsets[:, 0]).ravel()
     y = (above.y[:, None] + offsets[:, 1]).ravel()
@@ -97,10 +87,10 @@ def _split(above: _Level, tile: int, edges: NDArray[np.float64], reach: tuple[in
 
 
 def _touched(x: Integers, y: Integers, tile: int, edges: NDArray[np.float64]) -> Integers:
-    """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3].
+    """Return the triangles, as bits, without an edge that has all corners of the tile outside; float64[n, 4, 3, 3].
 
-    A parent is looked at in nine points: at 0, its half, and its full size and one pixel. So of two children side by
-    side the first ends where the second begins, and the second ends one pixel further out.
+    A parent is tested at nine points: at 0, half its size, and its size plus one pixel. So of two adjacent children the
+    first ends where the second begins, and the second ends one pixel further out.
     """
     a, b, c = (edges[..., at] for at in range(3))
     inside = np.zeros(a.shape, np.bool_)
@@ -121,16 +111,14 @@ def _joined(split: _Level, added: _Level) -> _Level:
     )
 
 
-def _batch(
-    number: int, triangles: tuple[int, ...], corner: Integers, top: int, levels: dict[int, _Level], testers: int
-) -> BatchWork:
+def _batch(number: int, triangles: tuple[int, ...], top: int, levels: dict[int, _Level], testers: int) -> BatchWork:
     """Return a batch with its scan tiles in the order in which they are opened.
 
-    Depth first: up to ``testers`` tiles of the present level are split; as soon as there are children, theirs is the
-    present level; a level without tiles gives way to the one above.
+    Depth first: up to ``testers`` tiles of the present level are split; if they have children, those are the present
+    level; when a level is empty, the one above continues.
     """
-    level = levels[top]
-    begins = _position(level, number)
+    # The top tiles of batches are the last ones of a level.
+    begins = int(np.flatnonzero(levels[top].batch == number)[-1])
     waiting: dict[int, list[int]] = {size: [] for size in levels if size <= top}
     waiting[top] = [begins]
     opened: list[tuple[int, int]] = [(begins, NONE)] if top == SCAN_TILE else []
@@ -155,30 +143,18 @@ def _batch(
         chosen = np.array([each for each, _ in opened])
         scans[:, 0], scans[:, 1], scans[:, 2] = bottom.x[chosen], bottom.y[chosen], bottom.marks[chosen]
         scans[:, 4] = [after for _, after in opened]
-    return BatchWork(
-        triangles,
-        (int(corner[0]), int(corner[1]), top),
-        np.array(descents, np.int32).reshape(-1, 3),
-        scans,
-    )
+    return BatchWork(triangles, np.array(descents, np.int32).reshape(-1, 3), scans)
 
 
-def _position(level: _Level, number: int) -> int:
-    """Return where the top tile of a batch stands: the tiles of tops are the last ones of a level, by batch."""
-    return int(np.flatnonzero(level.batch == number)[-1])
-
-
-# Scanline traversal, the other way through a triangle: one triangle at a time, from scan tile to scan tile.
+# Scanline traversal: one triangle at a time, from scan tile to scan tile.
 #
-# It begins in the middle of the triangle's box and walks the rows of scan tiles of one over-tile after the other,
-# remembering one place to the right, above and below that is still to be visited. A triangle whose box is cut off may
-# have its beginning in a corner of the box, or has to be looked for along its borders. Every scan tile that is
-# visited is
-# generated, those of the search too.
+# The walk begins in the middle of the triangle's box and follows the rows of scan tiles of one over-tile after the
+# other, remembering one place each to the right, above and below for later. For a triangle whose box is cut off it
+# begins in a corner of the box, or searches along the borders. Every scan tile visited is generated, those of the
+# search too.
 #
-# The walk is that of the public simulator, which may come to a tile twice after such a search, and leave tiles out.
-# Here
-# a tile is generated once, and what was left out comes at the end; no recorded run has either.
+# The walk is that of the public simulator, which may visit a tile twice after such a search, and miss others. Here a
+# tile is generated once, and missed tiles follow at the end; no recorded run has either.
 
 
 _TINY = 1e-12
@@ -189,7 +165,7 @@ Window = tuple[int, int, int, int]
 
 
 class _Way(IntFlag):
-    """A direction; as a set, those in which rows and tiles of rows are still looked for."""
+    """Direction; as a set, the directions that are still to be followed."""
 
     UP = 1
     DOWN = 2
@@ -201,7 +177,7 @@ class _Way(IntFlag):
 
 
 class _Border(Enum):
-    """The side of the box along which a beginning is looked for."""
+    """Side of the box along which the search for a beginning goes."""
 
     TOP = auto()
     LEFT = auto()
@@ -212,32 +188,31 @@ _STEPS = {_Way.UP: (0, 1), _Way.DOWN: (0, -1), _Way.LEFT: (-1, 0), _Way.RIGHT: (
 _WIDER = {
     _Way.UP: (0, 1, 2, 3), _Way.DOWN: (-1, -2, 1, 0), _Way.LEFT: (-2, 0, 0, 2), _Way.RIGHT: (1, -1, 3, 1),
 }  # fmt: skip
-"""Of the first tile, what is looked at in a direction instead of its neighbour: sides in tiles from that tile."""
+"""Area tested instead of the neighbour of the first tile: sides in tiles from that tile, by direction."""
 _SEARCH = {
     _Border.TOP: (_Way.DOWN, _Way.LEFT, _Border.LEFT),
     _Border.LEFT: (_Way.RIGHT, _Way.DOWN, _Border.BOTTOM),
     _Border.BOTTOM: (_Way.UP, _Way.RIGHT, None),
 }
-"""Along a border: where the triangle may be, where the search continues, and the border after it."""
+"""Of each border: direction of the triangle, direction of the search, and the next border."""
 
 
 def scan_lines(setup: Setup, numbers: NDArray[np.int32], window: Window) -> tuple[BatchWork, ...]:
-    """Return a batch for each of the drawn triangles ``numbers`` (``setup`` is about these only).
+    """Return a batch for each of the drawn triangles ``numbers``, of which ``setup`` has the equations.
 
-    ``window`` is what may be drawn of the screen: x, y, width, height in pixels.
+    ``window`` is the drawable part of the screen: x, y, width, height in pixels.
     """
     batches = []
     for number, edges, box in zip(numbers.tolist(), setup.edges.tolist(), setup.box.tolist(), strict=True):
         tiles = np.array(list(_Scan(edges, box, window).tiles()), np.int32) * SCAN_TILE
         scans = np.zeros((len(tiles), 5), np.int32)
         scans[:, :2], scans[:, 2], scans[:, 4] = tiles, 1, NONE
-        x, y = tiles[0].tolist()
-        batches.append(BatchWork((number,), (x, y, SCAN_TILE), np.zeros((0, 3), np.int32), scans))
+        batches.append(BatchWork((number,), np.zeros((0, 3), np.int32), scans))
     return tuple(batches)
 
 
 class _Scan:
-    """The walk through one triangle."""
+    """Walk through one triangle."""
 
     def __init__(self, edges: list[list[float]], box: list[int], window: Window) -> None:
         self._edges, self._box, self._window = edges, box, window
@@ -252,7 +227,7 @@ class _Scan:
         self._over_ways = _Way.ALL
         self._first = True
         self._kept: dict[_Way, Tile] = {}
-        """The places that are still to be visited in this over-tile, and in those next to it."""
+        """Places still to be visited in this over-tile; `_kept_over` has those in adjacent ones."""
         self._kept_over: dict[_Way, Tile] = {}
 
     def tiles(self) -> Iterator[Tile]:
@@ -279,7 +254,7 @@ class _Scan:
                     yield column, row
 
     def _start(self) -> tuple[Tile, _Way | _Border]:
-        """Return the pixel where the walk begins, and its first direction."""
+        """Return the first pixel of the walk and its direction, or the border where a search begins."""
         left, low, right, high = self._box
         x, y, width, height = self._window
         middle = left + (right - left) // 2, low + (high - low) // 2
@@ -299,7 +274,7 @@ class _Scan:
         return all(a * at[0] + b * at[1] + c > -_TINY for a, b, c in self._edges)
 
     def _walk(self) -> bool:
-        """Note what is above, below and to the right; continue to the left, or to a place noted. False: no more."""
+        """Note the places above, below and to the right; go left or to a noted place. False: none is left."""
         first, self._first = self._first, False
         for way in (_Way.UP, _Way.DOWN):
             if way & self._ways:
@@ -312,42 +287,42 @@ class _Scan:
         return self._go(_Way.LEFT if left else _Way.RIGHT, wide) or self._next()
 
     def _search(self, border: _Border) -> bool:
-        """Look for the triangle from a border of its box; False: it is nowhere."""
+        """Search for the triangle along a border of its box; False: not found."""
         inwards, along, after = _SEARCH[border]
         if inwards not in self._kept and self._reaches(inwards, self._first):
-            self._kept[inwards] = self._beside(inwards)
+            self._kept[inwards] = self._next_to(inwards)
         found = self._next()
         if not found:
             if self._ends(along):
                 self._border = after
                 return after is not None
             found = self._reaches(along, wide=False)
-            self._at = self._beside(along)
+            self._at = self._next_to(along)
         if found:
             self._border, self._ways = None, _Way.CENTER
         return True
 
     def _note(self, way: _Way, wide: bool) -> None:
-        """Keep the tile next to this one for later, unless another one in that direction is kept."""
+        """Keep the adjacent tile for later, unless one in that direction is kept already."""
         if self._is_last(way):
             if way & self._over_ways and way not in self._kept_over and self._reaches(way, wide):
-                self._kept_over[way] = self._beside(way)
+                self._kept_over[way] = self._next_to(way)
         elif way not in self._kept and self._reaches(way, wide):
-            self._kept[way] = self._beside(way)
+            self._kept[way] = self._next_to(way)
 
     def _go(self, way: _Way, wide: bool) -> bool:
-        """Continue within the row, if the triangle does and the over-tile too."""
+        """Continue within the row if triangle and over-tile do."""
         if self._is_last(way):
             self._note(way, wide)
             return False
         if not self._reaches(way, wide):
             return False
-        self._at = self._beside(way)
+        self._at = self._next_to(way)
         self._ways = self._ways | _Way.SIDES if way is _Way.LEFT else self._ways & ~_Way.LEFT | _Way.RIGHT
         return True
 
     def _next(self) -> bool:
-        """Go to a place that was kept: in this over-tile first."""
+        """Go to a kept place, in this over-tile first."""
         for way in (_Way.RIGHT, _Way.UP, _Way.DOWN):
             if way in self._kept:
                 self._at = self._kept.pop(way)
@@ -365,27 +340,27 @@ class _Scan:
                 return True
         return False
 
-    def _beside(self, way: _Way) -> Tile:
+    def _next_to(self, way: _Way) -> Tile:
         right, up = _STEPS[way]
         return self._at[0] + right, self._at[1] + up
 
     def _is_last(self, way: _Way) -> bool:
-        """Return whether the tile next to this one is in another over-tile."""
+        """Return whether the adjacent tile is in another over-tile."""
         axis = 0 if way & _Way.SIDES else 1
-        return self._at[axis] // _OVER != self._beside(way)[axis] // _OVER
+        return self._at[axis] // _OVER != self._next_to(way)[axis] // _OVER
 
     def _ends(self, way: _Way) -> bool:
-        """Return whether the box ends with this tile."""
+        """Return whether the box ends at this tile."""
         axis = 0 if way & _Way.SIDES else 1
-        place = self._beside(way)[axis]
+        place = self._next_to(way)[axis]
         return not self._box[axis] // SCAN_TILE <= place <= self._box[axis + 2] // SCAN_TILE
 
     def _reaches(self, way: _Way, wide: bool) -> bool:
-        """Return whether the triangle may cover something of the tile next to this one.
+        """Return whether the triangle may cover a part of the adjacent tile.
 
-        It does not where all four corners are outside of one edge. ``wide`` looks at a square of twice the size.
+        It cannot if all four corners are outside of one edge. ``wide`` tests a square of twice the size.
         """
-        x, y = self._beside(way)
+        x, y = self._next_to(way)
         axis = 0 if way & _Way.SIDES else 1
         place, low, length = (x, y)[axis], self._window[axis], self._window[axis + 2]
         if self._ends(way) or not (low // SCAN_TILE <= place and place * SCAN_TILE < low + length):
@@ -400,6 +375,6 @@ class _Scan:
         return self._touches(x + left, y + low, x + right, y + high)
 
     def _touches(self, *sides: int) -> bool:
-        """Return whether for no edge all four corners of a square, its sides in scan tiles, are outside."""
+        """Return whether no edge has all four corners of a square outside; its sides are in scan tiles."""
         x0, y0, x1, y1 = (SCAN_TILE * side for side in sides)
         return all(any(a * px + b * py + c >= 0 for px in (x0, x1) for py in (y0, y1)) for a, b, c in self._edges)

@@ -1,13 +1,13 @@
 """Meaning: the instruction set of the shader, ARB programs with one declaration an instruction."""
 
-from attila_bridge.isa import instructions  # noqa: F401  (it declares them)
+from attila_bridge.isa import instructions  # noqa: F401  (declares them)
 from attila_bridge.isa.declarations import (
     INSTRUCTIONS,
     ShaderDeclaration,
     ShaderFamily,
     ShaderUnit,
-    carry_out,
     destination_of,
+    execute,
     sources_of,
     unit_of,
 )
@@ -17,8 +17,8 @@ __all__ = [
     "ShaderDeclaration",
     "ShaderFamily",
     "ShaderUnit",
-    "carry_out",
     "destination_of",
+    "execute",
     "sources_of",
     "unit_of",
 ]

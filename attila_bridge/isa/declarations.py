@@ -37,7 +37,7 @@ class ShaderFamily(Enum):
 
 
 class ShaderUnit(Enum):
-    """Which part of the machine gives an instruction its meaning."""
+    """Part of the machine that executes an instruction."""
 
     ALU = "arithmetic units of the shader"
     TEXTURE = "texture unit"
@@ -48,17 +48,17 @@ class ShaderDeclaration(Declaration):
     """An instruction of the shader."""
 
     latency: int = 1
-    """Cycles; a dependent instruction may execute one more after."""
+    """Cycles; a dependent instruction may execute one cycle later."""
     stages: tuple[ShaderStage, ...] = BOTH
     """Programs that may use it."""
     scalar: bool = False
     """True if its sources are single components."""
     elementary: bool = False
-    """True if its meaning has a function that recorded forms have not: a root, a power, a logarithm, an angle."""
+    """True if its meaning has a function without a recorded form: a root, power, logarithm, sine or cosine."""
 
     @property
     def on_lanes(self) -> bool:
-        """True if its meaning is over the lane algebra, and not the texture unit's."""
+        """True if its meaning is over the lane algebra rather than the texture unit's."""
         return self.unit is not ShaderUnit.TEXTURE
 
 
@@ -112,7 +112,7 @@ def described(meaning: Meaning, text: str) -> Meaning:
     return meaning
 
 
-def carry_out(
+def execute(
     instruction: Instruction, lanes: NumberAlgebra[Word, Bit], sampler: TextureSampler[Word] | None = None
 ) -> None:
     """Execute an instruction on lanes; texture reads are answered by ``sampler``."""
@@ -120,7 +120,7 @@ def carry_out(
 
 
 def destination_of(instruction: Instruction) -> ShaderDestination | None:
-    """Return what an instruction writes; None where it writes no register."""
+    """Return the register that an instruction writes, if any."""
     return next((each for each in instruction.operands if isinstance(each, ShaderDestination)), None)
 
 
@@ -130,5 +130,5 @@ def sources_of(instruction: Instruction) -> tuple[ShaderSource, ...]:
 
 
 def unit_of(instruction: Instruction) -> int | None:
-    """Return the texture unit that an instruction asks; None where it asks none."""
+    """Return the texture unit that an instruction reads, if any."""
     return next((each.number for each in instruction.operands if isinstance(each, TextureOperand)), None)

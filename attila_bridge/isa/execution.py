@@ -29,7 +29,7 @@ _REGISTER_BYTES = 16
 
 
 class Lookup(Enum):
-    """What a texture read does to its coordinates."""
+    """Use of the coordinates by a texture read."""
 
     PLAIN = "s, t"
     BIASED = "s, t; w is added to the level of detail"
@@ -48,7 +48,7 @@ def _spread_over_components(order: Sequence[int]) -> list[int]:
 
 
 class ShaderExecution(Generic[Word, Bit]):
-    """An instruction on its way through the lanes of groups of four inputs."""
+    """Execution of an instruction on the lanes of groups of four inputs."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit], sampler: TextureSampler[Word] | None = None) -> None:
         self.lanes = lanes
@@ -69,22 +69,22 @@ class ShaderExecution(Generic[Word, Bit]):
         return value
 
     def scalar(self, operand: ShaderSource) -> Word:
-        """Return the one component that a scalar source names, in all components: the first of its swizzle."""
+        """Return the component that a scalar source names, the first of its swizzle, in all four."""
         return self.component(self.source(operand), 0)
 
     def _raw(self, operand: ShaderSource) -> Word:
         lanes = self.lanes
         if operand.bank is RegisterBank.ADDRESS:
-            raise MachineFault("the address register is no operand of arithmetic")
+            raise MachineFault("arithmetic cannot read the address register")
         if not operand.relative:
             return lanes.load(row_of(operand.bank, operand.number))
-        # Constants lie in the memory of the lanes too, so that each input may ask for its own.
+        # Constants are in the memory of the lanes too, so that each input can address its own.
         offsets = [_REGISTER_BYTES * operand.number + 4 * component for component in STRAIGHT] * INPUTS_OF_GROUP
         place = lanes.shift_up(lanes.read(ADDRESS_WORD), lanes.word(4))
         return lanes.fetch(self.sum_of(place, lanes.series(offsets)), 4)
 
     def write(self, destination: ShaderDestination, value: Word) -> None:
-        """Write the components of the mask, clamped to 0..1 where that is asked for."""
+        """Write the components of the mask, clamped to 0..1 for a saturating destination."""
         lanes = self.lanes
         if destination.saturate:
             value = self.clamped(value)
@@ -96,7 +96,7 @@ class ShaderExecution(Generic[Word, Bit]):
         else:
             lanes.store(row_of(destination.bank, destination.number), value, where)
 
-    # --- what meanings share ----------------------------------------------------------------------------------
+    # --- shared by meanings -----------------------------------------------------------------------------------
 
     def component(self, value: Word, at: int) -> Word:
         """Return a component in all four."""
@@ -115,7 +115,7 @@ class ShaderExecution(Generic[Word, Bit]):
         return self.lanes.add(a, b, self.lanes.bit(False))[0]
 
     def number(self, truth: Bit) -> Word:
-        """Return 1.0 where it is true, else 0.0."""
+        """Return 1.0 for true, 0.0 for false."""
         return self.lanes.select(truth, self.lanes.word(ONE), self.lanes.word(0))
 
     def negated(self, value: Word) -> Word:
@@ -127,14 +127,14 @@ class ShaderExecution(Generic[Word, Bit]):
         return self.lanes.both(value, self.lanes.word(_MAGNITUDE))
 
     def clamped(self, value: Word) -> Word:
-        """Return the value within 0..1; a NaN becomes 1, as the recorded machine's colours do."""
+        """Return the value clamped to 0..1; a NaN becomes 1, as in the recorded machine."""
         lanes = self.lanes
         zero, one = lanes.word(0), lanes.word(ONE)
         low = lanes.select(lanes.float_less(value, one), value, one)
         return lanes.select(lanes.float_less(low, zero), zero, low)
 
     def kill(self, where: Bit) -> None:
-        """Kill the inputs one of whose four lanes has the bit set."""
+        """Kill the inputs with the bit set in one of their four lanes."""
         lanes = self.lanes
         number = lanes.select(where, lanes.word(1), lanes.word(0))
         any_of = self.component(number, 0)
@@ -143,7 +143,7 @@ class ShaderExecution(Generic[Word, Bit]):
         lanes.set_flag(KILLED, lanes.either(lanes.flag(KILLED), lanes.equal(any_of, lanes.word(1))))
 
     def sample(self, unit: int, coordinates: Word, lookup: Lookup) -> Word:
-        """Return what a texture unit answers; raises MachineFault where nobody samples textures."""
+        """Return the answer of a texture unit; raises MachineFault without a sampler."""
         if self._sampler is None:
             raise MachineFault(f"t{unit}: there is no texture unit here")
         return self._sampler.sample(unit, coordinates, lookup)

@@ -17,18 +17,18 @@ from pixelflow.simd.lanes.engine import Shape
 
 COMPONENTS = 4
 INPUTS_OF_GROUP = 4
-"""Vertices or fragments that run together."""
+"""Vertices or fragments that are executed together."""
 GROUP_LANES = COMPONENTS * INPUTS_OF_GROUP
 """Component c of input i is lane 4 i + c of the group."""
 ADDRESS_WORD = "a0"
 POINTER = "ip"
-"""Where a stretch of native code continues: nothing looks at it afterwards, programs have no branches."""
+"""Continuation of a stretch of native code; unused, as programs have no branches."""
 KILLED = "killed"
 """The flag of inputs that the program has killed, the same in their four lanes."""
 
 
 class ShaderStage(Enum):
-    """What a program shades."""
+    """Kind of input that a program shades."""
 
     VERTEX = "vertex"
     FRAGMENT = "fragment"
@@ -45,7 +45,7 @@ class RegisterBank(IntEnum):
 
     @property
     def letter(self) -> str:
-        """How the registers of the bank begin in the text of a loaded program."""
+        """First letter of the registers in the text of a loaded program."""
         return "iorca"[self]
 
 
@@ -66,7 +66,7 @@ ROWS = 64 + BANK_SIZES[RegisterBank.CONSTANT]
 
 
 def register_id(bank: RegisterBank, number: int) -> int:
-    """Return the number by which a register goes outside of instructions: bank x 256 + number in the bank."""
+    """Return the number of a register among those of all banks: bank x 256 + number in the bank."""
     return int(bank) << 8 | number
 
 
@@ -74,12 +74,12 @@ ADDRESS_REGISTER = register_id(RegisterBank.ADDRESS, 0)
 
 
 def row_of(bank: RegisterBank, number: int) -> int:
-    """Return the row of the lanes that holds a register; the address register is none, but a register of the lanes."""
+    """Return the row of the lanes that holds a register; the address register is a word of the lanes instead."""
     return _FIRST_ROW[bank] + number
 
 
 def shader_shape(groups: int) -> Shape:
-    """Return the shape of this many groups side by side."""
+    """Return the shape of a number of groups."""
     return Shape(
         lanes=groups * GROUP_LANES,
         group=GROUP_LANES,
@@ -99,7 +99,7 @@ _UNITS = 16
 
 @dataclass(frozen=True, slots=True)
 class ShaderDestination:
-    """The register that is written: which components (bit 0 is x), and whether results are clamped to 0..1."""
+    """The register written, its components (bit 0 is x), and whether results are clamped to 0..1."""
 
     bank: RegisterBank
     number: int
@@ -118,9 +118,9 @@ class ShaderDestination:
 
 @dataclass(frozen=True, slots=True)
 class ShaderSource:
-    """A register that is read: component c of the operand is component ``swizzle[c]`` of the register.
+    """A register read: component c of the operand is component ``swizzle[c]`` of the register.
 
-    ``relative``: the number is added to the address register's.
+    ``relative`` adds the number to the address register.
     """
 
     bank: RegisterBank
@@ -151,8 +151,21 @@ class TextureOperand:
         return f"t{self.number}"
 
 
-class _DestinationKind(OperandKind):
+class _ShaderKind(OperandKind):
+    """Kind of operands of one class."""
+
+    made: type[Operand]
+
+    def accepted(self, value: object) -> Operand:
+        if not isinstance(value, self.made):
+            raise NotThisKind
+        self.values(value)
+        return value
+
+
+class _DestinationKind(_ShaderKind):
     value = "destination"
+    made = ShaderDestination
     parts: Sequence[tuple[str, int, bool]] = (
         ("bank", 3, False),
         ("number", 8, False),
@@ -171,19 +184,12 @@ class _DestinationKind(OperandKind):
 
     def operand(self, values: Sequence[int]) -> Operand:
         bank, number, mask, saturate = values
-        found = ShaderDestination(_bank(bank), number, mask, bool(saturate))
-        self.values(found)
-        return found
-
-    def accepted(self, value: object) -> Operand:
-        if not isinstance(value, ShaderDestination):
-            raise NotThisKind
-        self.values(value)
-        return value
+        return self.accepted(ShaderDestination(_bank(bank), number, mask, bool(saturate)))
 
 
-class _SourceKind(OperandKind):
+class _SourceKind(_ShaderKind):
     value = "source"
+    made = ShaderSource
     parts: Sequence[tuple[str, int, bool]] = (
         ("bank", 3, False),
         ("number", 8, False),
@@ -207,19 +213,13 @@ class _SourceKind(OperandKind):
     def operand(self, values: Sequence[int]) -> Operand:
         bank, number, packed, negate, absolute, relative = values
         x, y, z, w = (packed >> 2 * at & 3 for at in range(COMPONENTS))
-        found = ShaderSource(_bank(bank), number, (x, y, z, w), bool(negate), bool(absolute), bool(relative))
-        self.values(found)
-        return found
-
-    def accepted(self, value: object) -> Operand:
-        if not isinstance(value, ShaderSource):
-            raise NotThisKind
-        self.values(value)
-        return value
+        source = ShaderSource(_bank(bank), number, (x, y, z, w), bool(negate), bool(absolute), bool(relative))
+        return self.accepted(source)
 
 
-class _UnitKind(OperandKind):
+class _UnitKind(_ShaderKind):
     value = "texture unit"
+    made = TextureOperand
     parts: Sequence[tuple[str, int, bool]] = (("unit", 4, False),)
     allowed = f"a texture unit 0..{_UNITS - 1}"
 
@@ -231,18 +231,12 @@ class _UnitKind(OperandKind):
     def operand(self, values: Sequence[int]) -> Operand:
         return TextureOperand(values[0])
 
-    def accepted(self, value: object) -> Operand:
-        if not isinstance(value, TextureOperand):
-            raise NotThisKind
-        self.values(value)
-        return value
-
 
 def _bank(number: int) -> RegisterBank:
     try:
         return RegisterBank(number)
     except ValueError:
-        raise ValueError(f"{number} is no bank of registers") from None
+        raise ValueError(f"{number} is not a bank of registers") from None
 
 
 def _check(bank: RegisterBank, number: int) -> None:

@@ -1,7 +1,7 @@
-"""Tags of a cache with fetch and read apart: which block is in which line, what is reserved, what is on its way.
+"""Tags of a cache that separates fetch from read, and the fill of read-only caches.
 
-A block is reserved from its fetch until it has been used, so that no other block takes its line in between. Blocks are
-numbers: address / bytes of a line.
+A block is reserved from its fetch to its use, so that no other block takes its line in between. Blocks are numbers:
+address / bytes of a line.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections import deque
 from typing import TypeAlias
 
 TRANSACTION_BYTES = 64
-"""The most that a transaction with memory moves."""
+"""Largest transaction with memory."""
 
 Transaction: TypeAlias = tuple[bool, int, int, int, int]
 """True if it writes, address, bytes, number of the client, the client's ticket."""
 
-_REMEMBERED = 4
-"""Accesses of a set that replacement remembers, at most."""
+REMEMBERED = 4
+"""Ways of a set remembered by replacement, at most."""
 
 
 class LineRequest:
-    """A line that changes its block: the old one is written back (spill), the new one read (fill), or both."""
+    """Change of a line's block: the old one is written back (spill), the new one is read (fill), or both."""
 
     __slots__ = ("block", "fill", "line", "masked", "old", "spill")
 
@@ -37,8 +37,8 @@ class LineRequest:
 class Tags:
     """Sets of ways with the replacement that all caches of the machine have.
 
-    The search for a victim begins at a way that rotates; the first unreserved way that is not among the last four used
-    is taken, else the least recently used unreserved one.
+    The search for a victim begins at a rotating way; it takes the first unreserved way that is not among the last four
+    used, or else the least recently used unreserved one.
     """
 
     def __init__(self, ways: int, sets: int, requests: int) -> None:
@@ -51,13 +51,13 @@ class Tags:
         self.valid = [False] * lines
         self.reserved = [0] * lines
         self.replacing = [False] * lines
-        """Lines whose block is not there yet."""
+        """Lines whose block has not arrived."""
         self.dirty = [False] * lines
         self.masked = [False] * lines
-        """Lines that were allocated without reading what they hold."""
+        """Lines that were allocated without a read."""
         self.mask = [0] * lines
-        """Bytes written since, one bit each."""
-        kept = min(_REMEMBERED, ways)
+        """Bytes written, one bit each."""
+        kept = min(REMEMBERED, ways)
         self.recent = [list(range(kept)) for _ in range(sets)]
         """Ways by their last use, oldest first."""
         self.first_way = 0
@@ -70,7 +70,7 @@ class Tags:
         self.reads = self.reads_failed = self.writes = self.writes_failed = self.unreserves = 0
 
     def victim(self, place: int) -> int:
-        """Return the line of a set whose block goes next; it may be reserved where all are."""
+        """Return the line of a set to be replaced; it may be reserved if all are."""
         ways = self.ways
         self.first_way = first = (self.first_way + 1) % ways
         base = place * ways
@@ -85,7 +85,7 @@ class Tags:
         return base
 
     def use(self, line: int) -> None:
-        """Note that a line was used last."""
+        """Note a use of a line."""
         place, way = divmod(line, self.ways)
         recent = self.recent[place]
         if recent[-1] == way:
@@ -107,10 +107,10 @@ class Tags:
         return old
 
     def fetch(self, block: int, count: int = 1, full: int = -1) -> int:
-        """Reserve the line of a block ``count`` times, asking for it where it is not there; -1 where it cannot be.
+        """Reserve the line of a block ``count`` times, requesting it if it is missing; -1 if neither is possible.
 
-        ``full`` is the mask of a line all of whose bytes are written: where it is given, an allocated line that is not
-        full is written back and read.
+        ``full`` is the mask of a completely written line; with it, an allocated line that is not full is written back
+        and read.
         """
         line = self.where.get(block, -1)
         partial = False
@@ -142,7 +142,7 @@ class Tags:
         return line
 
     def allocate(self, block: int) -> int:
-        """Reserve a line for a block that will be written without being read; -1 where there is none."""
+        """Reserve a line for a block that will be written without a read; -1 if no line is free."""
         line = self.where.get(block, -1)
         if line >= 0:
             self.reserved[line] += 1
@@ -177,7 +177,7 @@ class Tags:
         self.reserved[line] = max(0, self.reserved[line] - count)
 
     def counted(self) -> dict[str, int]:
-        """Return what was counted, under the names of statistics."""
+        """Return the counts under the names of statistics."""
         return {
             "HitsFetch": self.hits,
             "MissesFetch": self.misses,
@@ -200,7 +200,7 @@ class Tags:
         }
 
     def finish(self, request: LineRequest, spill: bool) -> bool:
-        """Note that one half of a request is done; return whether all of it is, so that its line can be used."""
+        """Note the end of one half of a request; return whether it is complete, so that its line can be used."""
         if spill:
             request.spill = False
         else:
@@ -213,7 +213,7 @@ class Tags:
         return True
 
     def flush(self) -> bool:
-        """Ask for the write-back of every valid line as far as requests are free; return whether all is done."""
+        """Request the write-back of every valid line while requests are free; return whether all is done."""
         if self.free_requests:
             for line, valid in enumerate(self.valid):
                 if valid:
@@ -227,11 +227,8 @@ class Tags:
         return self.free_requests == self.requests
 
 
-# Fill of caches that are only read: lines asked from memory, decompressed, written into the cache, in order.
-
-
 class _Fill:
-    """A line on its way."""
+    """A line being read."""
 
     __slots__ = ("received", "request", "requested")
 
@@ -242,46 +239,59 @@ class _Fill:
 
 
 class LineFill:
-    """Moves missing lines of a cache from memory into it, one transaction a cycle, one line at a time."""
+    """Moves missing lines of a read-only cache from memory into it, one transaction a cycle, one line at a time."""
 
     def __init__(self, tags: Tags, line_bytes: int, inputs: int, client: int, decompression: int, write: int) -> None:
         self.tags = tags
         self.line_bytes = line_bytes
         self.inputs = inputs
-        """Lines that may be on their way."""
+        """Most lines being read."""
         self.client = client
         self.decompression = decompression
-        """Cycles; 0 where lines go straight into the cache."""
+        """Cycles; 0 if lines are not compressed."""
         self.write = write
-        """Cycles in which a line is written into the cache."""
+        """Cycles to write a line into the cache."""
         self.held: deque[_Fill] = deque()
-        """Every line on its way, oldest first."""
+        """Lines being read, oldest first."""
         self.asking = 0
-        """Lines of `held` that have been asked for completely."""
+        """Lines of `held` requested completely."""
         self.decompressed = 0
-        """Lines of `held` that can be written into the cache."""
+        """Lines of `held` ready to be written into the cache."""
         self.decompressing = 0
-        """Cycles left of a decompression."""
+        """Remaining cycles of a decompression."""
         self.writing = 0
-        """Cycles left of the write of a line."""
+        """Remaining cycles of the write of a line."""
         self.bus = 0
-        """Cycles left of an answer, and which line it is for."""
+        """Remaining cycles of `answer` on the bus."""
         self.answer: _Fill | None = None
         self.answer_bytes = 0
         self.tickets: dict[int, _Fill] = {}
         self.ticket = 0
         self.filled = -1
-        """The block that came into the cache in this cycle; -1: none."""
+        """Block that entered the cache in this cycle; -1: none."""
         self.asked_at: dict[int, int] = {}
-        """Cycle of each transaction that is not answered, by ticket."""
+        """Cycle of each unanswered transaction, by ticket."""
 
     @property
     def busy(self) -> bool:
-        """True if anything is on its way."""
+        """True if lines are being read."""
         return bool(self.held or self.tags.queue)
 
+    def waits(self, accepts: int) -> bool:
+        """Return whether `step` would do nothing before the next answer or change of what the controller accepts."""
+        held, ahead = self.held, self.decompressed + bool(self.writing)
+        return not (
+            self.writing
+            or self.bus
+            or self.decompressing
+            or self.decompressed
+            or (self.tags.queue and len(held) < self.inputs)
+            or (accepts and self.asking < len(held))
+            or (ahead < len(held) and held[ahead].received == self.line_bytes)
+        )
+
     def answered(self, cycle: int, transaction: Transaction, width: int) -> int:
-        """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since it was asked for."""
+        """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since the request."""
         _, _, size, _, ticket = transaction
         self.answer = self.tickets.pop(ticket)
         latency = cycle - self.asked_at.pop(ticket)
@@ -290,7 +300,7 @@ class LineFill:
         return latency
 
     def step(self, cycle: int, accepts: int) -> Transaction | None:
-        """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
+        """Advance by one cycle; return the transaction sent to memory, if any."""
         self.filled = -1
         held, tags = self.held, self.tags
         if self.writing:

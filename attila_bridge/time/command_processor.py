@@ -1,7 +1,6 @@
-"""Command processor: uploads, programs, clears, draws and the swap of a frame, one after the other.
+"""Command processor: uploads, programs, clears, draws and the swap of a frame, in order.
 
-Geometry of a draw continues while fragments of the one before are drawn. What the registers of a frame cost is a
-formula; so is an upload: its bytes over the processor's bus.
+Geometry of a draw overlaps the fragments of the one before. The costs of registers and uploads are formulas.
 """
 
 from __future__ import annotations
@@ -15,40 +14,40 @@ from attila_bridge.time.prepare import FRAGMENTS, VERTICES
 from pixelflow.simd.units import Cycle
 
 PHASES = ("Ready", "Draw", "EndGeometry", "EndFragment", "Clear", "MemoryWrite", "MemoryRead", "Swap")
-"""What the processor does in a cycle, as the public simulator's statistics call it."""
+"""States of the processor under the public simulator's names."""
 
 STEPS_OF, FRAGMENTS_OF = "vertex", "fragment"
-"""Streams of a frame: its steps, of draws the geometry; and the fragments of draws."""
+"""Streams of a frame: its steps, of draws their geometry; and the fragments of draws."""
 
 _GEOMETRY = ("fetch", "cache", "commit", "assembly", "clipper")
 
 
 @dataclass
 class CommandProcessorState(GpuBoxState):
-    """What the processor holds."""
+    """State of the processor."""
 
     phases: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
-    """Cycles of each phase."""
+    """Cycles in each state."""
     phase: str = "Ready"
     since: int = 0
     position: int = 0
     until: int = -1
-    """Cycle in which the present step is over, where that is known."""
+    """Cycle in which the present step ends, if known."""
     step: str = ""
     bytes_left: int = 0
-    """Bytes of a program not asked for, and not received."""
+    """Bytes of a program not requested; `bytes_due` counts those not received."""
     bytes_due: int = 0
     address: int = 0
-    """The next byte of programs, which follow one another, each in separate transactions."""
+    """Address of the next program; each begins a transaction."""
     bus_until: int = 0
     ends: int = 0
-    """Ends that a clear or swap waits for."""
+    """Ends expected by a clear or swap."""
     geometry: int = -1
-    """The draw whose vertices are processed."""
+    """Draw whose vertices are processed; -1: none."""
     fragments: int = -1
-    """The draw whose fragments are processed."""
+    """Draw whose fragments are processed; -1: none."""
     next_fragments: int = -1
-    """A draw whose geometry has begun and whose fragments have to wait."""
+    """Draw whose geometry has begun and whose fragments wait; -1: none."""
     fragment_ends: int = 0
     geometry_done: bool = True
     """True if the geometry of the draw of `fragments` has ended."""
@@ -58,13 +57,13 @@ class CommandProcessorState(GpuBoxState):
     fragments_begun: int = 0
     """Cycle in which the fragments of the present draw began."""
     spans: list[tuple[str, int, int, int]] = field(default_factory=list)
-    """What has been: stream, number of the step, first cycle, cycle past the last."""
+    """Finished steps: stream, number, first cycle, cycle past the last."""
     finished: bool = False
     wake: int = 0
 
 
 class CommandProcessor(GpuBox[CommandProcessorState]):
-    """Goes from step to step; a draw is left once its geometry has ended."""
+    """Executes step after step; the step of a draw ends with its geometry."""
 
     section, suffix, label, holds = "command", "CP", "command", CommandProcessorState
     config: CommandConfig
@@ -93,12 +92,12 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         )
 
     def next_event(self) -> Cycle | None:
-        """The next cycle in which a step begins or ends by itself."""
+        """The next cycle in which a step begins or ends without an input."""
         s = self.state
         return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
-        """A frame has to come to its end."""
+        """A frame has to end."""
         s = self.state
         return None if s.finished else f"waits for the end of: {s.step or s.phase}"
 
@@ -130,7 +129,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
     # --- ends ----------------------------------------------------------------------------------------------------
 
     def _ends(self, cycle: Cycle) -> bool:
-        """Note which boxes have ended; return whether all of a draw's fragments have."""
+        """Note ended boxes; return whether the last of a draw's fragments ended."""
         s, wires = self.state, self.wires
         if wires["clipper_ended"].ready(cycle):
             if wires["clipper_ended"].take(cycle) == s.fragments:
@@ -161,7 +160,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         return False
 
     def _phase(self, ended_fragments: bool) -> str:
-        """Return what this cycle counts as."""
+        """Return the state that this cycle counts for."""
         s = self.state
         if s.step in _STEP_PHASES:
             return _STEP_PHASES[s.step]
@@ -172,7 +171,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         return "Draw" if s.geometry >= 0 else "Ready"
 
     def _end_step(self, cycle: Cycle) -> None:
-        """Note when the present step began and ended, and leave it."""
+        """Record the present step and leave it."""
         s = self.state
         s.spans.append((STEPS_OF, s.position - 1, s.begun, cycle))
         s.step = ""
@@ -180,7 +179,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _begin(self, cycle: Cycle) -> None:
-        """Begin the next step if it can begin."""
+        """Begin the next step if possible."""
         s = self.state
         if s.position == len(self.steps):
             if s.fragments < 0 and s.geometry < 0:
@@ -221,7 +220,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         for box in _GEOMETRY:
             wires[f"{box}_command"].send(cycle, ("draw", draw))
         for shader in self._shaders:
-            resources = self.draws[draw].vertex_program.resources
+            resources = self.draws[draw].vertex_program.registers
             wires[f"shader{shader}_command"].send(cycle, (VERTICES, resources))
         if s.fragments < 0:
             self._start_fragments(cycle, draw)
@@ -236,7 +235,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         for box in self._fragment:
             wires[f"{box}_command"].send(cycle, ("draw", draw))
         for shader in self._shaders:
-            resources = self.draws[draw].fragment_program.resources
+            resources = self.draws[draw].fragment_program.registers
             wires[f"shader{shader}_command"].send(cycle, (FRAGMENTS, resources))
 
     def _clear(self, cycle: Cycle, buffer: int) -> None:
@@ -247,7 +246,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         s.ends = len(boxes)
 
     def _memory(self, cycle: Cycle) -> None:
-        """Ask for the program that is loaded, and take its bytes."""
+        """Request the program being loaded, and take its bytes."""
         s, wires = self.state, self.wires
         data = wires["memory_data"]
         if data.ready(cycle):

@@ -1,4 +1,4 @@
-"""Configuration: every value of the machine in one table, with what each preset sets."""
+"""Configuration: every value of the machine in one table, with the values of each preset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAPER = "Moya et al., ISPASS 2006: Tables 1 and 2, sections 2 and 5"
 _CODE = "the early preset or a constant of the authors' public simulator"
 _FITTED = "chosen so that measured whole frames come out"
 _BANDWIDTH = "the recorded wire of results carries 8 threads a cycle, two groups of four"
-_WHOLE = "pictures are whole; the authors' public simulator leaves out what lies further up than its screen is wide"
+_WHOLE = "pictures are whole; the authors' public simulator leaves out what is further up than its screen is wide"
 _DESCENT = "16 tiles of each level of the descent, four scan tiles of each"
 _WATCHED = "a run ends where nothing is carried for 100,000 cycles"
 _CASE = "case"
@@ -39,7 +39,7 @@ def _row(
     because: str = "",
     case: PresetValue | None = None,
 ) -> Kind:
-    """Return the field of one value: from ``low`` to ``high``, one ``of`` a few, or, if neither is given, no other."""
+    """Return the field of a value: ``low`` to ``high``, one ``of`` a few, or fixed if neither is given."""
     only = of is None and low is None and not isinstance(default, bool)
     return param(
         default,
@@ -61,13 +61,13 @@ _fitted = partial(_row, source=_FITTED, standing=Standing.FITTED)
 
 
 def _read(value: int, because: str = "") -> PresetValue:
-    """Return a value of the case study that section 5 prints, or that follows from it."""
+    """Return a value of the case study that section 5 prints or implies."""
     source = "Moya et al., ISPASS 2006: section 5"
     return PresetValue(value, Standing.DERIVED, f"{source}; {because}" if because else source)
 
 
 def _guess(value: int, because: str) -> PresetValue:
-    """Return a value of the case study that no source gives."""
+    """Return a value of the case study without a source."""
     return PresetValue(value, Standing.INVENTED, f"section 5 does not give it: {because}")
 
 
@@ -76,14 +76,14 @@ def _guess(value: int, because: str) -> PresetValue:
 
 @dataclass(frozen=True)
 class GpuConfig:
-    """What there is of each unit."""
+    """Number of units."""
 
     shaders: int = _printed(2, "units", "shader units", of=(1, 2, 4),
         case=_read(1, "three shaders with one window are one box"))
     rops: int = _printed(2, "units", "depth and colour units, side by side", of=(1, 2), case=_read(1))
     vertex_ports: int = _printed(4, "ports", "ports by which vertices go to the shaders and come back", 1, 8,
         case=_guess(1, "one for the one box"))
-    pipelined_draws: bool = _printed(True, "", "geometry of a draw goes on while fragments of the one before are drawn")
+    pipelined_draws: bool = _printed(True, "", "geometry of a draw overlaps the fragments of the one before")
 
 
 @dataclass(frozen=True)
@@ -235,10 +235,10 @@ class FifoConfig:
     generated: int = _coded(128, "quads", "quads of each ROP that wait for the depth test", 64, 1024)
     tested: int = _coded(32, "quads", "quads of each ROP past it", 4, 1024)
     interpolated: int = _coded(16, "quads", "quads of each ROP that are interpolated", 2, 1024)
-    shaded: int = _coded(128, "quads", "quads of each ROP from the shaders on", 4, 2048)
+    shaded: int = _coded(128, "quads", "quads of each ROP given to the shaders and not sent on", 4, 2048)
     shader_inputs: int = _coded(16, "inputs", "inputs that wait at each shader", 4, 1024)
     vertex_inputs: int = _coded(16, "vertices", "vertices that wait to be shaded", 8, 256)
-    vertex_outputs: int = _coded(48, "vertices", "vertices from the shaders on", 4, 1024)
+    vertex_outputs: int = _coded(48, "vertices", "vertices given to the shaders and not sent on", 4, 1024)
     interpolators: int = _coded(4, "attributes", "attributes interpolated a cycle", 1, 16)
     interpolation_latency: int = _coded(4, "cycles", "an interpolation takes, before its attributes", 1, 16)
     vertex_wait: int = _coded(1000, "cycles",
@@ -341,7 +341,7 @@ class DisplayConfig:
 
 @dataclass(frozen=True)
 class AttilaConfig:
-    """What the machine is given; the defaults are the unified machine of the paper's Tables 1 and 2."""
+    """Values of the machine; the defaults are the unified machine of the paper's Tables 1 and 2."""
 
     gpu: GpuConfig = section(GpuConfig)
     command: CommandConfig = section(CommandConfig)
@@ -380,17 +380,17 @@ class AttilaConfig:
             group, name = key.split(".")
             groups.setdefault(group, {})[name] = value
         changed = {group: replace(getattr(self, group), **values) for group, values in groups.items()}
-        made = replace(self, **changed)
-        check_values(made)
-        return made
+        copy = replace(self, **changed)
+        check_values(copy)
+        return copy
 
 
 PAPER = AttilaConfig()
-"""The unified machine of the paper's Tables 1 and 2; what they leave open is from the public code's early preset."""
+"""Unified machine of the paper's Tables 1 and 2, completed from the public code's early preset."""
 
 CASE = PAPER.with_values(
     {key: about.presets[_CASE].value for key, about, *_ in leaves(PAPER) if _CASE in about.presets}
 )
-"""The machine of the paper's section 5: three shaders as one box with a window of 384 inputs, three texture units."""
+"""Machine of the paper's section 5: three shaders as one box with a window of 384 inputs, three texture units."""
 
 PRESETS: Mapping[str, AttilaConfig] = MappingProxyType({"paper": PAPER, _CASE: CASE})

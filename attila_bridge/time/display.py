@@ -1,4 +1,4 @@
-"""Display: at the swap it takes the states of all blocks and reads those that are not clear."""
+"""Display: reads the blocks of the picture that are not clear, after a swap."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from dataclasses import dataclass, field
 
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import DisplayConfig
-from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState, Queues
-from pixelflow.simd.dashboard import QueueFill
+from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
 from pixelflow.simd.units import Cycle
 
 
 @dataclass
 class DisplayState(GpuBoxState):
-    """What the display holds."""
+    """State of the display."""
 
     states: dict[int, int] = field(default_factory=dict)
-    """Bytes of the blocks that are not clear."""
+    """Bytes of each block that is not clear."""
     came: int = 0
-    """Colour units whose states have come."""
+    """Colour units whose states have arrived."""
     start: int = -1
-    """Cycle from which blocks are taken."""
+    """First cycle in which blocks are taken; -1: none."""
     block: int = 0
     """The next block."""
     held: deque[list[int]] = field(default_factory=deque)
-    """Blocks on their way: block, bytes, bytes asked for, bytes received."""
+    """Blocks in the queue: block, bytes, bytes requested, bytes received."""
     asked: int = 0
     decompressing: int = 0
     tickets: dict[int, list[int]] = field(default_factory=dict)
     ticket: int = 0
     wake: int = -1
     clear: int = 0
-    """Clear blocks ahead that come and go, one a cycle, without anything else to do."""
+    """Clear blocks that follow, one a cycle, without any other event."""
 
 
 class Display(GpuBox[DisplayState]):
-    """Takes a block a cycle into a queue, asks for 64 bytes a cycle, and is done with a block a cycle."""
+    """Takes a block a cycle into a queue, requests 64 bytes a cycle, and finishes a block a cycle."""
 
     section, suffix, label, holds = "display", "DAC", "display", DisplayState
     config: DisplayConfig
     memory_bus = "display_bus"
     inputs: tuple[str, ...]
     outputs = ("ended", "memory_request")
+    shown = (("blocks", "held", "queue"),)
 
     def __init__(self, name: str, spec: GpuBoxSpec) -> None:
         super().__init__(name, spec)
@@ -50,21 +50,21 @@ class Display(GpuBox[DisplayState]):
         self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in self._rops))
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while it reads, or the one past blocks that are clear."""
+        """The next cycle while it reads, or the one after a run of clear blocks."""
         s = self.state
         return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
-        """A dump that has begun has to end."""
+        """A dump that has begun must end."""
         return "waits for memory" if self.state.came else None
 
     @property
     def worked(self) -> int:
-        """Blocks that have gone to the display: clear ones are carried by no wire."""
+        """Blocks displayed; no wire carries the clear ones."""
         return self.state.block - len(self.state.held)
 
     def tick(self, cycle: Cycle) -> None:
-        """Take states, then go through the blocks."""
+        """Take states, then blocks."""
         s, wires = self.state, self.wires
         if s.clear:
             self._pass(min(s.clear, cycle - 1 - s.cycle))
@@ -87,9 +87,10 @@ class Display(GpuBox[DisplayState]):
             s.wake = max(cycle + 1 + s.clear, s.start)
 
     def _clear_ahead(self) -> int:
-        """Return how many cycles do nothing but take a clear block in, and let one go that has taken its cycle.
+        """Return the number of following cycles in which nothing happens but one clear block entering, one leaving.
 
-        That is so from the fourth block of a row of clear ones on: one is done, one is begun, one waits, one comes.
+        The first such cycle is that of the fourth clear block in a row, when one block is finished, one is begun and
+        one waits.
         """
         s = self.state
         if self.config.decompression != 1 or not s.decompressing or not 1 < s.asked == len(s.held) - 1:
@@ -102,7 +103,7 @@ class Display(GpuBox[DisplayState]):
         return ahead - s.block
 
     def _pass(self, blocks: int) -> None:
-        """Do what happened in cycles that only took in clear blocks."""
+        """Account for cycles that only passed clear blocks."""
         s, counts = self.state, self.state.counts
         for held in s.held:
             held[0] += blocks
@@ -144,11 +145,6 @@ class Display(GpuBox[DisplayState]):
             s.states.clear()
             s.wake = -1
             self.wires["ended"].send(cycle, 0)
-
-    @property
-    def queues(self) -> Queues:
-        """Blocks on their way."""
-        return (QueueFill("blocks", len(self.state.held), self.config.queue),)
 
 
 _NAMES = {

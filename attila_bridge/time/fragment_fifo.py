@@ -1,4 +1,4 @@
-"""What the fragment FIFO is given, and what it holds."""
+"""Fragment FIFO: the queues between depth units, interpolator, shaders and colour units, for quads and vertices."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class RopQueues:
         self.tested: deque[int] = deque()
         self.interpolated: deque[int] = deque()
         self.interpolating = 0
-        """Entries of the interpolated queue that are taken, full or reserved."""
+        """Occupied or reserved entries of the interpolated queue."""
         self.shaded: deque[int] = deque()
-        """Quads from the shaders' inputs on, in order."""
+        """Quads given to the shaders, in order."""
         self.done: set[int] = set()
-        """Quads of `shaded` that have come back."""
+        """Quads of `shaded` that have returned."""
 
 
 @dataclass
 class FifoState(GpuBoxState):
-    """What the FIFO holds."""
+    """State of the FIFO."""
 
     rops: list[RopQueues]
     waiting: list[deque[Group]]
-    """Groups that wait for each shader."""
+    """Groups waiting for each shader."""
     draw: int = -1
     ends: int = 0
-    """ROPs whose end has not been sent."""
+    """ROPs that have not been sent the end of the draw."""
     next_interpolation: int = 0
     next_unit: int = 0
     next_shaded: int = 0
@@ -48,22 +48,21 @@ class FifoState(GpuBoxState):
     shading: int = 0
     """Quads in the shaders."""
     vertices: deque[tuple[int, Vertex]] = field(default_factory=deque)
-    """Draws and vertices that wait to be shaded."""
+    """Draws and vertices waiting to be shaded."""
     vertices_out: deque[tuple[int, Vertex]] = field(default_factory=deque)
     vertices_shading: int = 0
     last_vertex: bool = False
     first_vertex: bool = False
     last_group: int = 0
-
-
-# Fragment FIFO: the queues through which quads and vertices reach depth units, interpolator, shaders, colour units.
+    held: tuple[int, ...] = ()
+    """Fill of all queues after the last tick, if it sent nothing."""
 
 
 _END = -1
 
 
 class FragmentFifo(GpuBox[FifoState]):
-    """Queues for each ROP, and the crossbar to the shaders: a round over the ROPs ends at the first full shader."""
+    """Queues for each ROP, and the crossbar to the shaders, whose round over the ROPs ends at the first full shader."""
 
     section, suffix, label = "fifo", "FFU", "FIFO"
     config: FifoConfig
@@ -101,7 +100,7 @@ class FragmentFifo(GpuBox[FifoState]):
         self._plan = self.draws[self.state.draw] if self.state.draw >= 0 else None
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires, shaders, ports = self.wires, self._shaders, self._ports
         rops = range(len(self.state.rops))
         self._depth = [wires[f"depth{rop}"] for rop in rops]
@@ -120,9 +119,12 @@ class FragmentFifo(GpuBox[FifoState]):
         self._ready, self._vertices_ready = self.level("ready"), self.level("vertices_ready")
 
     def tick(self, cycle: Cycle) -> None:
-        """Move every queue on, the last ones first."""
+        """Advance every queue, the last ones first."""
         s = self.state
+        if s.skipped:
+            self._wake(cycle)
         s.cycle = cycle
+        sent = len(self._ready.fresh)
         if self._commands.waiting:
             for _, draw in self._commands.take_all(cycle):
                 self._start(draw)
@@ -154,10 +156,35 @@ class FragmentFifo(GpuBox[FifoState]):
                 wire.send(cycle, groups.popleft(), group)
         if plan is not None:
             self._pixels(cycle, plan)
-        self._tell(cycle)
+        self._report(cycle)
+        if len(self._ready.fresh) > sent or not s.awake or plan is None or not s.drawing:
+            s.held = ()
+        else:
+            self._stall(cycle)
 
-    def _tell(self, cycle: Cycle) -> None:
-        """Say what there is room for, and count what is in the queues over this cycle."""
+    def _stall(self, cycle: Cycle) -> None:
+        """Sleep after a second tick that changed nothing, unless time alone lets quads or vertices continue."""
+        s = self.state
+        before = s.held
+        of_rops = ((q.generated, q.tested, q.interpolated, q.shaded, q.done) for q in s.rops)
+        queues = (*(queue for each in of_rops for queue in each), *s.waiting, s.vertices)
+        s.held = (s.shading, s.next_unit, s.next_shaded, s.next_shader, *map(len, queues))
+        if s.held == before and cycle >= s.next_interpolation and not s.vertices and not s.vertices_out:
+            generated, tested, interpolated, shaded = (
+                sum(len(getattr(each, name)) for each in s.rops)
+                for name in ("generated", "tested", "interpolated", "shaded")
+            )
+            self._sleep(
+                {
+                    "RastStampQueuesOccupation": generated,
+                    "TestStampQueuesOccupation": tested,
+                    "IntStampQueuesOccupation": interpolated,
+                    "ShadedStampQueuesOccupation": shaded,
+                }
+            )
+
+    def _report(self, cycle: Cycle) -> None:
+        """Drive the ready levels, and add the fill of the queues over this cycle."""
         s, config = self.state, self.config
         least = config.generated - 2 * self._step_quads
         ready = True
@@ -224,7 +251,7 @@ class FragmentFifo(GpuBox[FifoState]):
             self._generated(plan, arrived.popleft()[3])
 
     def _generated(self, plan: DrawPlan, quads: tuple[int, ...]) -> None:
-        """Take quads from hierarchical Z, each for its ROP."""
+        """Queue quads from hierarchical Z for their ROPs."""
         s = self.state
         s.counts["InputFragments"] += 4 * len(quads)
         for quad in quads:
@@ -235,7 +262,7 @@ class FragmentFifo(GpuBox[FifoState]):
                 s.rops[plan.rops[quad >> 4]].generated.append(quad)
 
     def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
-        """Send quads to the interpolator, ROP by ROP in turn; the turn changes with the tile."""
+        """Send quads to the interpolator, in turn over the ROPs, changing with the tile."""
         s, rops, room = self.state, len(self.state.rops), self.config.interpolated
         blocks, early = plan.blocks, plan.early
         unit = s.next_unit
@@ -264,7 +291,7 @@ class FragmentFifo(GpuBox[FifoState]):
             s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.config.interpolators))
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
-        """Take quads that were tested; those without a fragment left vanish."""
+        """Take tested quads; those without a live fragment vanish."""
         for queues, wire in zip(self.state.rops, self._tested, strict=True):
             waiting = wire.waiting
             while waiting and waiting[0][0] <= cycle:
@@ -273,7 +300,7 @@ class FragmentFifo(GpuBox[FifoState]):
                     queues.tested.append(quad)
 
     def _shaded_to(self, cycle: Cycle, wires: list[Wire], readies: list[Level], color: bool) -> None:
-        """Send quads to the colour or depth units, in order, once they have come back from the shaders."""
+        """Send quads that have returned from the shaders to the colour or depth units, in order."""
         s = self.state
         for queues, wire, ready in zip(s.rops, wires, readies, strict=True):
             if not (queues.shaded and (ready.value(cycle) if ready.waiting else ready.seen)):
@@ -290,7 +317,7 @@ class FragmentFifo(GpuBox[FifoState]):
                 self._end(cycle)
 
     def _tested_to_color(self, cycle: Cycle) -> None:
-        """Send quads that were tested after shading to the colour units."""
+        """Send quads tested after shading to the colour units."""
         s = self.state
         for queues, wire, ready in zip(s.rops, self._color, self._color_ready, strict=True):
             if queues.tested and (ready.value(cycle) if ready.waiting else ready.seen):
@@ -301,7 +328,7 @@ class FragmentFifo(GpuBox[FifoState]):
                     self._end(cycle)
 
     def _end(self, cycle: Cycle) -> None:
-        """Note the end of a draw on its way to a colour unit; with the last one the draw has left."""
+        """Note the end of a draw at one ROP; the last one ends the draw."""
         s = self.state
         s.ends -= 1
         if not s.ends:
@@ -309,7 +336,7 @@ class FragmentFifo(GpuBox[FifoState]):
             self.wires["ended"].send(cycle, s.draw)
 
     def _shade_quads(self, plan: DrawPlan) -> None:
-        """Give quads to the shaders of their tiles, ROP by ROP, up to the first shader whose queue is full."""
+        """Give quads to the shaders of their tiles, ROP by ROP, up to the first full shader."""
         s, rops, config = self.state, len(self.state.rops), self.config
         unit = s.next_shaded
         room = config.shader_inputs // self._group
@@ -333,7 +360,7 @@ class FragmentFifo(GpuBox[FifoState]):
     # --- shaders -------------------------------------------------------------------------------------------------
 
     def _from_shader(self, groups: list[Group]) -> None:
-        """Take what a shader is done with."""
+        """Take finished groups of a shader."""
         s, counts = self.state, self.state.counts
         for kind, draw, quad, vertices in groups:
             if kind == FRAGMENTS:
@@ -358,7 +385,7 @@ class FragmentFifo(GpuBox[FifoState]):
             s.counts["OutputVertices"] += 1
 
     def _receive_vertices(self, cycle: Cycle, arrived: list[tuple[int, Vertex]]) -> None:
-        """Queue vertices that the streamer has loaded."""
+        """Queue vertices loaded by the streamer."""
         s = self.state
         for draw, vertex in arrived:
             s.vertices.append((draw, vertex))
@@ -369,7 +396,7 @@ class FragmentFifo(GpuBox[FifoState]):
                 s.last_group = cycle
 
     def _shade_vertices(self, cycle: Cycle) -> None:
-        """Give a group of vertices to the next shader; the last ones of a draw, or late ones, are filled up."""
+        """Give a group of vertices to the next shader; late ones and the last of a draw are padded."""
         s, group, config = self.state, self._group, self.config
         if len(s.vertices) < group:
             s.vertices.extend([(s.vertices[-1][0], (-1, False, False))] * (group - len(s.vertices)))
@@ -386,18 +413,18 @@ class FragmentFifo(GpuBox[FifoState]):
 
     @property
     def queues(self) -> Queues:
-        """Of each ROP, of vertices, and before each shader."""
+        """Queues of each ROP, of vertices, and before each shader."""
         s, config = self.state, self.config
-        found = []
+        fills = []
         for rop, queues in enumerate(s.rops):
-            found += [
+            fills += [
                 QueueFill(f"gen{rop}", len(queues.generated), config.generated),
                 QueueFill(f"test{rop}", len(queues.tested), config.tested),
                 QueueFill(f"int{rop}", len(queues.interpolated), config.interpolated),
                 QueueFill(f"shad{rop}", len(queues.shaded), config.shaded),
             ]
         for number, groups in enumerate(s.waiting):
-            found.append(QueueFill(f"to{number}", self._group * len(groups), config.shader_inputs))
-        found.append(QueueFill("vin", len(s.vertices), config.vertex_inputs))
-        found.append(QueueFill("vout", s.vertices_shading, config.vertex_outputs))
-        return tuple(found)
+            fills.append(QueueFill(f"to{number}", self._group * len(groups), config.shader_inputs))
+        fills.append(QueueFill("vin", len(s.vertices), config.vertex_inputs))
+        fills.append(QueueFill("vout", s.vertices_shading, config.vertex_outputs))
+        return tuple(fills)

@@ -1,4 +1,4 @@
-"""Box of the GPU: what all of them are given and hold, transactions with memory, and what screens show of each."""
+"""Box of the GPU: common specification and state, clients of memory, queues shown on screens."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 NOTHING, READS, BOTH = 0, 1, 2
-"""What the controller accepts from a client: nothing, reads, reads and writes."""
+"""Requests that the controller accepts from a client: none, reads, reads and writes."""
 
 _WRITING = ("CommandProcessor", "ZStencilTest", "ColorWrite")
-"""Kinds of units that write, by what statistics call them."""
+"""Kinds of units that write, by their names in statistics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A unit that has a bus to the controller, which no other uses."""
+    """Unit with a bus to the controller that no other unit uses."""
 
     number: int
     name: str
     kind: str
-    """What statistics call its kind: `ColorWrite`."""
+    """Its kind in names of statistics: `ColorWrite`."""
     width: int
     """Bytes a cycle."""
 
     @property
     def writes(self) -> bool:
-        """True if it may send writes."""
+        """True if it sends writes."""
         return self.kind in _WRITING
 
     @property
@@ -48,32 +48,34 @@ class Client:
 
     @property
     def state(self) -> str:
-        """The controller's port for what it accepts from it."""
+        """The controller's port for the requests that it accepts."""
         return f"{self.name}_state"
 
 
 @dataclass(frozen=True, eq=False)
 class GpuBoxSpec:
-    """What a box is given: the machine, the frame, its number among those of its kind, and clients of memory."""
+    """Specification of a box: the machine, the frame, its number among those of its kind, clients of memory."""
 
     config: AttilaConfig
     frame: FramePlan
     number: int = 0
     clients: tuple[Client, ...] = ()
-    """Itself where it is one; of the controller all of them."""
+    """Itself if it is a client; all clients for the controller."""
 
 
 @dataclass
 class GpuBoxState:
-    """What every box holds."""
+    """State of every box."""
 
     counts: Counts
     drawing: bool = field(default=False, kw_only=True)
     """True if it is within a draw."""
     cycle: int = field(default=-1, kw_only=True)
-    """Of its last tick."""
+    """Cycle of its last tick."""
     awake: bool = field(default=False, kw_only=True)
-    """True if it has something to do in the next cycle."""
+    """True if it works in the next cycle."""
+    skipped: Counts = field(default_factory=dict, kw_only=True)
+    """Counts of each cycle without a tick."""
 
 
 StateT = TypeVar("StateT", bound=GpuBoxState, covariant=True)
@@ -82,23 +84,25 @@ Queues: TypeAlias = "tuple[QueueFill, ...]"
 
 
 class GpuBox(Box[GpuBoxSpec, StateT]):
-    """A box that is ticked in each cycle while it is awake, and else when something arrives.
+    """Box that is ticked in each cycle while it is awake, and otherwise when something arrives.
 
-    A subclass says of which section its values are, what its state is, how statistics and screens call it, which bus to
-    memory is its, if any, and what it waits for within a draw.
+    A box that only counts stalls may sleep until its next input. A subclass sets the attributes below.
     """
 
     section: str
-    """Of the configuration."""
+    """Section of its values in the configuration."""
     holds: Callable[[Counts], GpuBoxState]
-    """Makes its state where counts are enough for that."""
+    """Makes its state, unless it overrides `begin`."""
     suffix: str
-    """The end of its statistics' names, without a number."""
+    """Last part of its statistics' names, without a number."""
     label: str
     """Its name on screens, without a number."""
     memory_bus = ""
-    """The value of the configuration of memory that is the width of its bus; empty: it is not a client."""
+    """Key of the width of its bus in the section of memory; empty: it is not a client."""
     waits = ""
+    """Reason within a draw for not working."""
+    shown: tuple[tuple[str, str, str], ...] = ()
+    """Queues: name on screens, field of the state, key of their room in its section."""
 
     def __init__(self, name: str, spec: GpuBoxSpec) -> None:
         self.spec = spec
@@ -109,25 +113,35 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     def begin(self, counts: Counts) -> StateT:
         """Return the state before the first cycle."""
-        made = cast("StateT", type(self).holds(counts))
-        return made
+        return cast("StateT", type(self).holds(counts))
 
     def next_event(self) -> Cycle | None:
         """The next cycle while it is awake."""
         return Cycle(self.state.cycle + 1) if self.state.awake else None
 
     def why_blocked(self) -> str | None:
-        """Within a draw it waits for what it needs next."""
+        """Return its reason within a draw."""
         return self.waits if self.waits and self.state.drawing else None
+
+    def _sleep(self, each: Counts) -> None:
+        """Stay without a tick until an input arrives; each cycle until then counts ``each``."""
+        self.state.skipped, self.state.awake = each, False
+
+    def _wake(self, cycle: Cycle) -> None:
+        """Count the cycles since the last tick, if it slept."""
+        s = self.state
+        for name, count in s.skipped.items():
+            s.counts[name] += count * (cycle - 1 - s.cycle)
+        s.skipped = {}
 
     @property
     def unit(self) -> str:
-        """Its number among those of its kind, as names have it: `FS0TU1`; empty where there is one."""
+        """Its number in names: `FS0TU1`; empty if it is the only one of its kind."""
         return self.name.rpartition("::")[0]
 
     @property
     def counted(self) -> dict[str, Counts]:
-        """Its counts by their suffix with its number."""
+        """Its counts by their numbered suffix."""
         return {self.suffixed(self.suffix): self.state.counts} if self.state.counts else {}
 
     def suffixed(self, suffix: str) -> str:
@@ -136,5 +150,6 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
 
     @property
     def queues(self) -> Queues:
-        """What is in each of its queues, and how much there is room for."""
-        return ()
+        """Fill and room of each of its queues."""
+        s, config = self.state, self.config
+        return tuple(QueueFill(name, len(getattr(s, held)), getattr(config, room)) for name, held, room in self.shown)

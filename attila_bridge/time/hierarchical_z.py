@@ -1,4 +1,4 @@
-"""Hierarchical Z: quads that lie past the greatest depth of their block vanish before anything is done for them."""
+"""Hierarchical Z: drops quads beyond the greatest depth of their block before any other work."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 LAST_QUAD = -1
-"""The quad that ends a draw."""
+"""Quad that ends a draw."""
 
 
 class _Line:
-    """A line of the cache: maxima of blocks as they were when it was read."""
+    """Line of the cache: maxima of blocks at the time of its read."""
 
     __slots__ = ("first", "there", "users", "values")
 
     def __init__(self) -> None:
         self.first = -1
-        """Number of its first block; -1: empty."""
+        """Its first block; -1: empty."""
         self.there = False
         self.users = 0
         self.values: list[int] = []
@@ -32,21 +32,21 @@ class _Line:
 
 @dataclass
 class HierarchicalZState(GpuBoxState):
-    """What hierarchical Z holds."""
+    """State of hierarchical Z."""
 
     lines: list[_Line]
     buffer: dict[int, int] = field(default_factory=dict)
-    """Maxima of blocks that are not the greatest depth."""
+    """Maxima of blocks below the greatest depth."""
     draw: int = -1
-    found: deque[int] = field(default_factory=deque)
+    arrived: deque[int] = field(default_factory=deque)
     """Quads whose blocks have to be looked up."""
     looked: deque[tuple[int, int]] = field(default_factory=deque)
     """Quads and the lines of their blocks."""
     sending: deque[int] = field(default_factory=deque)
-    """Quads that leave; -2: one that was culled."""
+    """Quads that leave; -2: a culled one."""
     last: bool = False
     cleared_at: int = -1
-    """Cycle in which a clear is over; -1: there is none."""
+    """Last cycle of a clear; -1: none."""
 
 
 _CULLED = -2
@@ -54,7 +54,7 @@ _GREATEST = 0xFFFFFF
 
 
 class HierarchicalZ(GpuBox[HierarchicalZState]):
-    """Receives steps of quads, drops those without a fragment, tests the rest by block."""
+    """Receives steps of quads, drops those without a covered fragment, and tests the others by block."""
 
     section, suffix, label = "hz", "HZ", "hier. Z"
     config: HierarchicalConfig
@@ -73,14 +73,14 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         return HierarchicalZState(counts, [_Line() for _ in range(self.config.cache_lines)])
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while quads can move, or the end of a clear."""
+        """The next cycle while quads can move, or the last cycle of a clear."""
         s = self.state
         if s.awake:
             return Cycle(s.cycle + 1)
         return Cycle(s.cleared_at) if s.cleared_at >= 0 else None
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires = self.wires
         self._commands, self._steps, self._quads = wires["command"], wires["steps"], wires["quads"]
         self._updates = [wires[port] for port in self._maxima]
@@ -103,13 +103,13 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         ready = self._fifo_ready.value(cycle)
         if s.drawing:
             self._draw(cycle, bus_free, ready)
-        used = len(s.found) + len(s.looked) + len(s.sending)
+        used = len(s.arrived) + len(s.looked) + len(s.sending)
         room = self.config.queue - used > 2 * self._quads_a_cycle
         if room is not self._ready.driven:
             self._ready.drive(cycle, room)
-        # What waits for the FIFO or for a line is woken by their wires.
+        # Wires wake the box when the FIFO becomes ready or a line arrives.
         s.awake = bool(
-            s.found
+            s.arrived
             or (ready and (s.sending or (s.last and s.drawing and not s.looked)))
             or (s.looked and s.lines[s.looked[0][1]].there)
         )
@@ -124,7 +124,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
                 s.cleared_at = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
 
     def _update(self, cycle: Cycle) -> bool:
-        """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
+        """Take new maxima and finished accesses; return whether the buffer can still be read."""
         s, counts = self.state, self.state.counts
         free = True
         for wire in self._updates:
@@ -148,7 +148,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
     def _draw(self, cycle: Cycle, bus_free: bool, ready: bool) -> None:
         s, counts = self.state, self.state.counts
         plan = self.draws[s.draw]
-        if s.last and ready and not (s.found or s.looked or s.sending):
+        if s.last and ready and not (s.arrived or s.looked or s.sending):
             self._quads.send(cycle, (LAST_QUAD,), 4)
             counts["OutputFragments"] += 4
             s.drawing = False
@@ -160,7 +160,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
                     counts["InputFragments"] += 4
                 else:
                     self._receive(plan, first, some)
-        if s.found:
+        if s.arrived:
             self._look_up(cycle, plan, bus_free)
         if s.sending and ready:
             self._send(cycle)
@@ -170,7 +170,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
     def _receive(self, plan: DrawPlan, first: int, some: int) -> None:
         s, counts = self.state, self.state.counts
         counts["InputFragments"] += 64 * some
-        queue = s.found if plan.hierarchical else s.sending
+        queue = s.arrived if plan.hierarchical else s.sending
         for step in range(first, first + some):
             quads = plan.step_quads[step]
             counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
@@ -181,17 +181,17 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             queue.extend(quads)
 
     def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:
-        """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer.
+        """Look up the blocks of quads in the cache; one line a cycle may be requested from the buffer.
 
         A quad that cannot continue is tried again until the tries of the cycle are used up, each of which counts a
-        miss: recorded misses beyond the lines that were read are multiples of a cycle's tries.
+        miss: recorded misses, less the lines read, are multiples of a cycle's tries.
         """
         s, counts = self.state, self.state.counts
         size = self.config.cache_line
         for tried in range(self._quads_a_cycle):
-            if not s.found:
+            if not s.arrived:
                 return
-            quad = s.found[0]
+            quad = s.arrived[0]
             first = plan.blocks[quad >> 4] // size * size
             index = next((index for index, line in enumerate(s.lines) if line.first == first), -1)
             if index < 0:
@@ -205,12 +205,13 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             else:
                 counts["HitsHZCache"] += 1
             s.lines[index].users += 1
-            s.looked.append((s.found.popleft(), index))
+            s.looked.append((s.arrived.popleft(), index))
 
     def _insert(self, first: int) -> int:
-        """Give the first free line to other blocks; return it, or -1 where all are in use.
+        """Give the first free line to other blocks; return it, or -1 if all are in use.
 
-        Recorded reads of the buffer are as many; the line used least recently would need a third of them.
+        This reproduces the recorded reads of the buffer; replacing the least recently used line would need a third of
+        them.
         """
         lines = self.state.lines
         index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
@@ -255,6 +256,6 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
 
     @property
     def queues(self) -> Queues:
-        """Quads in it."""
+        """Quads held."""
         s = self.state
-        return (QueueFill("quads", len(s.found) + len(s.looked) + len(s.sending), self.config.queue),)
+        return (QueueFill("quads", len(s.arrived) + len(s.looked) + len(s.sending), self.config.queue),)

@@ -22,15 +22,15 @@ class _Request:
         self.number = number
         self.transaction = transaction
         self.ready = ready
-        """True if all data of a write are there."""
+        """True if all data of a write have arrived."""
         self.waits = -1
-        """The request of the other kind to the same bytes that has to be done first; -1: none."""
+        """Request of the other kind to the same bytes that has to end first; -1: none."""
         self.blocks = False
         """True if another request waits for this one."""
 
 
 class _Channel:
-    """A channel: its requests in order, and what its modules did last."""
+    """A channel: its requests in order, and its last transaction."""
 
     __slots__ = (
         "counted",
@@ -54,32 +54,33 @@ class _Channel:
         self.last_write = False
         self.pages = [0] * pages
         self.returned = -1
-        """The request whose data are on the channel."""
+        """Request whose data are on the channel; -1: none."""
         self.done_at = -1
         self.tried_again = 0
-        """Cycle in which it can start the next transaction, where only time is in the way; 0: something else is."""
+        """Cycle in which the next transaction can start, if it waits for time only; else 0."""
         self.counted = ""
-        """What each cycle until then counts."""
+        """Statistic that each cycle until then counts."""
 
     @property
     def active(self) -> bool:
-        """True if it has requests, or data."""
+        """True if it has requests or data."""
         return bool(self.reads or self.writes) or self.returned >= 0
 
 
 @dataclass
 class ControllerState(GpuBoxState):
-    """What a controller holds."""
+    """State of the controller."""
 
     channels: list[_Channel]
     bus: list[int]
-    """Cycles for which each client's bus is still busy."""
+    """Remaining busy cycles of each client's bus."""
     serving: list[bool]
-    """True if what is on it is an answer."""
+    """True if an answer is on the bus."""
     writing: list[int]
-    """Number of the request whose data are on it."""
+    """Number of the write whose data are on the bus."""
     reserved: list[bool]
-    told: list[int]
+    accepted: list[int]
+    """Last state sent to each client."""
     requests: dict[int, _Request] = field(default_factory=dict)
     busy: list[int] = field(default_factory=list)
     """Clients whose buses are busy."""
@@ -90,13 +91,11 @@ class ControllerState(GpuBoxState):
     free_reads: int = 0
     free_writes: int = 0
     base: int = BOTH
-    waiting: list[str] = field(default_factory=lambda: ["UnusedCycles"])
-    """What each cycle counts in which nothing else happens."""
     wake: int = -1
 
 
 class MemoryController(GpuBox[ControllerState]):
-    """The simple controller: reads before writes in each channel, one queue of answers for all clients."""
+    """Controller with reads before writes in each channel, and one queue of answers for all clients."""
 
     section, suffix, label = "memory", "MC", "memory"
     config: MemoryConfig
@@ -127,30 +126,28 @@ class MemoryController(GpuBox[ControllerState]):
             serving=[False] * clients,
             writing=[-1] * clients,
             reserved=[False] * clients,
-            told=[BOTH] * clients,
+            accepted=[BOTH] * clients,
             free_requests=config.request_queue,
             free_services=config.service_queue,
             free_reads=config.read_buffers,
             free_writes=config.write_buffers,
+            skipped={"UnusedCycles": 1},
         )
 
     def wired(self) -> None:
-        """Keep the wires that are read in every cycle."""
+        """Keep the wires used in every cycle."""
         self._requests = [(client.number, self.wires[client.request]) for client in self.spec.clients]
         self._backs = [self.wires[f"module{number}_back"] for number in range(self.config.channels)]
 
     def next_event(self) -> Cycle | None:
-        """The next cycle in which a bus moves, data are there or a transaction can start."""
+        """The next cycle in which a bus moves, data are complete or a transaction can start."""
         s = self.state
         return Cycle(s.wake) if s.wake > s.cycle else None
 
     def tick(self, cycle: Cycle) -> None:
-        """Take requests, move answers on, start transactions, tell the clients what is accepted."""
+        """Take requests, advance answers, start transactions, drive the states of the clients."""
         s = self.state
-        passed = cycle - 1 - s.cycle
-        if passed:
-            for name in s.waiting:
-                s.counts[name] += passed
+        self._wake(cycle)
         s.cycle = cycle
         touched: set[int] = set()
         for client, wire in self._requests:
@@ -182,13 +179,12 @@ class MemoryController(GpuBox[ControllerState]):
                     self._issue(cycle, channel, number)
         if not active:
             s.counts["UnusedCycles"] += 1
-        self._tell(cycle, touched)
-        self._sleep(cycle)
+        self._drive(cycle, touched)
+        self._rest(cycle)
 
-    def _sleep(self, cycle: Cycle) -> None:
-        """Note when something happens next, and what the cycles until then count."""
+    def _rest(self, cycle: Cycle) -> None:
+        """Note the next event, and the counts of each cycle until then."""
         s = self.state
-        s.waiting.clear()
         if s.busy or s.services:
             s.wake = cycle + 1
             return
@@ -196,17 +192,17 @@ class MemoryController(GpuBox[ControllerState]):
         wakes: list[int] = []
         for number, channel in enumerate(s.channels):
             if channel.returned >= 0:
-                s.waiting.append(self._data_cycles[number])
+                s.skipped[self._data_cycles[number]] = 1
                 wakes.append(channel.done_at)
             if channel.reads or channel.writes:
                 if channel.tried_again:
                     wakes.append(channel.tried_again)
                 if channel.counted:
-                    s.waiting.append(channel.counted)
+                    s.skipped[channel.counted] = 1
         if wakes:
             s.wake = min(wakes)
         elif not any(channel.active for channel in s.channels):
-            s.waiting.append("UnusedCycles")
+            s.skipped["UnusedCycles"] = 1
 
     # --- clients -------------------------------------------------------------------------------------------------
 
@@ -254,7 +250,7 @@ class MemoryController(GpuBox[ControllerState]):
         s.busy = still
 
     def _serve(self, cycle: Cycle, touched: set[int]) -> None:
-        """Send the oldest answer where its bus is free, and reserve the bus of the next one."""
+        """Send the oldest answer if its bus is free, and reserve the bus of the next one."""
         s = self.state
         transaction = s.services[0]
         number = transaction[3]
@@ -274,7 +270,7 @@ class MemoryController(GpuBox[ControllerState]):
             s.reserved[number] = True
             touched.add(number)
 
-    def _tell(self, cycle: Cycle, touched: set[int]) -> None:
+    def _drive(self, cycle: Cycle, touched: set[int]) -> None:
         s = self.state
         if s.free_requests < self._threshold:
             base = NOTHING
@@ -285,8 +281,8 @@ class MemoryController(GpuBox[ControllerState]):
         clients = self.spec.clients
         for number in range(len(clients)) if base != s.base else touched:
             value = READS if base == BOTH and (s.bus[number] >= 2 or s.reserved[number]) else base
-            if value != s.told[number]:
-                s.told[number] = value
+            if value != s.accepted[number]:
+                s.accepted[number] = value
                 self.level(clients[number].state).drive(cycle, value)
         s.base = base
 
@@ -313,7 +309,7 @@ class MemoryController(GpuBox[ControllerState]):
         s.free_requests += 1
 
     def _issue(self, cycle: Cycle, channel: _Channel, number: int) -> None:
-        """Start the next transaction of a channel if it may start now, else note when it may."""
+        """Start the next transaction of a channel, or note when it may start."""
         s, config = self.state, self.config
         reads, writes = channel.reads, channel.writes
         channel.tried_again = 0
@@ -340,7 +336,7 @@ class MemoryController(GpuBox[ControllerState]):
             if since < config.transaction_cycles + turn:
                 self._hold_up(channel, f"{name}{number:02}", channel.last + config.transaction_cycles + turn)
                 return
-        # One open page is two, one of even and one of odd pages: measured statistics count the openings so.
+        # One open page is two, one for even and one for odd pages, as measured openings show.
         bank = address >> self._bank_shift & max(2, config.open_pages) - 1
         page = address >> self._page_shift
         if channel.pages[bank] != page:
@@ -369,13 +365,13 @@ class MemoryController(GpuBox[ControllerState]):
         self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
 
     def _hold_up(self, channel: _Channel, penalty: str, until: int) -> None:
-        """Count a cycle of a penalty that continues until a cycle, if nothing else comes in between."""
+        """Count a cycle of a penalty that ends in a cycle unless another request arrives."""
         self.state.counts[penalty] += 1
         channel.tried_again, channel.counted = until, penalty
 
     @property
     def queues(self) -> Queues:
-        """Requests, answers, and the buffers of reads and writes in use."""
+        """Requests, answers, and used buffers of reads and writes."""
         s, config = self.state, self.config
         return (
             QueueFill("req", config.request_queue - s.free_requests, config.request_queue),

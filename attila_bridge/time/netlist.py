@@ -27,7 +27,7 @@ Kind = TypeVar("Kind", bound=GpuBox[GpuBoxState])
 
 
 class Boxes:
-    """The boxes of a machine; units that there are several of by number."""
+    """Boxes of a machine, units of a kind by their number."""
 
     def __init__(self, config: AttilaConfig, frame: FramePlan) -> None:
         self.config, self.frame = config, frame
@@ -45,7 +45,7 @@ class Boxes:
         self.hz = self._box(HierarchicalZ, "HierarchicalZ")
         self.fifo = self._box(FragmentFifo, "FragmentFIFO")
         self.interpolator = self._box(Interpolator, "Interpolator")
-        # Requests of one cycle queue up in the order of the clients: ROP by ROP, its depths before its colours.
+        # Requests of one cycle are queued in the order of the clients: ROP by ROP, depths before colours.
         self.depth: list[DepthUnit] = []
         self.color: list[ColorUnit] = []
         for rop in range(gpu.rops):
@@ -65,17 +65,17 @@ class Boxes:
             self._begin(frame, frame.before)
 
     def _box(self, kind: type[Kind], name: str, number: int = 0) -> Kind:
-        """Return a box, which becomes a client of memory where it has a bus to it."""
+        """Return a box; one with a bus to memory becomes a client."""
         clients: tuple[Client, ...] = ()
         if kind.memory_bus:
-            # Wires of texture units are called without their last word.
+            # Names of texture units' wires omit the last word.
             called, width = name.removesuffix("Unit"), getattr(self.config.memory, kind.memory_bus)
             clients = (Client(len(self.clients), called, name.rpartition("::")[2], width),)
             self.clients += clients
         return kind(name, GpuBoxSpec(self.config, self.frame, number, clients))
 
     def _begin(self, frame: FramePlan, before: Contents) -> None:
-        """Put what draws by function alone have left where the boxes find it; caches stay empty."""
+        """Begin with the buffers of draws without time; caches stay empty."""
         for rop, (depth, color) in enumerate(zip(self.depth, self.color, strict=True)):
             depth.state.cache.begin(frame.clear_depth, before.of(rop, before.depth))
             color.state.cache.begin(frame.clear_color, before.of(rop, before.color))
@@ -93,12 +93,20 @@ class Boxes:
 
     @property
     def counts(self) -> dict[str, Counts]:
-        """What each box has counted up to now, by its suffix."""
+        """Present counts of each box, by suffix."""
         return {suffix: counts for box in self for suffix, counts in box.counted.items()}
+
+    def counts_before(self, cycle: int) -> dict[str, Counts]:
+        """Return copies of the counts of each box before a cycle, including those of boxes that sleep."""
+        counts = {suffix: dict(each) for suffix, each in self.counts.items()}
+        for box in self:
+            for name, count in box.state.skipped.items():
+                counts[box.suffixed(box.suffix)][name] += count * (cycle - 1 - box.state.cycle)
+        return counts
 
     @property
     def tags(self) -> dict[str, Tags]:
-        """The tags of all caches by their suffixes."""
+        """Tags of all caches, by suffix."""
         rops = (unit for pair in zip(self.depth, self.color, strict=True) for unit in pair)
         return dict(box.tags for box in (self.loader, *rops, *(unit for units in self.textures for unit in units)))
 
@@ -106,9 +114,9 @@ class Boxes:
 _QUADS = 4
 """Fragments of a quad."""
 _ATTRIBUTES = 16
-"""The most inputs that a fragment program has."""
+"""Most inputs of a fragment program."""
 _LOOPS = 4
-"""The most bilinear steps of a sample."""
+"""Most bilinear steps of a sample."""
 
 
 def netlist(boxes: Boxes) -> Netlist:
@@ -126,7 +134,7 @@ def netlist(boxes: Boxes) -> Netlist:
 
 
 def _commands(net: Netlist, boxes: Boxes) -> None:
-    """Lay the wires by which the command processor starts boxes and hears of their ends."""
+    """Lay the wires by which the command processor starts boxes and receives their ends."""
     command, processor = boxes.config.command, boxes.processor
     start, end = command.start_latency, command.end_latency
     starting: tuple[tuple[str, str, AnyBox], ...] = (

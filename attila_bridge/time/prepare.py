@@ -10,12 +10,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.work import NONE, AttilaWork, DrawWork, ProgramWork, TextureWork
-from attila_bridge.isa.operands import RegisterBank
+from attila_bridge.function.work import NONE, AttilaWork, AttributeWork, DrawWork, ProgramWork, TextureWork
 from attila_bridge.time.caches import TRANSACTION_BYTES
-from attila_bridge.time.config import AttilaConfig
+from attila_bridge.time.config import AttilaConfig, CommandConfig
 
-# Groups: four inputs that a shader executes in step.
+# Groups: four inputs that a shader executes together.
 
 
 VERTICES, FRAGMENTS = 0, 1
@@ -25,50 +24,10 @@ Group: TypeAlias = tuple[int, int, int, "tuple[Vertex, ...]"]
 """Kind, draw, the quad of fragments (-1 for vertices), the vertices."""
 
 Vertex: TypeAlias = tuple[int, bool, bool]
-"""Entry of the output queue (-1: padding), whether it only stands for a vertex that is there already, whether it is
-the last one of its draw."""
+"""Entry of the output queue (-1: padding), True for a repeated vertex, True for the last one of its draw."""
 
 
-# Plan of a draw: what the work of a draw says, in lists of whole numbers for the boxes.
-
-
-@dataclass(frozen=True, slots=True)
-class InstructionPlan:
-    """One instruction as the decoder of a shader sees it."""
-
-    latency: int
-    """Cycles until its result can be used."""
-    sources: tuple[int, ...]
-    """Registers read that instructions can write."""
-    destination: int
-    """The register written; -1: none."""
-    texture: int
-    """Which texture read of the program it is; -1: none."""
-    is_end: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramPlan:
-    """A program and the registers that a thread of it takes."""
-
-    instructions: tuple[InstructionPlan, ...]
-    inputs: int
-    outputs: int
-    temporaries: int
-    resources: int
-    bytes: int
-    """In memory, padded."""
-    loads: bool
-    """True if it has to be loaded before the draw."""
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePlan:
-    """An attribute of vertices in memory."""
-
-    address: int
-    stride: int
-    size: int
+# Plan of a draw: its work in lists of whole numbers for the boxes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +35,9 @@ class TrianglePlan:
     """One assembled triangle."""
 
     needs: int
-    """Vertices of the stream that have to be there."""
+    """Vertices of the stream that must have arrived."""
     frees: int
-    """Vertices that it was the last to use."""
+    """Vertices that no later triangle uses."""
     outcome: int
     area: float
     """In pixels, negative where it faces away."""
@@ -86,40 +45,39 @@ class TrianglePlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """Triangles that are traversed at once."""
+    """Triangles that are traversed together."""
 
     triangles: int
     descents: int
     scans: tuple[tuple[int, int, int], ...]
-    """Of each scan tile: first step, steps, descents after which it is known."""
+    """Of each scan tile: first step, steps, descents after which it is found."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
     """One texture read of the fragment program."""
 
-    unit: int
     place: dict[int, int]
-    """Where the samples of each quad begin in `samples`."""
+    """Index of each quad in `samples`."""
     samples: list[tuple[tuple[tuple[tuple[int, int], ...], ...], ...]]
-    """By quad: samples, of each its bilinear steps, of each its lines and how many texels are in them."""
+    """Of each quad its samples, of each its bilinear steps, of each its lines and the number of texels in them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawPlan:
-    """All of one draw."""
+    """A draw."""
 
     number: int
     """Its place among the draws that take time."""
     indices: list[int]
-    attributes: tuple[AttributePlan, ...]
+    attributes: tuple[AttributeWork, ...]
     index_bytes: int
     """0 where the draw has no indices."""
     index_address: int
     triangles: tuple[TrianglePlan, ...]
     batches: tuple[BatchPlan, ...]
-    vertex_program: ProgramPlan
-    fragment_program: ProgramPlan
+    vertex_program: ProgramWork
+    fragment_program: ProgramWork
     early: bool
     """True if depth is tested before shading."""
     hierarchical: bool
@@ -134,34 +92,31 @@ class DrawPlan:
     """Mask of the 16 bytes of a quad whose components are written."""
     fragment_inputs: int
     """Attributes that are interpolated."""
-    textures: int
-    """Textures that this draw binds."""
     first_textures: int
-    """Textures that are bound for the first time in the frame."""
+    """Textures bound for the first time in the frame."""
     step_quads: list[tuple[int, ...]]
-    """Of each step its quads with a covered fragment."""
+    """Covered quads of each step."""
     blocks: list[int]
-    """Of each step its line of the frame buffer."""
+    """Line of the frame buffer of each step."""
     rops: bytes
     shaders: bytes
     steps_inside: list[tuple[int, int, int, int, int]]
-    """Of each step how many quads have 0 to 4 fragments within the triangle, wherever on the screen."""
+    """Of each step the quads with 0, 1, 2, 3 and 4 fragments within the triangle, on the screen or not."""
     steps_covered: list[int]
-    """Of each step how many fragments are within triangle, scissor and viewport."""
+    """Of each step the fragments within triangle, scissor and viewport."""
     nearest: list[int]
     tested: bytes
     """Fragments that passed the tests."""
     to_depth: bytes
-    """Fragments that come alive to the depth unit."""
+    """Fragments of each quad that reach the depth unit alive."""
     to_color: bytes
-    """Fragments that come alive to the colour unit."""
+    """Fragments of each quad that reach the colour unit alive."""
     depth_words: list[int]
     color_words: list[int]
     reads: tuple[ReadPlan, ...]
 
 
 _COUNTS = np.array([bin(mask).count("1") for mask in range(16)], dtype=np.int64)
-_WRITABLE = (RegisterBank.TEMPORARY, RegisterBank.ADDRESS)
 
 Lines = tuple[tuple[int, int], ...]
 
@@ -189,13 +144,13 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
     return DrawPlan(
         number=number,
         indices=draw.vertices.indices.tolist(),
-        attributes=tuple(AttributePlan(a.address, a.stride, a.size) for a in draw.vertices.attributes),
-        index_bytes=state.index_bytes if state.indexed else 0,
+        attributes=draw.vertices.attributes,
+        index_bytes=state.index_bytes,
         index_address=state.index_address,
         triangles=_triangles(draw),
         batches=_batches(draw),
-        vertex_program=_program(draw.vertex_program, config),
-        fragment_program=_program(draw.fragment_program, config),
+        vertex_program=draw.vertex_program,
+        fragment_program=draw.fragment_program,
         early=state.early_z,
         hierarchical=state.hz and config.hz.enabled,
         culls_equal=state.depth_func == "less",
@@ -204,7 +159,6 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
         color_mask=mask,
         color_bytes=sum(mask << 4 * fragment for fragment in range(4)),
         fragment_inputs=draw.fragment_program.inputs,
-        textures=len(state.textures),
         first_textures=first_textures,
         step_quads=_covered_quads(covered, steps),
         blocks=quads.block.tolist(),
@@ -224,14 +178,14 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
 
 def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ...]]:
     """Return the covered quads of each step."""
-    found = np.flatnonzero(covered)
-    ends = np.searchsorted(found, np.arange(steps + 1) * 16).tolist()
-    numbers = found.tolist()
+    quads = np.flatnonzero(covered)
+    ends = np.searchsorted(quads, np.arange(steps + 1) * 16).tolist()
+    numbers = quads.tolist()
     return [tuple(numbers[ends[step] : ends[step + 1]]) for step in range(steps)]
 
 
 def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
-    """Return what each triangle needs of the stream of vertices, and which of them are not needed after it."""
+    """Return the triangles, with the vertices that each needs and those that it is the last to need."""
     corners = draw.triangles.corners.tolist()
     outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
     last_use: dict[int, int] = {}
@@ -260,38 +214,16 @@ def _batches(draw: DrawWork) -> tuple[BatchPlan, ...]:
     return tuple(made)
 
 
-def _program(program: ProgramWork, config: AttilaConfig) -> ProgramPlan:
-    reads = 0
-    instructions = []
-    for each in program.instructions:
-        texture = NONE
-        if each.texture_unit != NONE:
-            texture, reads = reads, reads + 1
-        sources = tuple({register for register in each.sources if RegisterBank(register >> 8) in _WRITABLE})
-        instructions.append(InstructionPlan(each.latency + 1, sources, each.destination, texture, each.is_end))
-    padded = len(instructions) + config.command.padding
-    return ProgramPlan(
-        tuple(instructions),
-        program.inputs,
-        program.outputs,
-        program.temporaries,
-        program.registers,
-        padded * config.command.instruction_bytes,
-        not program.loaded_before,
-    )
-
-
 def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
-    """Return the samples of a texture read by quad: of each bilinear step its lines and how many texels they hold."""
+    """Return the samples of a texture read by quad."""
     shift = line_bytes.bit_length() - 1
     lines = (texture.texels >> shift).reshape(-1, 16)
     known: dict[bytes, Lines] = {}
     steps: list[Lines] = []
     for row, key in zip(lines.tolist(), (row.tobytes() for row in lines), strict=True):
-        found = known.get(key)
-        if found is None:
-            found = known[key] = tuple(Counter(row).items())
-        steps.append(found)
+        if key not in known:
+            known[key] = tuple(Counter(row).items())
+        steps.append(known[key])
     begins = texture.loops.tolist()
     samples = []
     for index, number in enumerate(texture.samples.tolist()):
@@ -299,13 +231,13 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
         size = max(1, (end - first) // number)
         samples.append(tuple(tuple(steps[at : at + size]) for at in range(first, end, size)))
     place = {quad: index for index, quad in enumerate(texture.quads.tolist())}
-    return ReadPlan(texture.unit, place, samples)
+    return ReadPlan(place, samples)
 
 
-# Contents of the buffers that draws by function alone have left: what caches, block states and maxima begin with.
+# Contents of the buffers after draws without time, from which caches, block states and maxima start.
 #
-# Which size a line was stored in, and whether a line that is as it was cleared was written since, is not known without
-# time: a line that differs from the clear counts as stored in the size that its words compress to, any other as clear.
+# The size in which a line was stored depends on time, as does a write of the value that a line was cleared to: a line
+# that differs from the clear counts as stored in the size that its words compress to, any other as clear.
 
 
 _DEPTH = 0xFFFFFF
@@ -313,7 +245,7 @@ _DEPTH = 0xFFFFFF
 
 @dataclass(frozen=True)
 class Contents:
-    """Lines that are not as they were cleared, by number."""
+    """Lines that differ from the clear, by number."""
 
     color: Mapping[int, list[int]]
     depth: Mapping[int, list[int]]
@@ -328,7 +260,7 @@ class Contents:
 
 
 def contents(work: AttilaWork) -> Contents | None:
-    """Return what the draws before those of the work left; None where there are none."""
+    """Return the buffers left by the draws before those of the work; None where there are no such draws."""
     before = work.before
     if before is None:
         return None
@@ -343,7 +275,7 @@ def _written(lines: NDArray[np.uint32], cleared: int) -> dict[int, list[int]]:
     return {block: lines[block].tolist() for block in blocks}
 
 
-# Frame: its draws, and what the command processor does, in order.
+# Frame: its draws, and the steps of the command processor in order.
 
 
 Step: TypeAlias = tuple[str, int]
@@ -352,7 +284,7 @@ Step: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class FramePlan:
-    """What the boxes are given of a frame."""
+    """A frame as the boxes use it."""
 
     draws: tuple[DrawPlan, ...]
     steps: tuple[Step, ...]
@@ -363,15 +295,18 @@ class FramePlan:
     clear_color: int
     clear_depth: int
     program_address: int
+    loaded: int
+    """Bytes of programs."""
     uploaded: int
     """Bytes uploaded, programs included."""
     before: Contents | None = None
-    """What draws before these have left in the buffers; None where these are all."""
+    """Buffers left by the draws before these; None where these are all."""
 
 
 def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
-    """Return what the boxes of a machine are given of a frame."""
+    """Return the plan of a frame for the boxes of a machine."""
     draws = plans(work, config)
+    loaded = sum(size for draw in draws for size in _programs(draw, config.command))
     return FramePlan(
         draws=draws,
         steps=_steps(work, config, draws),
@@ -382,24 +317,26 @@ def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
         clear_color=work.clear.color or 0,
         clear_depth=work.clear.depth_word,
         program_address=work.end_address,
-        uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
+        loaded=loaded,
+        uploaded=sum(each.size for each in work.uploads) + loaded,
         before=contents(work),
     )
 
 
-def _loaded(draw: DrawPlan) -> int:
-    """Return the bytes of programs that a draw loads."""
-    return sum(each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads)
+def _programs(draw: DrawPlan, command: CommandConfig) -> list[int]:
+    """Return the bytes of each program that a draw loads, padding included."""
+    loaded = (each for each in (draw.vertex_program, draw.fragment_program) if each.loads)
+    return [(len(each.instructions) + command.padding) * command.instruction_bytes for each in loaded]
 
 
 def _upload_cycles(size: int, width: int) -> int:
-    """Return the cycles in which bytes go over the command processor's bus, 64 at a time."""
+    """Return the cycles of an upload over the command processor's bus, 64 bytes at a time (formula)."""
     whole, rest = divmod(size, TRANSACTION_BYTES)
     return whole * -(-TRANSACTION_BYTES // width) + -(-rest // width)
 
 
 def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
-    """Return what the command processor does, in order; registers of later draws cost nothing (see the README)."""
+    """Return the steps of the command processor in order; registers of later draws cost nothing."""
     command, width = config.command, config.memory.command_bus
     steps: list[Step] = []
     for draw in draws:
@@ -409,7 +346,7 @@ def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
             ready += command.index_cycles if draw.index_bytes else 0
             steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
         uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
-        programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
+        programs = _programs(draw, command)
         cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
         if cycles:
             steps.append(("write", cycles))

@@ -1,4 +1,4 @@
-"""Primitive assembly: asks for vertices as far as its queue has room, and sends a triangle when the Clipper asks."""
+"""Primitive assembly and Clipper: triangles of shaded vertices, without those outside of the frustum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST = -1
 
 @dataclass
 class PrimitiveAssemblyState(GpuBoxState):
-    """What assembly holds."""
+    """State of assembly."""
 
     draw: int = -1
     asked: int = 0
@@ -26,12 +26,15 @@ class PrimitiveAssemblyState(GpuBoxState):
     triangle: int = 0
     last: bool = False
     wanted: int = 0
-    """Triangles that the Clipper has asked for and not got."""
+    """Triangles that the Clipper has requested and not received."""
     next_send: int = 0
 
 
 class PrimitiveAssembly(GpuBox[PrimitiveAssemblyState]):
-    """A triangle that names an index twice takes its cycle and vanishes."""
+    """Requests vertices while its queue has room, and sends a triangle when the Clipper requests one.
+
+    A triangle that names an index twice takes its cycle and vanishes.
+    """
 
     section, suffix, label, holds = "assembly", "PA", "assembly", PrimitiveAssemblyState
     config: AssemblyConfig
@@ -40,7 +43,7 @@ class PrimitiveAssembly(GpuBox[PrimitiveAssemblyState]):
     outputs = ("request", "triangles")
 
     def tick(self, cycle: Cycle) -> None:
-        """Ask for a vertex, send a triangle, take vertices."""
+        """Request a vertex, send a triangle, take vertices."""
         s, wires, counts = self.state, self.wires, self.state.counts
         s.cycle = cycle
         if wires["command"].ready(cycle):
@@ -89,12 +92,9 @@ class PrimitiveAssembly(GpuBox[PrimitiveAssemblyState]):
 
     @property
     def queues(self) -> Queues:
-        """Vertices that it holds."""
+        """Vertices held."""
         s = self.state
         return (QueueFill("vertices", s.received - s.freed if s.drawing else 0, self.config.queue),)
-
-
-# Clipper: drops triangles outside of the frustum, and sends the others to set-up when that asks.
 
 
 _OUTSIDE = 1
@@ -102,7 +102,7 @@ _OUTSIDE = 1
 
 @dataclass
 class ClipperState(GpuBoxState):
-    """What the Clipper holds."""
+    """State of the Clipper."""
 
     draw: int = -1
     clipped: deque[int] = field(default_factory=deque)
@@ -112,16 +112,17 @@ class ClipperState(GpuBoxState):
 
 
 class Clipper(GpuBox[ClipperState]):
-    """Asks assembly for as many triangles as its buffer has room for."""
+    """Requests as many triangles as its buffer has room for, and sends those within the frustum on demand."""
 
     section, suffix, label, holds = "clipper", "CLP", "clipper", ClipperState
     config: ClippingConfig
     waits = "waits for triangles or set-up"
+    shown = (("triangles", "clipped", "buffer"),)
     inputs = ("command", "triangles", "requests", "clip_end")
     outputs = ("ended", "request", "clip", "output")
 
     def tick(self, cycle: Cycle) -> None:
-        """Ask for a triangle, begin with those that came, send one on."""
+        """Request a triangle, begin with those that arrived, send one on."""
         s, wires, counts, config = self.state, self.wires, self.state.counts, self.config
         s.cycle = cycle
         s.wanted += sum(wires["requests"].take_all(cycle))
@@ -154,8 +155,3 @@ class Clipper(GpuBox[ClipperState]):
                 s.drawing = False
                 wires["ended"].send(cycle, s.draw)
         s.awake = s.drawing and (bool(s.wanted and s.clipped) or s.reserved + len(s.clipped) < config.buffer)
-
-    @property
-    def queues(self) -> Queues:
-        """Triangles that wait to leave."""
-        return (QueueFill("triangles", len(self.state.clipped), self.config.buffer),)

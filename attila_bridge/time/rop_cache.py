@@ -1,4 +1,4 @@
-"""Compression of a line of 64 words: high parts near the least or the greatest are coded in two bits."""
+"""Cache of a depth or colour unit: compressed lines, states of blocks, transfers from and to memory."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from attila_bridge.time.config import RopConfig
 from attila_bridge.time.gpu_box import BOTH, NOTHING, Client
 
 Levels: TypeAlias = Sequence[tuple[int, int]]
-"""Low bits that each word of a line keeps, and bytes of the line then, the smallest first."""
+"""Pairs of low bits kept of each word and bytes of the compressed line, the smallest first."""
 
 COLOR_LEVELS = ((5, 64), (13, 128))
-"""Of colour lines: the paper's 1:4 and 1:2."""
+"""Levels of colour lines: the paper's 1:4 and 1:2."""
 
 DEPTH_LEVELS = (*COLOR_LEVELS, (21, 192))
-"""Of depth lines, which measured statistics also have at 3:4."""
+"""Levels of depth lines, with 3:4 as in measured statistics."""
 
 
 def compressed_bytes(words: Sequence[int], line_bytes: int, levels: Levels) -> int:
-    """Return the bytes that a line takes in memory; ``line_bytes`` where it cannot be compressed.
+    """Return the bytes of a line in memory; ``line_bytes`` if it cannot be compressed.
 
-    A line fits a level where the high part of each word is the least one, the greatest one, one more than the least or
-    one less than the greatest.
+    A line fits a level if the high part of each word, coded in two bits, is the least one, the greatest one, one more
+    than the least or one less than the greatest.
     """
     least, greatest = min(words), max(words)
     for low, size in levels:
@@ -38,15 +38,12 @@ def compressed_bytes(words: Sequence[int], line_bytes: int, levels: Levels) -> i
     return line_bytes
 
 
-# Lines of a depth or colour cache on their way from and to memory.
-
-
 FULL = (1 << 256) - 1
-"""The mask of a line all of whose bytes are written."""
+"""Mask of a line with all bytes written."""
 
 
 class LineRead:
-    """A line on its way from memory."""
+    """A line coming from memory."""
 
     __slots__ = ("received", "request", "requested", "size", "waits_read", "waits_spill")
 
@@ -56,13 +53,13 @@ class LineRead:
         self.requested = 0
         self.received = 0
         self.waits_read = request.spill
-        """True if the line has to be read for its write-back before it may be written."""
+        """True if the old line has to be read for its write-back first."""
         self.waits_spill = request.spill and request.block == request.old
-        """True if the same block has to be written back before it may be asked for."""
+        """True if the same block has to be written back before it is requested."""
 
 
 class LineWrite:
-    """A line on its way to memory."""
+    """A line going to memory."""
 
     __slots__ = ("block", "mask", "read", "request", "size", "written")
 
@@ -75,18 +72,15 @@ class LineWrite:
         self.written = 0
 
 
-# Cache of a depth or colour unit: lines, states of blocks, compression, and what goes to memory and comes back.
-
-
 CLEAR, UNCOMPRESSED = 0, 256
-"""States of a block other than the bytes of a compressed one."""
+"""States of a block that is not compressed."""
 
 
 class RopCache:
-    """The cache of one unit; `step` first in each cycle, then at most one fetch or allocation, reads and writes."""
+    """Cache of one unit: in each cycle `step`, then at most one fetch or allocation, reads and writes."""
 
     def __init__(self, config: RopConfig, client: Client, address: int, levels: Levels, counts: Counts) -> None:
-        """``address`` is where line 0 of the buffer is in memory, ``levels`` are those of compression."""
+        """``address`` is that of line 0 of the buffer in memory."""
         self.config, self.client, self.address, self.levels = config, client, address, levels
         self.counts = counts
         self.tags = Tags(config.ways, config.lines, config.cache_requests)
@@ -98,12 +92,13 @@ class RopCache:
         self.line_bytes = TRANSACTION_BYTES // 4 * config.line_quads
         self.request: LineRequest | None = None
         self.reads: deque[LineRead] = deque()
-        """Every line from memory, oldest first: `received` of them are all there, the rest is asked for in order."""
+        """Every line coming from memory, oldest first; the first ones have been requested."""
         self.asked = 0
+        """Lines of `reads` that have been requested completely."""
         self.there = 0
-        """Lines of `reads` that were decompressed, or are being so."""
+        """Lines of `reads` whose decompression has begun."""
         self.plain = 0
-        """Lines of `reads` that are decompressed and wait to be written into the cache."""
+        """Lines of `reads` decompressed and waiting to be written into the cache."""
         self.writes: deque[LineWrite] = deque()
         self.lines_read = 0
         """Lines of `writes` whose read from the cache has begun."""
@@ -112,15 +107,14 @@ class RopCache:
         self.compressing: LineWrite | None = None
         self.compress_left = self.decompress_left = 0
         self.cycle = 0
-        """The present cycle."""
         self.read_ports = [0] * (1 + config.extra_read_port)
-        """Cycle from which each port is free."""
+        """First free cycle of each port."""
         self.write_ports = [0] * (1 + config.extra_write_port)
         self.line_read: LineWrite | None = None
-        """The line that is read for its write-back, and the cycle in which that is done."""
+        """Line being read for its write-back, until `line_read_end`."""
         self.line_read_end = 0
         self.line_write_end = 0
-        """Cycle in which the line that is written into the cache is there; 0: there is none."""
+        """Cycle in which a line has been written into the cache; 0: none is being written."""
         self.line_cycles = -(-self.line_bytes // config.port)
         self.quad_cycles = -(-16 // config.port)
         self.bus = 0
@@ -131,21 +125,21 @@ class RopCache:
         self.ticket = 0
         self.flushing = False
         self.evicted: list[int] = []
-        """Blocks whose words have left for memory, to be compressed, in this cycle."""
+        """Blocks whose compression has begun in this cycle."""
 
     @property
     def busy(self) -> bool:
-        """True if anything continues that needs cycles."""
+        """True if work is left."""
         return bool(self.reads or self.writes or self.tags.queue or self.request or self.flushing)
 
     def clear(self, word: int) -> None:
-        """Forget all blocks: each is ``word`` throughout."""
+        """Fill all blocks with ``word``."""
         self.clear_word = word
         self.states.clear()
         self.contents.clear()
 
     def begin(self, word: int, contents: Mapping[int, list[int]]) -> None:
-        """Hold what memory has before the first draw: lines in the sizes that their words compress to, others clear."""
+        """Begin with the contents of memory: lines in the sizes that their words compress to, others clear."""
         self.clear(word)
         for block, words in contents.items():
             size = compressed_bytes(words, self.line_bytes, self.levels) if self.config.compress else 0
@@ -153,20 +147,20 @@ class RopCache:
             self.contents[block] = list(words)
 
     def words(self, block: int) -> list[int]:
-        """Return the 64 words of a block as they are now, wherever they are."""
+        """Return the present 64 words of a block, in the cache or in memory."""
         words = self.contents.get(block)
         if words is None:
             words = self.contents[block] = [self.clear_word] * (self.line_bytes // 4)
         return words
 
-    # --- what the unit asks for ----------------------------------------------------------------------------------
+    # --- requests of the unit ------------------------------------------------------------------------------------
 
     def fetch(self, block: int) -> int:
-        """Reserve the line of a block and have it read; return the line, or -1 to try again."""
+        """Reserve the line of a block and request it; return the line, or -1 to try again."""
         return self.tags.fetch(block, 1, FULL)
 
     def allocate(self, block: int) -> int:
-        """Reserve a line for a block that is written over; compressed blocks are read all the same."""
+        """Reserve a line for a block that is written over; a compressed block is read nevertheless."""
         for write in self.writes:
             if write.block == block:
                 return -1
@@ -175,7 +169,7 @@ class RopCache:
         return self.tags.fetch(block, 1, FULL)
 
     def read(self, line: int) -> bool:
-        """Read a quad of a fetched line; False where its block is not there or no port is free."""
+        """Read a quad of a fetched line; False if its block is missing or no port is free."""
         ports = self.read_ports
         free = min(ports)
         if free > self.cycle:
@@ -190,7 +184,7 @@ class RopCache:
         return True
 
     def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> bool:
-        """Write quad ``place`` of a line with a mask of 16 bytes; False where it has to wait."""
+        """Write quad ``place`` of a line with a mask of 16 bytes; False if it has to wait."""
         ports = self.write_ports
         free = min(ports)
         if free > self.cycle:
@@ -221,7 +215,7 @@ class RopCache:
     # --- a cycle -------------------------------------------------------------------------------------------------
 
     def step(self, accepts: int) -> Transaction | None:
-        """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
+        """Advance by one cycle; return the transaction sent to memory, if any."""
         if self.flushing:
             self.flushing = not self.tags.flush()
         if self.evicted:
@@ -260,7 +254,7 @@ class RopCache:
         return sent
 
     def _queue(self, request: LineRequest) -> None:
-        """Move a request of the tags to the lines on their way, unless it has to wait."""
+        """Accept a request of the tags, unless it has to wait."""
         config, counts = self.config, self.counts
         if len(self.writes) == config.cache_outputs or len(self.reads) == config.cache_inputs:
             counts["RWReqFull"] += 1
@@ -292,7 +286,7 @@ class RopCache:
                 self._written()
 
     def _ask(self, accepts: int) -> Transaction | None:
-        """Ask memory for the next 64 bytes of the oldest line that is not asked for; clear blocks need none."""
+        """Request the next 64 bytes of the oldest incomplete line; clear blocks need no memory."""
         read = self.reads[self.asked]
         if read.waits_spill:
             return None
@@ -371,7 +365,7 @@ class RopCache:
             self.evicted.append(block)
 
     def _write_back(self, accepts: int) -> Transaction | None:
-        """Send the next 64 bytes of a line to memory; pieces without a written byte are passed over."""
+        """Send the next 64 bytes of a line to memory; pieces without a written byte are skipped."""
         write = self.packed[0]
         sent: Transaction | None = None
         if not self.bus and accepts == BOTH:
@@ -387,7 +381,7 @@ class RopCache:
         return sent
 
     def _written(self) -> None:
-        """Note that the oldest line on its way to memory is there."""
+        """Note the end of the oldest write-back."""
         write = self.packed.popleft()
         self.writes.popleft()
         self.lines_read -= 1

@@ -1,4 +1,4 @@
-"""What depth and colour units share: quads through fetch, read, arithmetic and write, and a cache of lines."""
+"""Depth and colour units: quads pass fetch, read, arithmetic and write, with a cache of lines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import RopConfig
-from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState
 from attila_bridge.time.prepare import DrawPlan
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, Levels, RopCache
-from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 END = -1
-"""The quad that ends a draw."""
+"""Quad that ends a draw."""
 
 MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 1) for mask in range(16)]
 """Mask of the 16 bytes of a quad's words for a mask of fragments."""
@@ -24,7 +23,7 @@ MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 
 
 @dataclass
 class RopState(GpuBoxState):
-    """What a unit holds."""
+    """State of a unit."""
 
     cache: RopCache
     draw: int = -1
@@ -35,26 +34,30 @@ class RopState(GpuBoxState):
     operated: deque[tuple[int, int]] = field(default_factory=deque)
     written: deque[int] = field(default_factory=deque)
     pending: set[int] = field(default_factory=set)
-    """Places of quads that are read and not yet written."""
+    """Places of quads that were read and not yet written."""
     next_operation: int = 0
     last: bool = False
     mode: str = "ready"
     until: int = -1
-    """Cycle in which a clear, or the copy of block states, is over; -1: neither continues."""
+    """Last cycle of a clear or of the copy of block states; -1: neither."""
 
 
 class RopUnit(GpuBox[RopState]):
-    """What depth and colour units have in common."""
+    """Common part of depth and colour units."""
 
     config: RopConfig
     levels: Levels
-    """Of compression."""
+    """Levels of compression."""
     cache: str
-    """The suffix of the statistics of its cache."""
+    """Suffix of the statistics of its cache."""
+    shown = (
+        *(("in", "input", "input_queue"), ("fetch", "fetched", "fetch_queue"), ("read", "read", "read_queue")),
+        *(("op", "operated", "op_queue"), ("write", "written", "write_queue")),
+    )
 
     def __init__(self, name: str, spec: GpuBoxSpec) -> None:
         super().__init__(name, spec)
-        # Where nothing is cleared the buffer begins with these words all the same, as it does for function.
+        # A buffer that is not cleared begins with these words too, as in function.
         self.state.cache.clear(self._clear_word)
         self._plan: DrawPlan | None = None
         config = self.config
@@ -69,37 +72,25 @@ class RopUnit(GpuBox[RopState]):
         return RopState(counts, RopCache(self.config, self.spec.clients[0], self._address, self.levels, counts))
 
     @property
-    def queues(self) -> Queues:
-        """Quads at each stage."""
-        s, config = self.state, self.config
-        return (
-            QueueFill("in", len(s.input), config.input_queue),
-            QueueFill("fetch", len(s.fetched), config.fetch_queue),
-            QueueFill("read", len(s.read), config.read_queue),
-            QueueFill("op", len(s.operated), config.op_queue),
-            QueueFill("write", len(s.written), config.write_queue),
-        )
-
-    @property
     def tags(self) -> tuple[str, Tags]:
-        """The suffix and the tags of its cache."""
+        """Suffix and tags of its cache."""
         return self.suffixed(self.cache), self.state.cache.tags
 
-    # --- what the two kinds differ in ----------------------------------------------------------------------------
+    # --- differences of the two kinds ----------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def _address(self) -> int:
-        """Where its buffer is in memory."""
+        """Address of its buffer in memory."""
 
     @property
     @abstractmethod
     def _clear_word(self) -> int:
-        """The word that a clear writes."""
+        """Word written by a clear."""
 
     @abstractmethod
     def _bypasses(self, plan: DrawPlan) -> bool:
-        """Return whether quads of a draw only pass through."""
+        """Return whether quads of a draw pass without any operation."""
 
     @abstractmethod
     def _reads(self, plan: DrawPlan) -> bool:
@@ -107,15 +98,15 @@ class RopUnit(GpuBox[RopState]):
 
     @abstractmethod
     def _live(self, plan: DrawPlan) -> bytes:
-        """Return the fragments of each quad that come alive to the unit."""
+        """Return the fragments of each quad that arrive alive."""
 
     @abstractmethod
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
-        """Return the mask of bytes that a quad writes, and its words."""
+        """Return the mask of bytes written by a quad, and its words."""
 
     @abstractmethod
     def _leave(self, cycle: Cycle, quad: int) -> None:
-        """Hand on a quad that is done."""
+        """Hand a finished quad on."""
 
     def _consumer_ready(self, cycle: Cycle) -> bool:
         """Return whether a quad may leave."""
@@ -123,12 +114,12 @@ class RopUnit(GpuBox[RopState]):
 
     @abstractmethod
     def _operate(self, plan: DrawPlan, quad: int) -> None:
-        """Count what the arithmetic finds out."""
+        """Count the results of the arithmetic."""
 
     # --- the clock's view ----------------------------------------------------------------------------------------
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while anything is under way, or the end of a clear or copy."""
+        """The next cycle while anything is under way, or the last cycle of a clear or copy."""
         s = self.state
         if s.awake:
             return Cycle(s.cycle + 1)
@@ -144,14 +135,14 @@ class RopUnit(GpuBox[RopState]):
         self._begin()
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires = self.wires
         self._data, self._request, self._quads = wires["memory_data"], wires["memory_request"], wires["quads"]
         self._commands, self._alu_start, self._alu_end = wires["command"], wires["alu_start"], wires["alu_end"]
         self._memory_state, self._ready = self.level("memory_state"), self.level("ready")
 
     def _begin(self) -> None:
-        """Look up what holds for all of a draw."""
+        """Look up what is constant for a draw."""
         if self.state.draw < 0:
             return
         plan = self._plan = self.draws[self.state.draw]
@@ -159,8 +150,10 @@ class RopUnit(GpuBox[RopState]):
         self._alive, self._blocks = self._live(plan), plan.blocks
 
     def tick(self, cycle: Cycle) -> None:
-        """Move the cache on, then every quad by at most one stage, last stage first."""
+        """Advance the cache, then every quad by at most one stage, the last stage first."""
         s = self.state
+        if s.skipped:
+            self._wake(cycle)
         s.cycle = cycle
         cache = s.cache
         cache.cycle = cycle
@@ -182,9 +175,13 @@ class RopUnit(GpuBox[RopState]):
         s.awake = bool(
             s.input or s.read or s.written or s.fetched or s.operated or (s.last and s.mode == "draw") or cache.busy
         )
+        if drawing and self._bypass and s.written and not cache.busy and not self._consumer_ready(cycle):
+            full = len(s.written) == self.config.write_queue
+            if full or not s.input:
+                self._sleep({"ConsumerBusy": 1, "WriteQFullStall": 1} if s.input else {"ConsumerBusy": 1})
 
     def _lines(self, cycle: Cycle, cache: RopCache) -> bool:
-        """Move the lines of the cache on; return whether a transaction was sent to memory."""
+        """Advance the lines of the cache; return whether a transaction was sent to memory."""
         sent = cache.step(self._memory_state.value(cycle))
         if cache.evicted:
             self._evicted(cycle)
@@ -232,7 +229,7 @@ class RopUnit(GpuBox[RopState]):
         self.wires["ended"].send(cycle, self.state.draw)
 
     def _evicted(self, cycle: Cycle) -> None:
-        """Note that blocks are written back."""
+        """Note that blocks are being written back."""
 
     # --- quads ---------------------------------------------------------------------------------------------------
 
@@ -286,7 +283,7 @@ class RopUnit(GpuBox[RopState]):
                 counts["CulledFragments"] += 4
 
     def _start(self, cycle: Cycle) -> None:
-        """Begin to test or blend the oldest quad whose words are there."""
+        """Begin to test or blend the oldest quad that has its words."""
         s = self.state
         if cycle < s.next_operation:
             s.counts["ROPOperatorBusy"] += 1
@@ -297,7 +294,7 @@ class RopUnit(GpuBox[RopState]):
             s.counts["OperationQFullStall"] += 1
 
     def _fetch(self) -> None:
-        """Ask for the line of the oldest quad that came in."""
+        """Request the line of the oldest input."""
         s, config, counts = self.state, self.config, self.state.counts
         quad = s.input[0]
         block = self._blocks[quad >> 4]
@@ -324,7 +321,7 @@ class RopUnit(GpuBox[RopState]):
         s.input.popleft()
 
     def _read(self, plan: DrawPlan) -> None:
-        """Read the words of the oldest quad whose line was asked for."""
+        """Read the words of the oldest quad with a requested line."""
         s, counts = self.state, self.state.counts
         quad, line = s.fetched[0]
         place = plan.blocks[quad >> 4] << 4 | quad & 15
@@ -340,7 +337,7 @@ class RopUnit(GpuBox[RopState]):
             counts["ReadFailed"] += 1
 
     def _write(self, plan: DrawPlan) -> None:
-        """Write the words of the oldest quad past the arithmetic."""
+        """Write the words of the oldest quad after the arithmetic."""
         s, counts = self.state, self.state.counts
         if len(s.written) == self.config.write_queue:
             counts["WriteQFullStall"] += 1
@@ -357,11 +354,8 @@ class RopUnit(GpuBox[RopState]):
             s.pending.discard(plan.blocks[quad >> 4] << 4 | quad & 15)
 
 
-# Colour unit: blends and writes colours, and hands the states of its blocks to the display.
-
-
 class ColorUnit(RopUnit):
-    """The unit that blends and writes colours."""
+    """Unit that blends and writes colours, and hands the states of its blocks to the display."""
 
     section, suffix, label, memory_bus = "color", "CW", "colour", "color_bus"
     levels, cache = COLOR_LEVELS, "FC_CW"
@@ -390,7 +384,7 @@ class ColorUnit(RopUnit):
         return mask, plan.color_words[4 * quad : 4 * quad + 4]
 
     def _leave(self, cycle: Cycle, quad: int) -> None:
-        """Nothing follows."""
+        """Do nothing: no unit follows."""
 
     def _operate(self, plan: DrawPlan, quad: int) -> None:
         counts = self.state.counts
@@ -403,11 +397,8 @@ class ColorUnit(RopUnit):
         self.wires["states"].send(cycle, dict(states))
 
 
-# Depth unit: tests depth and stencil, and sends hierarchical Z the greatest depths of what it writes back.
-
-
 class DepthUnit(RopUnit):
-    """The unit that tests depth and stencil."""
+    """Unit that tests depth and stencil, and sends hierarchical Z the greatest depth of each line written back."""
 
     section, suffix, label, memory_bus = "depth", "ZST", "depth", "depth_bus"
     levels, cache = DEPTH_LEVELS, "FC_ZST"
@@ -423,7 +414,7 @@ class DepthUnit(RopUnit):
         return self.spec.frame.clear_depth
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         super().wired()
         self._tested, self._consumer = self.wires["tested"], self.level("consumer")
 
@@ -441,7 +432,7 @@ class DepthUnit(RopUnit):
         return bool(consumer.value(cycle) if consumer.waiting else consumer.seen)
 
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
-        # Whatever the tests say, the words go back: a line that was only tested is written to memory again.
+        # The words are written whatever the tests say, so a line that was only tested goes back to memory.
         return MASKS[plan.to_depth[quad]], plan.depth_words[4 * quad : 4 * quad + 4]
 
     def _leave(self, cycle: Cycle, quad: int) -> None:

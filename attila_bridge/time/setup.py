@@ -1,4 +1,4 @@
-"""Triangle set-up: a triangle begins every few cycles, takes a fixed time, and waits until traversal asks for it."""
+"""Triangle set-up, traversal and interpolator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
 LAST = -1
-"""The triangle that ends a draw."""
+"""Triangle that ends a draw."""
 
 _DRAWN = 4
 
@@ -23,27 +23,28 @@ _SIZES = (
     (100, "Triangles16_to_100"),
     (1000, "Triangles100_to_1000"),
 )
-"""Classes of kept triangles by their area in pixels: what it is less than, and the statistic."""
+"""Classes of kept triangles: upper limit of the area in pixels, and the statistic."""
 
 
 @dataclass
 class SetupState(GpuBoxState):
-    """What set-up holds."""
+    """State of set-up."""
 
     draw: int = -1
     done: deque[int] = field(default_factory=deque)
     reserved: int = 0
     asked: int = 0
-    """Triangles that traversal has asked for and not got."""
+    """Triangles that traversal has requested and not received."""
     last: bool = False
 
 
 class TriangleSetup(GpuBox[SetupState]):
-    """Asks the Clipper for as many triangles as it has room for."""
+    """Requests as many triangles as it has room for, takes a fixed time for each, and sends them on request."""
 
     section, suffix, label, holds = "setup", "TS", "set-up", SetupState
     config: SetupConfig
     waits = "waits for triangles"
+    shown = (("triangles", "done", "fifo"),)
     inputs = ("command", "triangles", "requests", "setup_end")
     outputs = ("ended", "request", "setup_start", "output")
 
@@ -55,7 +56,7 @@ class TriangleSetup(GpuBox[SetupState]):
         return "Triangles1000_to_Screen" if area < self.spec.frame.pixels else "TrianglesGreaterScreen"
 
     def tick(self, cycle: Cycle) -> None:
-        """Take requests and triangles, ask for more, send what is asked for."""
+        """Take requests and triangles, request more, send one."""
         s, wires, counts = self.state, self.wires, self.state.counts
         s.cycle = cycle
         if wires["command"].ready(cycle):
@@ -98,41 +99,33 @@ class TriangleSetup(GpuBox[SetupState]):
                 wires["ended"].send(cycle, s.draw)
         s.awake = s.drawing and (bool(s.asked and s.done) or (not s.last and len(s.done) + s.reserved < config.fifo))
 
-    @property
-    def queues(self) -> Queues:
-        """Triangles that are set up."""
-        return (QueueFill("triangles", len(self.state.done), self.config.fifo),)
-
-
-# Triangle traversal: batches of triangles descend through tiles and leave as steps of sixteen quads.
-
 
 LAST_STEP = -1
-"""The step that ends a draw: one quad."""
+"""Step that ends a draw: one quad."""
 
 
 @dataclass
 class TraversalState(GpuBoxState):
-    """What traversal holds."""
+    """State of traversal."""
 
     draw: int = -1
     queue: deque[int] = field(default_factory=deque)
     asked: int = 0
     batch: int = -1
-    """The batch that is traversed; -1: none."""
+    """Batch being traversed; -1: none."""
     next_batch: int = 0
     ends: bool = False
     """True if only the end of the draw is left."""
     descents: int = 0
     known: int = 0
-    """Scan tiles of the batch that the descent has found."""
+    """Scan tiles of the batch found so far."""
     scan: int = 0
-    """The scan tile whose steps are emitted, and how many of them are."""
+    """Open scan tile, of which `emitted` steps have left."""
     emitted: int = 0
 
 
 class TriangleTraversal(GpuBox[TraversalState]):
-    """Descends by one step a cycle and emits two steps of quads a cycle, while hierarchical Z is ready."""
+    """Traverses batches of triangles: a descent and two steps of quads a cycle, while hierarchical Z is ready."""
 
     section, suffix, label, holds = "traversal", "TT", "traversal", TraversalState
     config: TraversingConfig
@@ -141,7 +134,7 @@ class TriangleTraversal(GpuBox[TraversalState]):
     outputs = ("ended", "request", "steps")
 
     def tick(self, cycle: Cycle) -> None:
-        """Emit, descend, begin a batch, take triangles, ask for more."""
+        """Emit, descend, begin a batch, take triangles, request more."""
         s, wires, counts = self.state, self.wires, self.state.counts
         s.cycle = cycle
         ready = self.level("ready")
@@ -180,7 +173,7 @@ class TriangleTraversal(GpuBox[TraversalState]):
         s.awake = ((s.batch >= 0 or s.ends) and free) or (s.batch < 0 and bool(waiting)) or room
 
     def _ask(self, cycle: Cycle) -> bool:
-        """Ask for a triangle where there is room for one, also past the last one of a draw; return whether."""
+        """Request a triangle if there is room, even past the last one of a draw; return whether there was."""
         s = self.state
         room = len(s.queue) + s.asked < self.config.queue
         if room:
@@ -190,7 +183,7 @@ class TriangleTraversal(GpuBox[TraversalState]):
         return room
 
     def _begin(self) -> None:
-        """Begin the next batch where four triangles wait, or the last one does."""
+        """Begin the next batch if four triangles wait, or the last one does."""
         s = self.state
         queue = s.queue
         if len(queue) < self.config.at_once and not (queue and queue[-1] == LAST):
@@ -204,10 +197,10 @@ class TriangleTraversal(GpuBox[TraversalState]):
         s.descents = s.known = s.scan = s.emitted = 0
 
     def _traverse(self, cycle: Cycle, plan: DrawPlan, batch: BatchPlan) -> None:
-        """Descend by one step and emit the steps of the scan tile that is open."""
+        """Make a descent and emit steps of the open scan tile."""
         s, config = self.state, self.config
         scans = batch.scans
-        # A scan tile is opened in the cycle after the descent that found it.
+        # A scan tile is opened in the cycle after the descent that finds it.
         while s.known < len(scans) and scans[s.known][2] <= s.descents:
             s.known += 1
         if s.descents < batch.descents and s.known - s.scan < config.scan_queue:
@@ -242,7 +235,7 @@ class TriangleTraversal(GpuBox[TraversalState]):
 
     @property
     def queues(self) -> Queues:
-        """Triangles that wait, and scan tiles of the batch that are not opened."""
+        """Waiting triangles, and unopened scan tiles of the batch."""
         s = self.state
         return (
             QueueFill("triangles", len(s.queue), self.config.queue),
@@ -250,11 +243,8 @@ class TriangleTraversal(GpuBox[TraversalState]):
         )
 
 
-# Interpolator: quads come back after the cycles that their attributes take.
-
-
 class Interpolator(GpuBox[GpuBoxState]):
-    """A pipeline: items are (draw, quads with their ROPs)."""
+    """Pipeline of (draw, quads with their ROPs); the number of attributes determines its latency."""
 
     section, suffix, label, holds = "fifo", "INT", "interp.", GpuBoxState
     config: FifoConfig
@@ -262,7 +252,7 @@ class Interpolator(GpuBox[GpuBoxState]):
     outputs = ("interpolation", "output")
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires = self.wires
         self._quads, self._interpolation = wires["quads"], wires["interpolation"]
         self._interpolated, self._output = wires["interpolated"], wires["output"]
@@ -271,10 +261,10 @@ class Interpolator(GpuBox[GpuBoxState]):
             min(most, config.interpolation_latency + -(-draw.fragment_inputs // config.interpolators))
             for draw in self.draws
         ]
-        """Of the attributes of each draw."""
+        """Of each draw."""
 
     def tick(self, cycle: Cycle) -> None:
-        """Begin what has come, hand back what is done."""
+        """Begin with arrived quads, return finished ones."""
         arrived = self._quads.waiting
         while arrived and arrived[0][0] <= cycle:
             item = arrived.popleft()[3]

@@ -1,27 +1,28 @@
-"""Shader: groups of threads share an issue slot; what depends on a result that is not there is fetched again."""
+"""Shader: groups of threads share an issue slot; an instruction whose operands are missing is fetched again."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.function.work import InstructionWork
 from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.config import ShadingConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
-from attila_bridge.time.prepare import FRAGMENTS, VERTICES, Group, InstructionPlan
+from attila_bridge.time.prepare import FRAGMENTS, VERTICES, Group
 from pixelflow.simd.dashboard import QueueFill
 from pixelflow.simd.units import Cycle
 
-# Queues of groups within a shader: the window, where any ready group goes next, and batches, which go in order.
+# Queues of groups within a shader: the window, where any ready group is next, and batches, which are in order.
 
 
 Fetched = tuple[int, int, bool]
 _DECODED = 2
-"""Cycles from a fetch until it is known what became of it."""
+"""Cycles from a fetch to the outcome of its decoding."""
 
 
 class GroupSlot:
-    """A group in a shader: where it is in its program and what it waits for."""
+    """A group in a shader: its position in the program and the reasons for which it waits."""
 
     __slots__ = (
         "again",
@@ -46,7 +47,7 @@ class GroupSlot:
     def __init__(self, number: int) -> None:
         self.number = number
         self.group: Group = (VERTICES, 0, -1, ())
-        self.instructions: tuple[InstructionPlan, ...] = ()
+        self.instructions: tuple[InstructionWork, ...] = ()
         self.last = -1
         """Its last instruction."""
         self.registers = 0
@@ -55,27 +56,27 @@ class GroupSlot:
         self.ready = False
         """True if the fetch stage may take it."""
         self.outside = True
-        """True if it is in no queue of the fetch stage."""
+        """True unless it is in a queue of the fetch stage."""
         self.again = False
         """True if its next instruction was refused before."""
         self.next_fetch = 0
         self.blocked = self.ended = self.waits_again = self.waits_texture = False
         self.done = 0
-        """Cycle in which its last instruction so far is done."""
+        """Cycle in which its latest result is written."""
         self.written: dict[int, int] = {}
         """Cycle in which a register has been written."""
 
     def fetched(self, cycle: int, delay: int) -> Fetched:
         """Fetch the next instruction; return the slot's number, the instruction, and whether it was refused before."""
-        found = self.number, self.position, self.again
+        fetched = self.number, self.position, self.again
         if self.position < self.last:
             self.position += 1
         self.again = False
         self.next_fetch = cycle + delay
-        return found
+        return fetched
 
-    def begin(self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int) -> None:
-        """Take a group; its program begins."""
+    def begin(self, group: Group, instructions: tuple[InstructionWork, ...], registers: int, transmission: int) -> None:
+        """Take a group at the beginning of its program."""
         self.group = group
         self.instructions = instructions
         self.last = len(instructions) - 1
@@ -87,16 +88,16 @@ class GroupSlot:
 
 
 class ReadyWindow:
-    """One queue of ready groups: a group goes to its end in the cycle after it was fetched."""
+    """One queue of ready groups, to whose end a group returns in the cycle after its fetch."""
 
     def __init__(self) -> None:
         self.ready: deque[int] = deque()
         self.away: deque[int] = deque()
-        """Groups that were fetched and have to come back."""
+        """Fetched groups that have to return."""
 
     @property
     def busy(self) -> bool:
-        """True if groups that were fetched have to come back."""
+        """True if fetched groups have to return."""
         return bool(self.away)
 
     def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
@@ -110,7 +111,7 @@ class ReadyWindow:
             self.ready.append(slot.number)
 
     def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
-        """Let fetched groups queue up again."""
+        """Queue fetched groups again."""
         away = self.away
         while away and slots[away[0]].next_fetch <= cycle:
             slot = slots[away.popleft()]
@@ -133,14 +134,14 @@ class ReadyWindow:
         return taken
 
     def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
-        """Nothing depends on which groups have finished."""
+        """Do nothing: the window does not depend on finished groups."""
 
     def full(self) -> None:
-        """Nothing depends on whether the shader is full."""
+        """Do nothing: the window does not depend on a full shader."""
 
 
 class _Partition:
-    """Two batches of one kind of groups: one is loaded while the other one is fetched, or both are the same."""
+    """Two batches of one kind of groups; the batch that is loaded may be the one that is fetched."""
 
     __slots__ = ("batches", "closed", "done", "ending", "fetch", "last_load", "load", "next")
 
@@ -151,17 +152,17 @@ class _Partition:
         self.next = 0
         self.ending = False
         self.done: set[int] = set()
-        """Slots of the batch whose groups have ended; others may be in them by now."""
+        """Slots of the batch whose groups have ended; new groups may occupy them."""
         self.last_load = 0
 
     def close(self, batch: int) -> None:
-        """Let a batch take no more groups."""
+        """Close a batch to further groups."""
         self.closed[batch] = True
         if self.load == self.fetch:
             self.load ^= 1
 
     def reopen(self) -> None:
-        """Continue with the other batch; the present one is empty again."""
+        """Continue with the other batch, emptying the present one."""
         if self.closed[self.fetch]:
             self.closed[self.fetch] = False
             self.batches[self.fetch].clear()
@@ -174,17 +175,17 @@ class _Partition:
 
 
 class BatchQueues:
-    """Batches in order: each group of a batch gives the same instruction before any of them gives the next."""
+    """Batches in order: every group of a batch issues an instruction before any issues the next."""
 
     def __init__(self, groups: int, wait: int) -> None:
         self.groups = groups
         self.wait = wait
         self.away: deque[int] = deque()
-        """Nothing: groups keep their places."""
+        """Always empty: groups keep their places."""
         self.strays: deque[tuple[int, Group, int]] = deque()
-        """Slots, groups that their batch has gone on without, and the first cycle in which each may be fetched.
+        """Slots, groups left behind by their batch, and the first cycle in which each may be fetched.
 
-        An instruction that is fetched again puts a group out of step; the public simulator stops with an error there.
+        A refused instruction puts a group out of step, at which the public simulator stops with an error.
         """
         self.partitions = (_Partition(), _Partition())
         self.current = VERTICES
@@ -195,7 +196,7 @@ class BatchQueues:
         return any(partition.batches[partition.fetch] for partition in self.partitions)
 
     def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
-        """Add a group that becomes ready for the first time to the batch that is loaded."""
+        """Add a group that becomes ready for the first time to the open batch."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.load]
         batch.append(slot.number)
@@ -204,19 +205,19 @@ class BatchQueues:
             partition.close(partition.load)
 
     def unblocked(self, slot: GroupSlot) -> None:
-        """A group that is ready again keeps its place."""
+        """Do nothing: the group keeps its place."""
 
     def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
-        """Groups keep their places."""
+        """Do nothing: groups keep their places."""
 
     def full(self) -> None:
-        """Close the batch that is loaded and fetched, as no more groups can come."""
+        """Close the batch that is both loaded and fetched, since the shader takes no more groups."""
         partition = self.partitions[self.current]
         if partition.load == partition.fetch and partition.batches[partition.load]:
             partition.close(partition.load)
 
     def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
-        """Note that a group has ended; its batch ends with the first one and is over with the last one."""
+        """Note that a group has ended; the first one closes its batch, the last one ends it."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.fetch]
         if slot.number not in batch:
@@ -230,7 +231,7 @@ class BatchQueues:
             partition.reopen()
 
     def _turn(self) -> None:
-        """Let the first kind of groups that has a batch continue."""
+        """Continue with the first kind of groups that has a batch."""
         for kind, partition in enumerate(self.partitions):
             if partition.batches[partition.fetch]:
                 self.current = kind
@@ -274,20 +275,18 @@ class BatchQueues:
         return taken or self._fetch_strays(cycle, slots, rate, delay)
 
     def _left(self, cycle: int, slots: list[GroupSlot], partition: _Partition, delay: int) -> bool:
-        """Return whether a group of a batch that is ending could continue, and was not fetched just now."""
+        """Return whether a group of an ending batch could continue and has no fetch under way."""
         groups = (slots[number] for number in partition.batches[partition.fetch] if number not in partition.done)
         return any(slot.ready and not slot.ended and cycle >= slot.next_fetch - delay + _DECODED for slot in groups)
 
     def _reopen(self, cycle: int, slots: list[GroupSlot], partition: _Partition) -> None:
-        """Continue with the other batch; groups of this one that have not come to their end are fetched by
-        themselves.
-        """
+        """Continue with the other batch; unfinished groups of this one become strays."""
         left = [slots[number] for number in partition.batches[partition.fetch] if number not in partition.done]
         self.strays.extend((slot.number, slot.group, cycle + _DECODED) for slot in left if not slot.ended)
         partition.reopen()
 
     def _fetch_strays(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
-        """Take strays where no batch gives anything; forget those that have come to their end."""
+        """Fetch strays in a cycle without a fetch from a batch; forget those that have ended."""
         taken: list[Fetched] = []
         for _ in range(len(self.strays)):
             number, group, first = self.strays.popleft()
@@ -302,36 +301,36 @@ class BatchQueues:
 
 
 _BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
-"""Words from decoding to fetching, a cycle later."""
+"""Commands from decoding to fetching, a cycle later."""
 
 
 @dataclass
 class ShaderState(GpuBoxState):
-    """What a shader holds."""
+    """State of a shader."""
 
     executed: dict[str, int]
-    """What decoding and execution count."""
+    """Counts of decoding and execution."""
     slots: list[GroupSlot]
     free: deque[int]
-    """Slots without a group, in the order in which they are used."""
+    """Slots without a group, in order of use."""
     queues: ReadyWindow | BatchQueues
     tickets: list[int]
-    """Requests that each texture unit still takes, times the threads of a group."""
+    """Free requests of each texture unit, times the threads of a group."""
     free_registers: int
     filled: deque[int] = field(default_factory=deque)
-    """Slots that wait in buffers."""
+    """Slots waiting in buffers."""
     fetched: list[tuple[int, int, bool]] = field(default_factory=list)
-    """What was fetched in the last cycle: slot, instruction, whether again."""
+    """Fetches of the last cycle: slot, instruction, True if refused before."""
     commands: list[tuple[int, int, int]] = field(default_factory=list)
     ends: dict[int, list[int]] = field(default_factory=dict)
-    """Slots that end, by the cycle in which the fetch stage hears of it."""
+    """Ending slots by the cycle in which the fetch stage learns of it."""
     finished: deque[int] = field(default_factory=deque)
     transmitting: int = 0
     leaving: int = -1
     writes: dict[int, int] = field(default_factory=dict)
-    """Results that are written, by cycle."""
+    """Number of results written in each cycle."""
     accesses: deque[tuple[int, int]] = field(default_factory=deque)
-    """Texture reads that wait: slot, which read of the program."""
+    """Waiting texture reads: slot, number of the read in the program."""
     next_unit: int = 0
     unit_requests: int = 0
     ready_groups: int = 0
@@ -373,7 +372,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         )
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires, units = self.wires, range(self._texture.units)
         self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
         self._tickets = [wires[f"ticket{unit}"] for unit in units]
@@ -382,14 +381,14 @@ class UnifiedShader(GpuBox[ShaderState]):
         self._busy = self.level("busy")
 
     def next_event(self) -> Cycle | None:
-        """The next cycle in which a group can continue by itself."""
+        """The next cycle in which a group can continue without an input."""
         s = self.state
         if s.awake:
             return Cycle(s.cycle + 1)
         return Cycle(min(s.ends)) if s.ends else None
 
     def why_blocked(self) -> str | None:
-        """Groups that are in a shader have to leave it."""
+        """Groups in a shader have to leave it."""
         return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
 
     def tick(self, cycle: Cycle) -> None:
@@ -424,7 +423,7 @@ class UnifiedShader(GpuBox[ShaderState]):
                 self._release(cycle, number)
         elif s.finished:
             self._output(cycle)
-        self._tell(cycle)
+        self._drive_busy(cycle)
         for unit, wire in enumerate(self._tickets):
             if wire.waiting:
                 s.tickets[unit] += self._threads * len(wire.take_all(cycle))
@@ -442,7 +441,7 @@ class UnifiedShader(GpuBox[ShaderState]):
             self._occupation()
 
     def _occupation(self) -> None:
-        """Add what the shader holds over this cycle."""
+        """Add the occupation of this cycle."""
         s, counts, threads = self.state, self.state.counts, self._threads
         counts["ReadyThreads"] += threads * s.ready_groups
         counts["FreeThreads"] += threads * len(s.free)
@@ -457,7 +456,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         slot = s.slots[number]
         plan = self.draws[group[1]]
         program = plan.fragment_program if group[0] == FRAGMENTS else plan.vertex_program
-        slot.begin(group, program.instructions, program.resources * threads, -(-program.outputs // 2))
+        slot.begin(group, program.instructions, program.registers * threads, -(-program.outputs // 2))
         s.free_registers -= slot.registers
         counts["Inputs"] += threads
         counts["InputActiveInputAttributes"] += threads * program.inputs
@@ -476,7 +475,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         s.queues.load(cycle, slot, bool(vertices) and any(vertex[2] for vertex in vertices))
 
     def _release(self, cycle: Cycle, number: int) -> None:
-        """Free the slot of a group that has left; the oldest one that waits in a buffer continues."""
+        """Free the slot of a group that has left, and make the oldest buffered group ready."""
         s = self.state
         s.free.append(number)
         s.free_registers += s.slots[number].registers
@@ -484,7 +483,7 @@ class UnifiedShader(GpuBox[ShaderState]):
             self._make_ready(cycle, s.slots[s.filled.popleft()])
 
     def _output(self, cycle: Cycle) -> None:
-        """Begin to send the group that finished first."""
+        """Begin to send the first finished group."""
         s = self.state
         number = s.finished.popleft()
         slot = s.slots[number]
@@ -497,7 +496,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         else:
             self._release(cycle, number)
 
-    def _tell(self, cycle: Cycle) -> None:
+    def _drive_busy(self, cycle: Cycle) -> None:
         s = self.state
         busy = len(s.free) < 2 or s.free_registers < 2 * self._threads * max(s.resources)
         if busy:
@@ -508,7 +507,7 @@ class UnifiedShader(GpuBox[ShaderState]):
     # --- fetch ---------------------------------------------------------------------------------------------------
 
     def _obey(self, commands: list[tuple[int, int, int]]) -> None:
-        """Do what decoding asked for in the last cycle."""
+        """Execute the commands of the last decoding."""
         s, counts = self.state, self.state.counts
         threads = self._threads
         for kind, number, position in commands:
@@ -557,8 +556,8 @@ class UnifiedShader(GpuBox[ShaderState]):
             else:
                 self._execute(cycle, slot, instruction, position)
 
-    def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan) -> bool:
-        """Return whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
+    def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionWork) -> bool:
+        """Return whether an instruction waits for a register, a write port or a texture unit."""
         s = self.state
         if instruction.texture >= 0 and not s.tickets[s.next_unit]:
             return True
@@ -571,7 +570,7 @@ class UnifiedShader(GpuBox[ShaderState]):
                 return True
         return s.writes.get(cycle + instruction.latency, 0) >= self.config.results * self._rate
 
-    def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
+    def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionWork, position: int) -> None:
         s, executed, threads = self.state, self.state.executed, self._threads
         done = cycle + instruction.latency
         s.writes[done] = s.writes.get(done, 0) + 1
@@ -610,7 +609,7 @@ class UnifiedShader(GpuBox[ShaderState]):
                 s.next_unit = (s.next_unit + 1) % texture.units
 
     def _texture_results(self, cycle: Cycle, numbers: list[int]) -> None:
-        """Let groups continue whose texture reads are done."""
+        """Let groups continue after their texture reads."""
         s = self.state
         for number in numbers:
             slot = s.slots[number]
@@ -636,6 +635,6 @@ class UnifiedShader(GpuBox[ShaderState]):
 
     @property
     def counted(self) -> dict[str, Counts]:
-        """What fetching counts, and what decoding and execution do."""
+        """Counts of fetching, and of decoding and execution."""
         s = self.state
         return {self.suffixed("ShF"): s.counts, self.suffixed(self.suffix): s.executed}

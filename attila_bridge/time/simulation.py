@@ -1,4 +1,4 @@
-"""A frame's work through the boxes: a run reports its cycles, its statistics and its counts."""
+"""Simulation of a frame's work by the boxes; a run has its cycles and its statistics."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.observe import Bus, Carried
 
-# Agreement: a frame's work was made for some units and tiles; a machine with others cannot take it.
-#
-# Values that are each in range may stop the machine together: a unit that never says it is ready never gets anything.
+# Agreement: work that was drawn for other units or tiles does not fit a machine. Values that are each in range may
+# stop the machine together, as a unit that is never ready receives nothing.
 
 
 _SINGLE = 4
-"""Clients of memory that there is one of: command processor, fetch of indices, loader of vertices, display."""
+"""Clients of memory other than ROPs and textures: command processor, fetch of indices, loader of vertices, display."""
 
 
 def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
-    """Raise InputError where work and configuration do not fit each other."""
+    """Raise InputError where work does not fit a configuration."""
     quads = [draw.quads for draw in work.draws if len(draw.quads.triangle)]
     rops = 1 + max((int(each.rop.max()) for each in quads), default=0)
     shaders = 1 + max((int(each.shader.max()) for each in quads), default=0)
@@ -58,44 +57,34 @@ def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
 
 
 def _check_progress(work: AttilaWork, config: AttilaConfig) -> None:
-    """Raise InputError where a unit would never be ready, with the value that is too small and why."""
+    """Raise InputError with the value that is too small where a unit would never be ready."""
     fifo, gpu, shader = config.fifo, config.gpu, config.shader
     quads = 32 * config.traversal.steps
     taken = max(
         (each.registers for draw in work.draws for each in (draw.vertex_program, draw.fragment_program)), default=1
     )
     steps = f"traversal.steps is {config.traversal.steps}"
+    stages = (("depth", config.depth), ("color", config.color))
     for key, held, needed, because in (
-        (
-            "depth.op_queue",
-            config.depth.op_queue,
-            config.depth.alu_latency,
-            f"depth.alu_latency is {config.depth.alu_latency}",
-        ),
-        (
-            "color.op_queue",
-            config.color.op_queue,
-            config.color.alu_latency,
-            f"color.alu_latency is {config.color.alu_latency}",
+        *(
+            (f"{kind}.op_queue", rop.op_queue, rop.alu_latency, f"{kind}.alu_latency is {rop.alu_latency}")
+            for kind, rop in stages
         ),
         ("fifo.vertex_inputs", fifo.vertex_inputs, 2 * gpu.vertex_ports, f"gpu.vertex_ports is {gpu.vertex_ports}"),
         ("hz.queue", config.hz.queue, quads + 1, steps),
         ("fifo.generated", fifo.generated, quads, steps),
         (
             "shader.registers",
-            shader.registers,
-            2 * shader.group * taken,
+            *(shader.registers, 2 * shader.group * taken),
             f"two groups of a program take {taken} a thread",
         ),
         ("shader.threads + shader.buffers", shader.threads + shader.buffers, 2 * shader.group, "two groups must fit"),
     ):
         if held < needed:
-            raise InputError(
-                Fault(f"{key} is {held}; the machine would stand still, as {because}", hint=f"at least {needed}")
-            )
+            raise InputError(Fault(f"{key} is {held}; the machine would stop, as {because}", hint=f"at least {needed}"))
 
 
-# Summary: the statistics of a run, with what only its end shows: tags of caches, phases, sums over draws.
+# Summary: the statistics of a run, with those known at its end: tags of caches, phases, sums over draws.
 
 
 def summary(boxes: Boxes) -> dict[str, Counts]:
@@ -112,28 +101,24 @@ def summary(boxes: Boxes) -> dict[str, Counts]:
 
 
 def _commands(boxes: Boxes) -> Counts:
-    """Return what the command processor counts."""
+    """Return the counts of the command processor."""
     counts = counts_of("CP")
     counts.update(boxes.processor.state.phases)
-    loads = (each for draw in boxes.frame.draws for each in (draw.vertex_program, draw.fragment_program) if each.loads)
-    counts["BytesRead"] = sum(program.bytes for program in loads)
+    counts["BytesRead"] = boxes.frame.loaded
     counts["BytesWritten"] = boxes.frame.uploaded
     counts["Batches"] = len(boxes.frame.draws)
     counts["Frames"] = 1
     return counts
 
 
-# Machine: a frame's work goes through the boxes; a run reports its cycles, its statistics and its counts.
-
-
 _OF_QUAD = 4
 _LOOK = 512
-"""Cycles between two words about how far a frame has come."""
+"""Cycles between two reports of progress."""
 
 
 @dataclass(frozen=True)
 class AttilaRun:
-    """What a frame took."""
+    """Cycles and statistics of a frame."""
 
     phases: Mapping[str, int]
     """Cycles of the command processor's states: Ready, Draw, EndGeometry, EndFragment, Clear, MemoryWrite, ..."""
@@ -142,9 +127,9 @@ class AttilaRun:
     counts: Mapping[str, Mapping[str, int]]
     """By box (`HZ`, `CW-SU0`), then by name."""
     spans: tuple[tuple[str, int, int, int], ...] = ()
-    """When steps of the frame, and fragments of its draws, began and ended: stream, step, first cycle, end."""
+    """Steps of the frame, and fragments of its draws: stream, number of the step, first cycle, end."""
     steps: tuple[Step, ...] = ()
-    """What the command processor did, in order: what the numbers of steps mean."""
+    """Steps of the command processor, in order."""
 
     @property
     def statistics(self) -> dict[str, int]:
@@ -163,7 +148,7 @@ class AttilaRun:
 
 
 class Simulation:
-    """A frame on a machine, which can be stopped, saved and continued."""
+    """A frame on a machine; it can be stopped, saved and continued."""
 
     def __init__(
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
@@ -188,10 +173,10 @@ class Simulation:
         progress: Telling | None = None,
         advance: Callable[[int], object] | None = None,
     ) -> AttilaRun:
-        """Run to the end of the frame; ``progress`` hears the cycle, and how many of the fragments have been generated.
+        """Run to the end of the frame.
 
-        How many there will be is known of the function. What follows them, a twentieth of a frame, is not reported.
-        ``advance`` does what happens before a cycle, for those who look at the machine on the way.
+        ``progress`` receives the cycle and the share of fragments generated, whose total is known; the last twentieth
+        of a frame, after them, is not reported. ``advance`` replaces `Clock.run_until` for a watched run.
         """
         if progress is not None or advance is not None:
             self._advance_with(progress, max_cycles, advance or self.clock.run_until)
@@ -209,7 +194,7 @@ class Simulation:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What the command processor does, in order."""
+        """Steps of the command processor, in order."""
         return self.boxes.processor.steps
 
 
@@ -221,5 +206,5 @@ def run(
     max_cycles: int | None = None,
     progress: Telling | None = None,
 ) -> AttilaRun:
-    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that is watched."""
+    """Run a frame's work to its end; ``bus`` receives every transfer on a wire if it is watched."""
     return Simulation(work, config, bus=bus).finish(max_cycles, progress)

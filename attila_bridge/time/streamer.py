@@ -1,4 +1,4 @@
-"""Streamer fetch: an index a cycle, counted or read from memory, as far as the queues after it have room."""
+"""Streamer: indices, the cache of shaded vertices, the loader of attributes, and commit in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pixelflow.simd.units import Cycle
 
 @dataclass
 class StreamerFetchState(GpuBoxState):
-    """What the fetch holds."""
+    """State of the fetch."""
 
     draw: int = -1
     sent: int = 0
@@ -27,16 +27,19 @@ class StreamerFetchState(GpuBoxState):
     free_lines: int = 0
     free_requests: int = 0
     requested: int = 0
-    """Bytes of indices asked for."""
+    """Bytes of indices requested."""
     received: int = 0
     arrived: dict[int, int] = field(default_factory=dict)
-    """Bytes by ticket, of answers that came before older ones."""
+    """Bytes by ticket of answers that overtook older ones."""
     commit: int = 0
     ticket: int = 0
 
 
 class StreamerFetch(GpuBox[StreamerFetchState]):
-    """Needs a free entry of the output queue, a line of the output memory and an entry of the loader for each index."""
+    """Sends an index a cycle, counted or read from memory, while later queues have room.
+
+    Each index needs an entry of the output queue, a line of the output memory and an entry of the loader.
+    """
 
     section, suffix, label, holds = "streamer", "StF", "fetch", StreamerFetchState
     config: StreamerConfig
@@ -46,7 +49,7 @@ class StreamerFetch(GpuBox[StreamerFetchState]):
     outputs = ("indices", "memory_request")
 
     def tick(self, cycle: Cycle) -> None:
-        """Take back what is free, read indices, send one."""
+        """Take back free entries, read indices, send one."""
         s, wires, config = self.state, self.wires, self.config
         s.cycle = cycle
         if wires["command"].ready(cycle):
@@ -84,7 +87,7 @@ class StreamerFetch(GpuBox[StreamerFetchState]):
         s.awake = s.drawing and (room or bool(plan.index_bytes))
 
     def _indices(self, cycle: Cycle, plan: DrawPlan) -> bool:
-        """Read indices ahead; return whether the next one is there."""
+        """Read indices ahead; return whether the next one has arrived."""
         s, wires, config = self.state, self.wires, self.config
         for transaction in wires["memory_data"].take_all(cycle):
             s.arrived[transaction[4]] = transaction[2]
@@ -106,7 +109,7 @@ class StreamerFetch(GpuBox[StreamerFetchState]):
 
     @property
     def queues(self) -> Queues:
-        """Entries, lines and requests that are taken of what each index needs."""
+        """Occupied entries, lines and requests."""
         s, config = self.state, self.config
         begun = s.draw >= 0
         return (
@@ -116,12 +119,9 @@ class StreamerFetch(GpuBox[StreamerFetchState]):
         )
 
 
-# Streamer output cache: knows which indices are shaded already, and gives a line to each that is not.
-
-
 @dataclass
 class StreamerOutputCacheState(GpuBoxState):
-    """What the cache holds."""
+    """State of the cache."""
 
     free: deque[int] = field(default_factory=deque)
     line_of: dict[int, int] = field(default_factory=dict)
@@ -130,15 +130,19 @@ class StreamerOutputCacheState(GpuBoxState):
 
 
 class StreamerOutputCache(GpuBox[StreamerOutputCacheState]):
-    """A line is freed a cycle after its last user has left, unless an index has asked for it in between."""
+    """Finds indices that are shaded already and gives a line to each other one.
+
+    A line is freed a cycle after its last user has left, unless another index hits it in between.
+    """
 
     section, suffix, label, holds = "streamer", "StOC", "shaded", StreamerOutputCacheState
     config: StreamerConfig
     inputs = ("command", "indices", "freed", "updated")
     outputs = ("loader", "commit", "update")
+    shown = (("lines", "line_of", "output_memory"),)
 
     def tick(self, cycle: Cycle) -> None:
-        """Take updates, lines that are free, and an index."""
+        """Take updates, freed lines, and an index."""
         s, wires, counts = self.state, self.wires, self.state.counts
         if wires["command"].ready(cycle):
             wires["command"].take(cycle)
@@ -170,17 +174,9 @@ class StreamerOutputCache(GpuBox[StreamerOutputCacheState]):
             wires["loader"].send(cycle, (draw, index, entry, hit, last))
             wires["commit"].send(cycle, (draw, index, entry, hit, last, line))
 
-    @property
-    def queues(self) -> Queues:
-        """Lines of valid indices."""
-        return (QueueFill("lines", len(self.state.line_of), self.config.output_memory),)
-
-
-# Streamer loader: attributes of vertices through a small cache, in order, a vertex a cycle to the shaders at best.
-
 
 class _Input:
-    """A vertex that is loaded."""
+    """A vertex being loaded."""
 
     __slots__ = ("blocks", "draw", "entry", "fetched", "hit", "last", "lines", "read")
 
@@ -190,14 +186,14 @@ class _Input:
         self.hit = hit
         self.last = last
         self.blocks = blocks
-        """Lines of its attributes; an attribute that crosses lines has two."""
+        """Lines of its attributes, two for an attribute that crosses lines."""
         self.lines: list[int] = []
         self.read = 0
 
 
 @dataclass
 class StreamerLoaderState(GpuBoxState):
-    """What the loader holds."""
+    """State of the loader."""
 
     tags: Tags
     fill: LineFill
@@ -208,7 +204,10 @@ class StreamerLoaderState(GpuBoxState):
 
 
 class StreamerLoader(GpuBox[StreamerLoaderState]):
-    """Fetches and reads up to four attributes a cycle; to be done with a vertex takes one of the four turns."""
+    """Loads attributes through a small cache, in order, and sends at most a vertex a cycle to the shaders.
+
+    Up to four attributes are fetched and read in a cycle; the end of a vertex takes one of the four turns.
+    """
 
     section, suffix, label = "streamer", "SL0", "loader"
     config: StreamerConfig
@@ -230,7 +229,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
         return StreamerLoaderState(counts, tags, fill)
 
     def why_blocked(self) -> str | None:
-        """Vertices in it have to leave."""
+        """Its vertices have to leave."""
         s = self.state
         return "waits for attributes or the shaders" if s.fetching or s.reading or s.loaded else None
 
@@ -268,7 +267,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
         s.awake = bool(s.fetching or s.reading or s.loaded or fill.busy)
 
     def _blocks(self, draw: int, index: int) -> list[int]:
-        """Return the lines that hold the attributes of a vertex."""
+        """Return the lines of the attributes of a vertex."""
         size = self.config.cache_line
         blocks: list[int] = []
         for attribute in self.draws[draw].attributes:
@@ -280,7 +279,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
         return blocks
 
     def _send(self, cycle: Cycle) -> int:
-        """Send the oldest loaded vertex where the shaders take it; return how many requests that frees."""
+        """Send the oldest loaded vertex if the shaders take it; return the number of requests freed."""
         s, counts = self.state, self.state.counts
         ready = self.level("ready")
         if not ready.value(cycle):
@@ -330,22 +329,19 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
 
     @property
     def queues(self) -> Queues:
-        """Vertices that are loaded."""
+        """Vertices being loaded."""
         s = self.state
         return (QueueFill("vertices", len(s.fetching) + len(s.reading) + len(s.loaded), self.config.request_queue),)
 
     @property
     def tags(self) -> tuple[str, Tags]:
-        """The suffix and the tags of its cache."""
+        """Suffix and tags of its cache."""
         return "FC_InC", self.state.tags
-
-
-# Streamer commit: shaded vertices leave for assembly in the order of their indices.
 
 
 @dataclass
 class StreamerCommitState(GpuBoxState):
-    """What commit holds."""
+    """State of commit."""
 
     draw: int = -1
     entries: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -358,18 +354,19 @@ class StreamerCommitState(GpuBoxState):
     sent: int = 0
     asked: int = 0
     left: tuple[int, int] | None = None
-    """Index and line whose last user left in the cycle before."""
+    """Index and line whose last user left in the last cycle."""
     next_send: int = 0
 
 
 class StreamerCommit(GpuBox[StreamerCommitState]):
-    """Sends a vertex where one is asked for and the bus to assembly is free."""
+    """Sends shaded vertices to assembly in the order of their indices, on request while the bus is free."""
 
     section, suffix, label, holds = "streamer", "StC", "commit", StreamerCommitState
     config: StreamerConfig
     waits = "waits for vertices"
     inputs: tuple[str, ...]
     outputs = ("free", "freed", "vertices")
+    shown = (("vertices", "entries", "output_queue"),)
 
     def __init__(self, name: str, spec: GpuBoxSpec) -> None:
         super().__init__(name, spec)
@@ -377,7 +374,7 @@ class StreamerCommit(GpuBox[StreamerCommitState]):
         self.inputs = ("command", "indices", "requests", *(f"shaded{port}" for port in self._ports))
 
     def tick(self, cycle: Cycle) -> None:
-        """Take indices, send a vertex, take what is shaded."""
+        """Take indices, send a vertex, take shaded ones."""
         s, wires, counts = self.state, self.wires, self.state.counts
         s.cycle = cycle
         if wires["command"].ready(cycle):
@@ -435,8 +432,3 @@ class StreamerCommit(GpuBox[StreamerCommitState]):
         s.counts["Outputs"] += 1
         if s.sent == len(plan.indices):
             s.drawing = False
-
-    @property
-    def queues(self) -> Queues:
-        """Vertices between fetch and assembly."""
-        return (QueueFill("vertices", len(self.state.entries), self.config.output_queue),)

@@ -1,4 +1,4 @@
-"""Texture unit: addresses, fetch from the cache, a window for what is missing, read and filter, step by step."""
+"""Texture unit: addresses, fetch from the cache, a window for missing lines, read, filter."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from attila_bridge.statistics import Counts
-from attila_bridge.time.caches import LineFill, Tags
+from attila_bridge.time.caches import REMEMBERED, LineFill, Tags
 from attila_bridge.time.config import TexturingConfig
-from attila_bridge.time.gpu_box import GpuBox, GpuBoxState, Queues
-from pixelflow.simd.dashboard import QueueFill
+from attila_bridge.time.gpu_box import GpuBox, GpuBoxState
 from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 
 Lines = tuple[tuple[int, int], ...]
-"""Lines and how many texels of each."""
+"""Lines and the number of texels in each."""
 
 Steps = tuple[Lines, ...]
-"""Bilinear steps of a sample: of each its lines and how many texels of them it needs."""
+"""Bilinear steps of a sample."""
 
 
 class _Sample:
-    """One sample of an access: its lines in the cache, and which of them are not there yet."""
+    """One sample of an access."""
 
     __slots__ = ("access", "lines", "missing", "read", "steps")
 
@@ -29,13 +28,14 @@ class _Sample:
         self.access = access
         self.steps = steps
         self.lines: list[list[tuple[int, int]]] = []
-        """Of each step: line of the cache, texels."""
+        """Of each step fetched: lines of the cache and numbers of texels."""
         self.missing: set[int] = set()
+        """Blocks that have not arrived."""
         self.read = 0
 
 
 class _Access:
-    """The texture read of a quad."""
+    """Texture read of a quad."""
 
     __slots__ = ("addressed", "began", "calculated", "fetching", "filtered", "left", "samples", "slot")
 
@@ -44,17 +44,18 @@ class _Access:
         self.samples = samples
         self.began = began
         self.addressed = 0
-        """Samples whose addresses have been begun."""
+        """Samples whose address calculation has begun."""
         self.calculated = False
         self.fetching = 0
-        """The sample that is fetched, and what is left of its present step."""
+        """Number of the sample being fetched."""
         self.left: Lines | None = None
+        """Lines of its present step that are still to be fetched."""
         self.filtered = 0
 
 
 @dataclass
 class TexturePipelineState(GpuBoxState):
-    """What a texture unit holds."""
+    """State of a texture unit."""
 
     tags: Tags
     fill: LineFill
@@ -72,16 +73,22 @@ class TexturePipelineState(GpuBoxState):
     results: deque[tuple[int, int]] = field(default_factory=deque)
     next_address: int = 0
     next_filter: int = 0
+    refused: tuple[int, ...] = ()
+    """Failures of the last fetch without progress: reserved lines, requests, the limit; and turns of the first way."""
 
 
 class TexturePipeline(GpuBox[TexturePipelineState]):
-    """Takes a request a cycle as far as it gave tickets, and a bilinear step a cycle at best."""
+    """Takes requests for which it gave tickets, and processes at most a bilinear step a cycle."""
 
     section, suffix, label = "texture", "TU", "texture"
     config: TexturingConfig
     memory_bus = "texture_bus"
     inputs = ("requests", "memory_data", "memory_state", "addressed", "filter_end")
     outputs = ("results", "tickets", "memory_request", "address", "filter")
+    shown = (
+        *(("req", "requests", "request_queue"), ("acc", "accesses", "access_queue")),
+        *(("wait", "waiting", "wait_window"), ("res", "results", "result_queue")),
+    )
 
     def begin(self, counts: Counts) -> TexturePipelineState:
         """Return the state with an empty cache."""
@@ -92,7 +99,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         return TexturePipelineState(counts, tags, fill, awake=True)
 
     def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
+        """Keep the wires used in every cycle."""
         wires = self.wires
         self._requests, self._results, self._tickets = wires["requests"], wires["results"], wires["tickets"]
         self._data, self._memory_request = wires["memory_data"], wires["memory_request"]
@@ -101,13 +108,16 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         self._filter_start, self._filter_end = wires["filter"], wires["filter_end"]
 
     def why_blocked(self) -> str | None:
-        """Accesses that have begun have to be answered."""
+        """Begun accesses have to be answered."""
         return "waits for lines" if self.state.accesses or self.state.results else None
 
     def tick(self, cycle: Cycle) -> None:
-        """Move lines on, then every access, the last stage first."""
+        """Advance lines, then every access, the last stage first."""
         s, counts, config = self.state, self.state.counts, self.config
+        if s.skipped:
+            self._wake(cycle)
         s.cycle = cycle
+        sent_before = len(self._results.fresh)
         fill, data = s.fill, self._data.waiting
         if data and data[0][0] <= cycle:
             answer = data.popleft()[3]
@@ -140,8 +150,49 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["RequestQueueOccupation"] += len(s.requests)
             counts["ResultQueueOccupation"] += len(s.results)
             s.awake = True
+            if len(self._results.fresh) == sent_before:
+                self._stall(cycle)
         else:
             s.awake = bool(s.results or s.requests or fill.busy or s.tickets < config.request_queue)
+
+    def _stall(self, cycle: Cycle) -> None:
+        """Sleep if every stage waits for an input; each try of a refused fetch then counts again."""
+        s, config = self.state, self.config
+        if s.results or s.filtered or s.to_filter or s.reading or s.addressing:
+            return
+        if s.requests and len(s.accesses) < config.access_queue:
+            return
+        if not s.fill.waits(self._memory_state.value(cycle)) or (s.waiting and not s.fill.busy):
+            return
+        each = {
+            "WaitReadWindowOccupation": len(s.waiting),
+            "AccessQueueOccupation": len(s.fetching),
+            "RequestQueueOccupation": len(s.requests),
+        }
+        if not s.fetching:
+            each["FetchStallFetch"] = 1
+        elif not s.accesses[s.fetching[0]].calculated:
+            each["FetchStallAddress"] = 1
+        elif len(s.waiting) >= config.wait_window:
+            each["FetchStallWaitRead"] = 1
+        elif s.refused and s.tags.ways <= REMEMBERED:
+            each["FetchesFailed"] = sum(s.refused[:3])
+        else:
+            return
+        self._sleep(each)
+
+    def _wake(self, cycle: Cycle) -> None:
+        """Count the cycles since the last tick, refused fetches among them."""
+        s, tags = self.state, self.state.tags
+        if "FetchesFailed" in s.skipped:
+            passed = cycle - 1 - s.cycle
+            reserved, queue, limit, turned = s.refused
+            tags.failed_reserved += passed * reserved
+            tags.failed_queue += passed * queue
+            tags.failed_limit += passed * limit
+            tags.misses += passed * (reserved + queue + limit)
+            tags.first_way = (tags.first_way + passed * turned) % tags.ways
+        super()._wake(cycle)
 
     def _stages(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
@@ -161,7 +212,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             s.filtered.append(number)
             s.accesses[number].filtered += 1
         if s.waiting and not s.fill.busy:
-            # The window is searched when a line has come; what had no room then would wait for ever without the next.
+            # The window is searched when a line arrives; a sample without room then needs another search.
             self._search_window()
         if s.reading:
             self._read()
@@ -178,7 +229,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 access.calculated = True
 
     def _filled(self, block: int) -> None:
-        """Let samples that waited for a line continue."""
+        """Let samples that wait for a line continue."""
         s = self.state
         for sample in s.waiting:
             sample.missing.discard(block)
@@ -189,7 +240,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 sample.missing.discard(block)
 
     def _search_window(self) -> None:
-        """Let samples whose lines are all there continue, as far as there is room."""
+        """Let samples with all of their lines continue while there is room."""
         s, room = self.state, self.config.access_queue
         still = []
         for sample in s.waiting:
@@ -217,7 +268,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
     # --- stages --------------------------------------------------------------------------------------------------
 
     def _address(self, cycle: Cycle) -> None:
-        """Begin the addresses of a sample."""
+        """Begin the address calculation of a sample."""
         s, config, counts = self.state, self.config, self.state.counts
         number = s.addressing[0]
         access = s.accesses[number]
@@ -234,8 +285,9 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["AnisotropyRatio"] += access.addressed
 
     def _fetch(self) -> None:
-        """Fetch the lines of one bilinear step; at most one of them may be a new miss."""
+        """Fetch the lines of one bilinear step, of which `texture.misses` may be new misses."""
         s, config, counts = self.state, self.config, self.state.counts
+        s.refused = ()
         access = s.accesses[s.fetching[0]]
         if not access.calculated:
             counts["FetchStallAddress"] += 1
@@ -251,8 +303,14 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if lines is None:
             lines = sample.steps[len(sample.lines)]
             sample.lines.append([])
+        tags = s.tags
+        before = (tags.failed_reserved, tags.failed_queue, tags.failed_limit)
         access.left = left = self._fetch_lines(lines, sample)
         if left:
+            if left == lines:
+                after = (tags.failed_reserved, tags.failed_queue, tags.failed_limit)
+                failed = (now - then for now, then in zip(after, before, strict=True))
+                s.refused = (*failed, min(len(lines), config.misses))
             return
         access.left = None
         if len(sample.lines) < len(sample.steps):
@@ -266,7 +324,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             s.fetching.popleft()
 
     def _fetch_lines(self, lines: Lines, sample: _Sample) -> Lines:
-        """Try lines of a step; return those that have to be tried again."""
+        """Fetch lines of a step; return those to be tried again."""
         tags, counts = self.state.tags, self.state.counts
         misses = self.config.misses
         left: Lines = ()
@@ -280,7 +338,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 line = tags.fetch(block, texels)
                 if line < 0:
                     self._refuse_own_lines(block, sample)
-                    # The try was the cycle's miss, so that the other texels of the line have none left.
+                    # The other texels of the line exceed the misses of the cycle.
                     tags.misses += texels - 1
                     tags.failed_limit += texels - 1
             else:
@@ -297,7 +355,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         return left
 
     def _refuse_own_lines(self, block: int, sample: _Sample) -> None:
-        """Raise DeadlockError where all ways of a block are held by its own sample, which is read whole."""
+        """Raise DeadlockError if all ways of a block are held by its own sample, which is read as a whole."""
         tags = self.state.tags
         place, held = block % tags.sets, {line for step in sample.lines for line, _ in step}
         if held.issuperset(range(place * tags.ways, (place + 1) * tags.ways)):
@@ -324,7 +382,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             s.to_filter.append(sample)
 
     def _hand_on(self) -> None:
-        """Hand the oldest filtered access on, once all of its samples are filtered."""
+        """Hand the oldest filtered access on after the last of its samples."""
         s = self.state
         number = s.filtered[0]
         access = s.accesses.get(number)
@@ -346,17 +404,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         s.counts["FilterALUBusyCycles"] += loops
 
     @property
-    def queues(self) -> Queues:
-        """Requests, accesses, samples that wait for lines, and results."""
-        s, config = self.state, self.config
-        return (
-            QueueFill("req", len(s.requests), config.request_queue),
-            QueueFill("acc", len(s.accesses), config.access_queue),
-            QueueFill("wait", len(s.waiting), config.wait_window),
-            QueueFill("res", len(s.results), config.result_queue),
-        )
-
-    @property
     def tags(self) -> tuple[str, Tags]:
-        """The suffix and the tags of its cache."""
+        """Suffix and tags of its cache."""
         return self.suffixed("FC64_TU"), self.state.tags

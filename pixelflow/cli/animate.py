@@ -22,7 +22,7 @@ from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import Method
-from tessellation.microprogram.method import SCHEDULES, schedule_named
+from tessellation.microprogram.method import SCHEDULES
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
 from tessellation.rendering.pictures import refused_in_animations
 from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene, samples_by_view
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", required=True, help="animated picture to write: .png or .gif (needs pillow)")
     add("--frames", type=frame_numbers, metavar="N,...", help="frames, counted from 0: 0,10,20 or 0-59 (default: all)")
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
-    add("--schedule", type=schedule_named, choices=SCHEDULES, default=None,
+    add("--schedule", choices=SCHEDULES, default=None,
         help="order of work of passes for each frame, as of tessellate (default: the thesis's)")  # fmt: skip
     add("--results", choices=RETURNS, default=None,
         help="how results reach the GPs: during the scan conversion of the frame before (default), after a frame's "

@@ -27,14 +27,12 @@ from tessellation.host.session import PassBegins
 from tessellation.microprogram.method import (
     CACHING_WAYS,
     CONTROL_POINTS,
-    FORMER_NAMES,
     GP_WAYS,
     KEPT,
     LIBRARIES,
     RESULT_WAYS,
     SCHEDULES,
     TRANSFERS,
-    schedule_named,
 )
 from tessellation.picture.models import CHECKER, checker, read_texels
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
@@ -52,7 +50,7 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
-    add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
+    add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
         help="order of work: the thesis's (default), with columns shared by PEs, or that and sums in fixed point, in "
         "the fewest cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
@@ -172,9 +170,8 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=None, metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
-    add("--library", choices=(*LIBRARIES, *FORMER_NAMES), default=None,
-        help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow); "
-             "thesis is the former name of plain")  # fmt: skip
+    add("--library", choices=tuple(LIBRARIES), default=None,
+        help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow)")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

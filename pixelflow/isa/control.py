@@ -24,7 +24,7 @@ _semaphore = OperandSpec("semaphore", Count(0, SEMAPHORES - 1))
 
 
 class Sequencing(Protocol):
-    """What the instructions ask of the sequencer of a stream."""
+    """The sequencer of a stream, as control instructions use it."""
 
     def halt(self) -> None: ...
     def call(self, target: int, arguments: tuple[Mem | Imm, ...]) -> None: ...

@@ -1,8 +1,8 @@
-"""The state of one PE besides its memory, and the addresses of its memory (thesis 2.2.1; details invented).
+"""Registers, flags and memory map of a PE (thesis 2.2.1; details invented), and the node's declarations.
 
-Three 8-bit registers R, S, M; carry C; enable E; the latch L, which holds the enable of whoever called the routine
-that is running; a stack of saved enables, a stack of saved latches; the marks MR and MW that make a PE take part in
-a texture read or write. At all times E is a subset of L.
+Three 8-bit registers R, S, M; carry C; enable E; the latch L, which holds the enable of the caller of the current
+routine; a stack of saved enables, a stack of saved latches; the marks MR and MW of PEs that take part in a texture read
+or write. At all times E is a subset of L.
 """
 
 from __future__ import annotations
@@ -39,12 +39,8 @@ LATCH_STACK = ("L0", "L1", "L2", "L3")
 MASKS = ("E", "L", *ENABLE_STACK, *LATCH_STACK, "MR", "MW")
 
 
-# Declarations of the node's instructions: families, units, and what they have besides those of any machine.
-
-
 ALL, BEFORE, END = "(all)", "(before)", "(end)"
-"""What reports call the time of a stream that begins no stage, the time before the first one, and the end of the last:
-no stage can have these names."""
+"""Names in reports for a stream without stages, the time before the first stage, and the end; barred for stages."""
 
 
 class Family(Enum):
@@ -65,7 +61,7 @@ class Family(Enum):
 
 
 class Unit(Enum):
-    """Which part of the machine gives an instruction its meaning."""
+    """The part of the machine that gives an instruction its meaning."""
 
     PE = "processing elements"
     LEE = "linear expression evaluator"
@@ -74,7 +70,7 @@ class Unit(Enum):
 
 
 class Transfers(Enum):
-    """What a transfer does to the SDRAMs of texture memory."""
+    """The effect of a transfer on the SDRAMs of texture memory."""
 
     READ = "reads them"
     WRITE = "writes them"
@@ -82,7 +78,7 @@ class Transfers(Enum):
 
 
 class LaneWork(Enum):
-    """What PEs do in the cycles of an instruction, which energy is counted by."""
+    """Kinds of work of PEs in the cycles of an instruction, for energy."""
 
     READ = "memory_read"
     WRITE = "memory_write"
@@ -114,11 +110,11 @@ class NodeDeclaration(Declaration):
     """One instruction of a node."""
 
     transfers: Transfers | None = None
-    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is not a transfer."""
+    """The effect of a transfer, whose cycles are not declared; None for other instructions."""
 
     @property
     def on_lanes(self) -> bool:
-        """True if its meaning is over the lanes: that of the processing elements' instructions is."""
+        """True if its meaning is over the lanes, as for instructions of the PEs."""
         return self.unit is Unit.PE
 
     def __post_init__(self) -> None:
@@ -128,7 +124,7 @@ class NodeDeclaration(Declaration):
 
 
 def transfers_of(declaration: Declaration) -> Transfers | None:
-    """Return which way an instruction moves bytes through the TASICs; None where it is not a transfer."""
+    """Return the effect of a transfer; None for other instructions."""
     return declaration.transfers if isinstance(declaration, NodeDeclaration) else None
 
 
@@ -146,7 +142,7 @@ def _state(instruction: Instruction, found: Effects) -> Iterator[str]:
 
 
 def _units(instruction: Instruction, found: Effects) -> Iterator[str]:
-    """Bytes of linear expressions, and ways between PEs: each takes a hop at least."""
+    """Compare bytes of linear expressions, and routes between PEs, each of which takes at least a hop."""
     work = work_of(instruction.steps)
     if work[LaneWork.LINEAR] != found.evaluated:
         declared = f"{counted(work[LaneWork.LINEAR], 'byte')} of a linear expression (steps named `evaluate`)"
@@ -157,7 +153,7 @@ def _units(instruction: Instruction, found: Effects) -> Iterator[str]:
 
 
 def _stacks(instruction: Instruction, found: Effects) -> Iterator[str]:
-    """The enable stack by ``pushes``, the latch and its stack by ``flow``."""
+    """Compare the enable stack with ``pushes``, the latch and its stack with ``flow``."""
     declared, done = instruction.declaration.pushes, _moved(found, ENABLE_STACK)
     if done != declared:
         words = {0: "leaves the enable stack alone", 1: "pushes an enable", -1: "pops an enable"}
@@ -183,7 +179,7 @@ def _moved(found: Effects, stack: tuple[str, ...]) -> int | None:
 
 
 def _family(instruction: Instruction, found: Effects) -> Iterator[str]:
-    """A family that says what the meaning has to do."""
+    """Compare the family with the meaning."""
     family, written = instruction.declaration.family, {*found.writes}
     declared = f"declares the family {family.name} ({family.value})"
     does: dict[Enum, tuple[bool, str]] = {
@@ -204,7 +200,7 @@ def _family(instruction: Instruction, found: Effects) -> Iterator[str]:
 
 
 def _cost(instruction: Instruction, found: Effects) -> Iterator[str]:
-    """The cycles that the manual prints, where they are a number."""
+    """Compare the cycles in the manual with the steps, where they are a number."""
     text = instruction.declaration.cost_text
     if text.isdecimal() and int(text) != len(instruction.steps):
         yield f"declares a cost of {text} in the manual, its steps take {counted(len(instruction.steps), 'cycle')}"

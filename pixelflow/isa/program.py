@@ -1,4 +1,4 @@
-"""Programs for a node's two instruction streams, and what an assembler must know to make them."""
+"""Programs for a node's two instruction streams, and their target for assemblers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Program(core.AssembledProgram):
 
     @cached_property
     def by_kind(self) -> ByKind:
-        """The instructions by kind: for whatever follows from the kind, in programs of tens of thousands of them."""
+        """The instructions by kind, for properties that depend on the kind alone."""
         from pixelflow.simd.isa.kinds import kinds_of
 
         return kinds_of(self.words, self.instruction_set)
@@ -81,7 +81,7 @@ PIXELFLOW = ProgramTarget(
 
 @cache
 def target_of(main_bytes: int, memory_bytes: int) -> ProgramTarget[Program]:
-    """Return what an assembler must know of a machine whose PEs have memory of these sizes."""
+    """Return the target of a machine whose PEs have memory of these sizes."""
     if (main_bytes, memory_bytes) == (MAIN_BYTES, MEMORY_BYTES):
         return PIXELFLOW
     return replace(PIXELFLOW, placed_bytes=main_bytes, memory_bytes=memory_bytes)

@@ -35,7 +35,7 @@ class Addressing(IntEnum):
     GENERATED = 2
     """The generator's alone."""
     HELD = 3
-    """What the address corner turner still holds."""
+    """The contents of the address corner turner."""
 
 
 MODULES = 8
@@ -57,7 +57,7 @@ _SET = (Step("set a TASIC register"),)
 
 
 class Generator(Protocol):
-    """What the instructions ask of an address generator."""
+    """An address generator, as texture instructions use it."""
 
     counter: int
     step: int
@@ -67,7 +67,7 @@ class Generator(Protocol):
 
 
 class Tasics(Protocol):
-    """What the instructions ask of the TASICs of a node."""
+    """The TASICs of a node, as texture instructions use them."""
 
     panel_minor: bool
     alternate: bool

@@ -28,7 +28,7 @@ _coefficients = tuple(OperandSpec(name, COEFFICIENT) for name in "ABC")
 
 
 class CoefficientMemory(Protocol):
-    """What an instruction asks of the LEE: its registers by module, EMC, name and index."""
+    """The registers of the LEE by module, EMC, name and index, as instructions use them."""
 
     def write(self, module: int, emc: int, register: str, index: int, value: int) -> None: ...
 
@@ -80,7 +80,7 @@ def _add_steps(first: Mem, count: int, a: int, b: int, c: int) -> tuple[Step, ..
     source="one memory port: a byte is fetched in one cycle and stored in the next",
 )
 def tree_add_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: int, c: int) -> None:
-    """Add A*x + B*y + C to the ``bytes``-byte number in memory, where E is set; C is the carry out of the top."""
+    """Add A*x + B*y + C to the ``bytes``-byte number in memory, where E is set; C is the carry of the top byte."""
     enabled, carry = pe.flag("E"), pe.bit(False)
     for index, value in enumerate(pe.affine(a, b, c, count)):
         total, carry = pe.add(pe.load(address.offset + index), value, carry)

@@ -92,14 +92,14 @@ _LATER = {
     "supply_of": "assumptions",
     "words_of": "assumptions",
 }
-"""Names that few runs need, and their files, which are imported when somebody asks."""
+"""Names that few runs need, and their files, which are imported on first use."""
 
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    return found
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

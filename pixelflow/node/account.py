@@ -1,4 +1,4 @@
-"""The account of a run: what executed and how often, its cycles, and the ledger of what went in and came out."""
+"""The account of a run: executed instructions, cycles, and the ledger of signals, commands and bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pixelflow.observe import TRANSFER
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.report import Json, Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
 
-# The ledger of a run: what went in against what came out. An imbalance is a defect of the simulator.
+# The ledger of a run: input against output. An imbalance is a defect of the simulator.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,10 @@ class SignalFlow:
 
 @dataclass(frozen=True, slots=True)
 class LedgerFlow:
-    """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
+    """Bytes of one direction: as asked by the commands, carried by the wires, counted by the receiving box.
 
-    On the local ports these are the bytes for which the rounds have slots, of EMCs without a PE left too. ``used`` are
-    the bytes that go over the pins, addresses among them, ``moved`` those of data, as the meaning of the transfers has
-    moved them.
+    On the local ports these include slots of EMCs without a PE left. ``used`` are the bytes on the pins, addresses
+    included, ``moved`` the bytes of data.
     """
 
     asked: int = 0
@@ -61,7 +60,7 @@ class LedgerFlow:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What a run moved. Commands and dones count one for each module."""
+    """Signals, commands and bytes of a run. Commands and dones count one for each module."""
 
     signals: dict[int, SignalFlow]
     commands: int = 0
@@ -71,16 +70,16 @@ class Ledger:
     outbound: LedgerFlow = LedgerFlow()
     """Bytes from the TASICs to the EMCs."""
     to_gps: LedgerFlow = LedgerFlow()
-    """Bytes from the TASICs to the GNI, for GPs of this node or of others: every one of them is data that moved."""
+    """Bytes from the TASICs to the GNI, for GPs of this node or of others; all are data."""
     from_gps: LedgerFlow = LedgerFlow()
-    """Bytes of loads from the own GPs to the GNI: every one of them is data that moved."""
+    """Bytes of loads from the node's GPs to the GNI; all are data."""
     slots: int = 0
     """Slots of transfers with PEs: one of each EMC of a module in each round."""
     slots_used: int = 0
-    """Those in which the EMC has a PE left. The others take their time, and nothing moves in them."""
+    """Slots whose EMC has a PE left; nothing moves in the others."""
 
     def check(self) -> None:
-        """Raise InternalError where something was lost or appeared from nowhere."""
+        """Raise InternalError unless everything balances."""
         wrong = [f"semaphore {number}: {flow}" for number, flow in self.signals.items() if not flow.balanced]
         if self.commands != self.dones:
             wrong.append(f"{self.commands} commands, {self.dones} done")
@@ -122,7 +121,7 @@ class Ledger:
 
 
 def signal_flows(streams: Iterable[Stream], carried: Counter[int] | None = None) -> dict[int, SignalFlow]:
-    """Return the flow of every semaphore that a run used, from what executed and what the counters hold."""
+    """Return the flow of every semaphore of a run, from the executed instructions and the counters."""
     sent: Counter[int] = Counter()
     taken: Counter[int] = Counter()
     left: Counter[int] = Counter()
@@ -162,7 +161,7 @@ def ledger_of(run: Clocked) -> Ledger:
     )
 
 
-# The stages of runs in time, stream beside stream: figure 13 of the thesis as data of an executed run.
+# The stages of runs in time for each stream: figure 13 of the thesis as data of an executed run.
 #
 # The figure is missing from the text; section 5 says of it that all stalls are in the transfers, never in the EMCs.
 
@@ -171,9 +170,8 @@ def ledger_of(run: Clocked) -> Ledger:
 class StageSpan:
     """A stage of one stream, from cycle ``start`` up to, but not including, ``end``.
 
-    It is filled by ``busy``, the cycles of the stream's instructions, ``transfer``, those in which the texture stream
-    waited for its own transfer, and ``wait``, those in which it waited for anything else, as the other stream. The last
-    two are the waits of the account.
+    Its cycles are ``busy`` with the stream's instructions, ``transfer`` while the texture stream waits for its own
+    transfer, and ``wait`` for anything else.
     """
 
     name: str
@@ -190,43 +188,21 @@ class StageSpan:
         return self.end - self.start
 
 
-class _Staged(Protocol):
-    """What an account says of one stream: its stages as (name, cycle of the MARK), its waits by stage."""
-
-    @property
-    def stream(self) -> str: ...
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def stages(self) -> Sequence[tuple[str, int]]: ...
-    @property
-    def stage_waits(self) -> Mapping[tuple[int, str], int]: ...
-
-
-class _Account(Protocol):
-    """An account of a run: of all its streams."""
-
-    @property
-    def streams(self) -> Sequence[_Staged]: ...
-    @property
-    def total_cycles(self) -> int: ...
-
-
 def stage_marks(stages: Sequence[tuple[str, int]], cycles: int) -> list[tuple[str, int]]:
-    """Return (name, first cycle) of what a stream's time falls into: what precedes its stages, these, and its end."""
+    """Return (name, first cycle) of the part before the first stage, of each stage, and of the end."""
     return [(BEFORE if stages else ALL, 0), *stages, (END, cycles)]
 
 
-def timeline(run: _Account) -> tuple[StageSpan, ...]:
-    """Return the stages of both streams that took any cycles, stream by stream, each in the order of time.
+def timeline(run: Run) -> tuple[StageSpan, ...]:
+    """Return the stages of both streams that took any cycles, stream by stream, in order of time.
 
-    The spans of a stream follow each other without a gap from cycle 0 to its end; what precedes the first MARK is named
-    ``(before)``, and all of a stream without MARK ``(all)``.
+    The spans of a stream cover it without a gap from cycle 0 to its end; ``(before)`` is the part before the first
+    MARK, ``(all)`` a stream without MARK.
     """
     return tuple(span for each in run.streams for span in _spans(each))
 
 
-def _spans(run: _Staged) -> Iterator[StageSpan]:
+def _spans(run: Run) -> Iterator[StageSpan]:
     waits = {stage: [0, 0] for stage in range(-1, len(run.stages))}
     for (stage, reason), cycles in run.stage_waits.items():
         waits[stage][reason != TRANSFER] += cycles
@@ -237,11 +213,8 @@ def _spans(run: _Staged) -> Iterator[StageSpan]:
             yield StageSpan(name, run.stream, start, end, end - start - transfer - wait, transfer, wait)
 
 
-def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
-    """Return what draws the stages of runs that follow each other; nothing where there is but one span.
-
-    A run begins when the one before has ended in both streams.
-    """
+def stage_figures(runs: Sequence[Run]) -> tuple[Timeline, ...]:
+    """Return a drawing of the stages of consecutive runs; nothing where there is only one span."""
     lanes: dict[str, list[TimeSpan]] = {}
     begin = 0
     for run in runs:
@@ -255,7 +228,7 @@ def stage_figures(runs: Sequence[_Account]) -> tuple[Timeline, ...]:
     return (Timeline(f"stages in time{several}", tuple(lanes.items()), own="its own transfer"),)
 
 
-# What a run took, from how often each instruction executed. Every count is the sum of declared steps.
+# The cycles of a run, from the execution counts of instructions. Every count is the sum of declared steps.
 
 
 _LINES_SHOWN = 10
@@ -263,7 +236,7 @@ _LINES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class RoutineUse:
-    """How often a routine was called, and its cycles: its own instructions, and with the routines it called."""
+    """Calls of a routine, and its cycles without and with those of the routines it called."""
 
     name: str
     calls: int
@@ -272,7 +245,7 @@ class RoutineUse:
 
 
 class _ByLine(dict[SourceLine | None, int]):
-    """Cycles by source line; a long one shows those that took most."""
+    """Cycles by source line; the text of a long one has the largest."""
 
     def __repr__(self) -> str:
         most = sorted(self.items(), key=lambda item: -item[1])[:_LINES_SHOWN]
@@ -289,40 +262,39 @@ class Run(Shown):
     engine: str
     cycles: int
     executed: tuple[int, ...]
-    """How often each instruction of ``program.instructions`` was executed."""
+    """Execution count of each instruction of ``program.instructions``."""
     cycles_each: tuple[int, ...]
     """Cycles of one execution of each instruction."""
     stages: tuple[tuple[str, int], ...]
-    """MARKs in the order they were met: (name, cycle)."""
+    """MARKs in order of execution: (name, cycle)."""
     routine_cycles: dict[str, tuple[int, int]]
     seconds_at_clock: float
     stream: str = "eigc"
     reason: str = "halt"
-    """Why the run ended: ``halt``, or what stopped it: see `RunEnded`."""
+    """Why the run ended: ``halt``, or the reason why it was stopped, as in `RunEnded`."""
     waits: dict[str, int] = field(default_factory=dict)
-    """Cycles in which the stream did nothing of its own, by reason: ``sem N``, or ``transfer`` for the TIGC."""
+    """Cycles spent waiting, by reason: ``sem N``, ``instructions``, or ``transfer`` for the TIGC."""
     stage_waits: dict[tuple[int, str], int] = field(default_factory=dict)
     """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
     ledger: Ledger | None = None
-    """What the run moved between the streams and on the ports; for both streams together."""
+    """The ledger of both streams."""
     beside: Run | None = None
-    """The account of the texture stream that ran beside this one."""
+    """The account of the texture stream of the same run."""
     gni_cycles: dict[str, int] = field(default_factory=dict)
-    """Cycles in which paths out of the GNI were busy: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
+    """Busy cycles of the paths out of the GNI: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
     tasic_cycles: tuple[int, ...] = ()
     """For each module, cycles from the first access to the last byte of its texture transfers."""
-
     delivered: int | None = None
-    """Words of instructions that were sent to the IGC; None where they are there at once (`igc.supply`)."""
+    """Instruction words sent to the IGC; None where they are there at once (`igc.supply`)."""
     repeated: bool = field(default=False, compare=False)
-    """True if the times are those of an earlier run of the program, which did the same (`score.py`)."""
+    """True if the times are those of an earlier, equal run of the program (`score.py`)."""
 
     def __repr__(self) -> str:
         name = self.program.name
         return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"
 
     def report(self) -> Report:
-        """Return the cycles of the streams, and where those of this one went."""
+        """Return the cycles of the streams, and of this one by stage and family."""
         streams = tuple(
             (each.stream, each.cycles, each.busy, sum(each.waits.values()), each.instructions) for each in self.streams
         )
@@ -352,7 +324,7 @@ class Run(Shown):
 
     @property
     def streams(self) -> tuple[Run, ...]:
-        """This account and the one beside it."""
+        """This account and that of the texture stream."""
         return (self,) if self.beside is None else (self, self.beside)
 
     @property
@@ -367,7 +339,7 @@ class Run(Shown):
 
     @cached_property
     def busy(self) -> int:
-        """Cycles of the instructions executed; with the waits they are all the cycles."""
+        """Cycles of the executed instructions; busy cycles and waits are all cycles."""
         return sum(self._spent)
 
     @cached_property
@@ -395,7 +367,7 @@ class Run(Shown):
 
     @cached_property
     def by_line(self) -> dict[SourceLine | None, int]:
-        """Cycles per source line, in program order; None holds what has no source line."""
+        """Cycles per source line, in program order; under None those without a source line."""
         totals: Counter[SourceLine | None] = Counter()
         for index, cycles in enumerate(self._spent):
             totals[self.program.line_at(index)] += cycles
@@ -403,7 +375,7 @@ class Run(Shown):
 
     @cached_property
     def by_routine(self) -> dict[str, RoutineUse]:
-        """Use of each routine that ran, the main program under the name ``(main)``."""
+        """Use of each executed routine; the main program is ``(main)``."""
         own: Counter[str] = Counter()
         for address, cycles in zip(self.program.addresses, self._spent, strict=True):
             routine = self.program.routine_at(address)
@@ -415,9 +387,9 @@ class Run(Shown):
 
     @cached_property
     def by_stage(self) -> dict[str, int]:
-        """Cycles from each MARK to the next; a name that comes again adds up.
+        """Cycles from each MARK to the next, added up by name.
 
-        What precedes the first is named ``(before)``, and all cycles of a stream without MARK ``(all)``.
+        ``(before)`` is the part before the first MARK, ``(all)`` a stream without MARK.
         """
         totals: dict[str, int] = {}
         for (name, start), (_, end) in pairwise(stage_marks(self.stages, self.cycles)):
@@ -427,7 +399,7 @@ class Run(Shown):
 
     @cached_property
     def waits_by_stage(self) -> dict[str, dict[str, int]]:
-        """Of the cycles of `by_stage`, those spent waiting, by reason; only stages that waited."""
+        """Waits of each stage of `by_stage`, by reason; only stages that waited."""
         totals: dict[str, dict[str, int]] = {}
         names = [name for name, _ in stage_marks(self.stages, self.cycles)]
         for (stage, reason), cycles in sorted(self.stage_waits.items()):
@@ -438,50 +410,46 @@ class Run(Shown):
 
 
 class _ByStage(Protocol):
-    """A run, or what tells of one."""
+    """A run, or a summary of one."""
 
     @property
-    def by_stage(self) -> Mapping[str, int]:
-        """Cycles of each stage."""
+    def by_stage(self) -> Mapping[str, int]: ...
 
 
 def stages_of(runs: Iterable[_ByStage]) -> dict[str, int]:
-    """Return the cycles of each stage over several runs, in the order in which the stages first came."""
+    """Return the cycles of each stage over several runs, in order of first execution."""
     totals: Counter[str] = Counter()
     for run in runs:
         totals.update(run.by_stage)
     return dict(totals)
 
 
-# What a run did in which no time was simulated: counts, and not a single cycle.
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class UntimedRun(Shown):
-    """The account of one stream of a function-only run. It knows no cycles."""
+    """The account of one stream of a function-only run, without cycles."""
 
     program: Program
     engine: str
     stream: str
     executed: tuple[int, ...]
-    """How often each instruction of ``program.instructions`` was executed."""
+    """Execution count of each instruction of ``program.instructions``."""
     stages: tuple[str, ...]
-    """MARKs in the order they were met."""
+    """MARKs in order of execution."""
     calls: dict[str, int]
-    """How often each routine was called."""
+    """Calls of each routine."""
     moved: dict[str, int]
-    """Bytes of data that transfers moved, by way (`texture_unit.WAYS`), for both streams together."""
+    """Bytes of data moved, by way (`transfer.WAYS`), for both streams together."""
     reason: str = "halt"
-    """Why the run ended: ``halt``, or what stopped it."""
+    """Why the run ended: ``halt``, or the reason why it was stopped."""
     beside: UntimedRun | None = None
-    """The account of the texture stream that ran beside this one."""
+    """The account of the texture stream of the same run."""
 
     def __repr__(self) -> str:
         name, count = self.program.name, self.instructions
         return f"UntimedRun({name!r}, {self.stream}, {count} instructions, no time simulated, engine {self.engine})"
 
     def report(self) -> Report:
-        """Return what the streams executed, passed and called, and the bytes that moved."""
+        """Return the executed instructions, stages and calls, and the bytes moved."""
         tables = (
             plain_table(("stream", "instructions"), tuple((each.stream, each.instructions) for each in self.streams)),
             plain_table(("stage", "times"), tuple(self.by_stage.items())),
@@ -500,7 +468,7 @@ class UntimedRun(Shown):
 
     @property
     def streams(self) -> tuple[UntimedRun, ...]:
-        """This account and the one beside it."""
+        """This account and that of the texture stream."""
         return (self,) if self.beside is None else (self, self.beside)
 
     @property
@@ -510,7 +478,7 @@ class UntimedRun(Shown):
 
     @property
     def by_mnemonic(self) -> dict[str, int]:
-        """How often the instructions of each mnemonic were executed, the most frequent first."""
+        """Execution counts by mnemonic, the most frequent first."""
         totals: Counter[str] = Counter()
         for instruction, times in zip(self.program.instructions, self.executed, strict=True):
             totals[instruction.declaration.mnemonic] += times
@@ -518,7 +486,7 @@ class UntimedRun(Shown):
 
     @property
     def by_stage(self) -> dict[str, int]:
-        """How often each stage was begun, in the order of their first MARK."""
+        """Counts of the stages, in the order of their first MARK."""
         return dict(Counter(self.stages))
 
 
@@ -538,9 +506,9 @@ def account(runner: Clocked, config: NodeConfig, engine: str) -> Run:
 
 
 def unfinished_account(runner: Clocked, config: NodeConfig, engine: str, reason: str) -> Run:
-    """Return the account of a run that something has stopped, as far as it came; its ledger need not balance.
+    """Return the account of a run that was stopped; its ledger need not balance.
 
-    A stream that waited has done so up to the cycle in which the run was stopped.
+    Open waits last up to the cycle in which the run was stopped.
     """
     for stream in runner.streams.values():
         stream.settle()
@@ -556,7 +524,7 @@ def _account(
     ledger: Ledger | None = None,
     waits: Mapping[str, OpenWait] = MappingProxyType({}),
 ) -> Run:
-    """Return the account of the first stream of a run, with that of the other beside it."""
+    """Return the account of the first stream of a run, with that of the other in ``beside``."""
     beside: Run | None = None
     for stream in reversed(runner.streams.values()):
         last = waits.get(stream.name, OpenWait("", 0))
@@ -583,14 +551,14 @@ def _account(
 
 
 def _with(waits: Mapping[Key, int], reason: Key, cycles: int) -> dict[Key, int]:
-    """Return waits with some more cycles for a reason."""
+    """Return waits with more cycles for a reason."""
     return {**waits, reason: waits.get(reason, 0) + cycles} if cycles else dict(waits)
 
 
 def untimed_account(runner: AsSoonAsPossible, engine: str, reason: str = "halt") -> UntimedRun:
-    """Return the account of a run without time, but for the bytes moved; raises InternalError unless it is complete.
+    """Return the account of a run without time, except for the bytes moved; raises InternalError unless it is complete.
 
-    One that something has stopped (any other ``reason``) is taken as far as it came, and need not balance.
+    The account of a run that was stopped (any other ``reason``) need not balance.
     """
     for stream in runner.streams:
         if reason == "halt":
@@ -620,11 +588,11 @@ AnyRun = TypeVar("AnyRun", Run, UntimedRun)
 
 
 NO_PROGRAM = Program(())
-"""The program of an account that keeps none alive."""
+"""The program of an account that must not keep its program alive."""
 
 
 def with_program(run: AnyRun, program: Program) -> AnyRun:
-    """Return an account with tables of its own, of this program."""
+    """Return an account of this program with its tables copied."""
     if isinstance(run, UntimedRun):
         own = replace(run, program=program, calls=dict(run.calls), moved=dict(run.moved))
         return own if run.beside is None else replace(own, beside=with_program(run.beside, program))

@@ -1,7 +1,7 @@
-"""Guesses that took part in runs: what is fitted or invented, what of it weighs most, and what delivery would need.
+"""Assumptions behind runs: fitted and invented values and costs, the most important ones, and the words needed.
 
-Weights are counted, not measured: how many cycles of the instructions that were executed a guess decides. What the
-waits make of that is what `pixelflow study sensitivity` executes.
+The weight of an assumption is the number of busy cycles that depend on it; `pixelflow study sensitivity` executes runs
+with other values.
 """
 
 from __future__ import annotations
@@ -22,50 +22,42 @@ from pixelflow.simd.report import Json, Part, counted, number
 from pixelflow.simd.units import GUESSED, Standing
 
 _NAMED = 3
-"""Guesses that the text of a report names."""
+"""Assumptions that the text of a report names."""
 _CONTROL = "control"
 
 
 @dataclass(frozen=True, slots=True)
 class WordUse:
-    """Words of instructions that one run needed, of both streams."""
+    """Instruction words of a run or of several, of both streams."""
 
     executed: int
-    """Of all that was executed, each time."""
+    """Words of all executed instructions, repeats included."""
     needed: int
-    """Where each routine, and each loop outside of routines, is sent once."""
+    """Words where each routine, and each loop outside of routines, is sent once a run."""
     delivered: int | None
-    """What was sent; None where delivery takes no time."""
+    """Words sent; None where delivery takes no time."""
     waited: int
-    """Cycles of waits for them."""
+    """Cycles of waits for words."""
     cycles: int
-    """Of the run."""
+    """Cycles of the runs."""
     both: bool
     """True if both streams ran."""
 
 
 @dataclass(frozen=True, slots=True)
-class WordSupply:
-    """Words of instructions that runs needed, of both streams."""
+class WordSupply(WordUse):
+    """The same with the path of the machine that ran them."""
 
-    executed: int
-    """Of all that was executed, each time."""
-    needed: int
-    """Where each routine, and each loop outside of routines, is sent once a run."""
-    delivered: int | None
-    """What was sent; None where delivery takes no time."""
-    waited: int
-    """Cycles of waits for them."""
     rate: int
-    """Of the path, in MB/s."""
+    """In MB/s."""
     seconds: float
     """Machine time of the runs."""
-    shared: bool = False
+    shared: bool
     """True if one path fed both IGCs."""
 
     @property
     def mb_per_second(self) -> float:
-        """The rate that the words needed come to on average."""
+        """The average rate of the words needed."""
         return WORD_BYTES * self.needed / self.seconds / 1e6 if self.seconds else 0.0
 
     def as_object(self) -> dict[str, Json]:
@@ -82,13 +74,8 @@ class WordSupply:
         }
 
     @property
-    def text(self) -> str:
-        """The same in a paragraph."""
-        return f"instruction words: {self.amount}"
-
-    @property
     def amount(self) -> str:
-        """How many words, at what rate, and whether time is counted for them."""
+        """The number of words, their rate, and the cycles counted for them."""
         if self.delivered is not None:
             whom = "both IGCs" if self.shared else "each IGC"
             return (
@@ -104,15 +91,15 @@ class WordSupply:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A guess that decides what instructions take, moved to another value."""
+    """An assumption about the cost of instructions, moved to another value."""
 
     key: str
     value: Value
     text: str
     cycles: int
-    """More (or fewer) cycles of the instructions that were executed."""
+    """The change of the cycles of the executed instructions."""
     busy: int
-    """All cycles of these."""
+    """Their cycles."""
 
     @property
     def share(self) -> float:
@@ -122,18 +109,18 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What runs used that the thesis does not print."""
+    """Values and instruction costs behind runs that the thesis does not print."""
 
     values: Mapping[str, tuple[Value, Standing]]
     """Configuration values by key."""
     instructions: dict[Standing, list[str]]
-    """Executed mnemonics whose existence or cost is a guess, by standing."""
+    """Executed mnemonics whose existence or cost is assumed, by standing."""
     weights: tuple[Weight, ...] = ()
-    """What guesses about instructions are worth, the largest first."""
+    """Assumptions about instructions, the most important first."""
     delivery: WordSupply | None = None
-    """What the instructions' words would need; None where no time was simulated."""
+    """Instruction words; None where no time was simulated."""
     moved: tuple[str, ...] = ()
-    """Values that took part and have a source, but are not what it says: somebody has set them."""
+    """Values with a source that matter here and were set to something else."""
 
     def as_object(self) -> dict[str, Json]:
         """Return all of it for JSON."""
@@ -149,8 +136,10 @@ class Guesses:
 
     @property
     def parts(self) -> list[Part]:
-        """A paragraph each of what delivery needs and of the guesses; nothing where there are none."""
-        found: list[Part] = [] if self.delivery is None else ["", coded(self.delivery.text, "PF102")]
+        """A paragraph each on instruction words and on assumptions; nothing where there are none."""
+        found: list[Part] = []
+        if self.delivery is not None:
+            found += ["", coded(f"instruction words: {self.delivery.amount}", "PF102")]
         if not self.count:
             return found
         counts = [f"{len(mnemonics)} {standing}" for standing, mnemonics in self.instructions.items()]
@@ -173,31 +162,27 @@ class Guesses:
 
     @property
     def line(self) -> str:
-        """The number of guesses in a line, and what lists them; empty where there are none."""
+        """The number of assumptions in a line, with the command that lists them; empty where there are none."""
         return resting_on(self.count) if self.count else ""
 
 
 def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
-    """Return the guesses that took part in ``runs`` on the machine of ``config``."""
+    """Return the assumptions behind ``runs`` on the machine of ``config``."""
     runs = list(runs)
     part = _TookPart(runs, config)
-    values = {
-        key: (value, about.standing)
+    used = [
+        (key, about, value, value != default)
         for key, about, value, default in leaves(config)
-        if about.read_by is not None and about.standing in GUESSED and part.of(about, value, default)
-    }
-    moved = tuple(
-        key
-        for key, about, value, default in leaves(config)
-        if about.read_by is not None and value != default and key not in values and part.of(about, value, default)
-    )
-    return Guesses(
-        values, _guessed(part.executed), tuple(_weights(part, config)), supply_of(map(words_of, runs), config), moved
-    )
+        if about.read_by is not None and part.of(about, value, default)
+    ]
+    values = {key: (value, about.standing) for key, about, value, _ in used if about.standing in GUESSED}
+    moved = tuple(key for key, _, _, is_set in used if is_set and key not in values)
+    delivery = supply_of(map(words_of, runs), config)
+    return Guesses(values, _guessed(part.executed), tuple(_weights(part, config)), delivery, moved)
 
 
 def guesses_without_time(runs: Iterable[UntimedRun]) -> Guesses:
-    """Return the guesses that took part where no time was simulated: instructions alone."""
+    """Return the assumptions behind runs without time: those about instructions."""
     return Guesses({}, _guessed(_executed(runs)))
 
 
@@ -207,7 +192,7 @@ def _guessed(executed: Iterable[Declaration]) -> dict[Standing, list[str]]:
 
 
 def _weights(part: _TookPart, config: NodeConfig) -> list[Weight]:
-    """Return what each guess that is added to instructions is worth, the largest first, one for each value of it."""
+    """Return the weight of each assumption about the cost of instructions, the largest first."""
     found = []
     for key, about, value, _ in leaves(config):
         times = part.times.get(about.matters, 0)
@@ -218,7 +203,7 @@ def _weights(part: _TookPart, config: NodeConfig) -> list[Weight]:
 
 
 def words_of(run: Run) -> WordUse:
-    """Return what a run needed of instructions' words."""
+    """Return the instruction words of a run."""
     sent = [each.delivered for each in run.streams if each.delivered is not None]
     return WordUse(
         executed=sum(each.words.executed(each.executed) for each in run.streams),
@@ -234,19 +219,22 @@ def supply_of(uses: Iterable[WordUse], config: NodeConfig) -> WordSupply:
     """Return the sum over runs on the machine of ``config``."""
     uses = list(uses)
     sent = [each.delivered for each in uses if each.delivered is not None]
+    cycles, both = sum(each.cycles for each in uses), any(each.both for each in uses)
     return WordSupply(
         executed=sum(each.executed for each in uses),
         needed=sum(each.needed for each in uses),
         delivered=sum(sent) if sent else None,
         waited=sum(each.waited for each in uses),
+        cycles=cycles,
+        both=both,
         rate=config.igc.supply,
-        seconds=config.seconds(sum(each.cycles for each in uses)),
-        shared=config.igc.shared_supply and any(each.both for each in uses),
+        seconds=config.seconds(cycles),
+        shared=config.igc.shared_supply and both,
     )
 
 
 def set_in_vain(runs: Iterable[Run], effective: Effective[NodeConfig]) -> list[str]:
-    """Return which values somebody set although nothing that was executed depends on them."""
+    """Return a note on each value that was set although no executed instruction depends on it."""
     part = _TookPart(list(runs), effective.config)
     return [
         f"note: {key} (set by {origin}) made no difference: nothing that was executed depends on it"
@@ -256,7 +244,7 @@ def set_in_vain(runs: Iterable[Run], effective: Effective[NodeConfig]) -> list[s
 
 
 def times_set_in_vain(effective: Effective[NodeConfig]) -> list[str]:
-    """Return which values somebody set that are about time, where none was simulated."""
+    """Return a note on each value about time that was set, where no time was simulated."""
     return [
         f"note: {key} (set by {origin}) made no difference: no time was simulated"
         for key, about, _, _, origin in _set(effective)
@@ -265,7 +253,7 @@ def times_set_in_vain(effective: Effective[NodeConfig]) -> list[str]:
 
 
 def _set(effective: Effective[NodeConfig]) -> Iterator[tuple[str, Param, object, object, str]]:
-    """Yield key, param, value, default and origin of what is read and is not as the preset has it."""
+    """Yield key, param, value, default and origin of values that are read and differ from the preset."""
     for key, about, value, default in leaves(effective.config):
         origin = effective.set_by[key]
         if about.read_by is not None and not origin.startswith("preset "):
@@ -273,8 +261,8 @@ def _set(effective: Effective[NodeConfig]) -> Iterator[tuple[str, Param, object,
 
 
 def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
-    """Return the declarations of all instructions that were executed, in the order of the programs."""
-    found: dict[int, Declaration] = {}  # by the object: there is one of each
+    """Return the declarations of all executed instructions, in program order."""
+    found: dict[int, Declaration] = {}  # by identity
     for run in runs:
         for each in run.streams:
             declarations = each.program.by_kind.each(lambda instruction: instruction.declaration)
@@ -283,7 +271,7 @@ def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
 
 
 def _times(runs: Iterable[Run]) -> dict[str, int]:
-    """Return how many of the executed instructions a cost is added to, by the word that a value matters to."""
+    """Return the number of executed instructions to which each cost is added, by the word of ``matters``."""
     found: dict[str, int] = {_CONTROL: 0}
     for each in (stream for run in runs for stream in run.streams):
         for name, indices in uses_of(each.program).items():
@@ -294,7 +282,7 @@ def _times(runs: Iterable[Run]) -> dict[str, int]:
 
 
 class _TookPart:
-    """Which values of a configuration could have made a difference to what was executed."""
+    """The values of a configuration that could have made a difference to runs."""
 
     def __init__(self, runs: list[Run], config: NodeConfig) -> None:
         self.executed = _executed(runs)
@@ -311,24 +299,24 @@ class _TookPart:
             "loads": bool(loads),
             "results": bool(paths - loads),
             "limit": False,  # a run that ended stayed below it
-            "pictures": False,  # nodes are joined by those that draw
+            "pictures": False,  # only pictures join nodes
             "delivery": True,
             "supply": bool(config.igc.supply),
             "both supplied": bool(config.igc.supply) and any(len(run.streams) > 1 for run in runs),
             "pieces": bool(config.igc.supply) and any(each.words.pieces for run in runs for each in run.streams),
         }
         self.times = _times(runs)
-        """How many instructions a value of `config.extra`, or that of control, was added to."""
+        """The number of instructions to which a value of `config.extra`, or that of control, was added."""
         self.busy = sum(each.busy for run in runs for each in run.streams)
 
     def of(self, about: Param, value: object, default: object) -> bool:
-        """Return whether it is so for one value."""
+        """Return whether a value could have made a difference."""
         if about.matters.startswith("extra "):
             return bool(self.times.get(about.matters))
         if about.matters == _CONTROL:
-            # That the HALT at the end is free is no guess worth telling.
+            # A free HALT at the end alone is not worth mentioning.
             control = {each for each in self.executed if takes_control(each)}
             return bool(control - {HALT}) or (bool(control) and bool(value))
-        if about.matters == "option":  # a switch of the model: no guess while it is as delivered
+        if about.matters == "option":  # a switch of the model, an assumption only where it was set
             return self._matters["transfers"] and value != default
         return self._matters[about.matters]

@@ -1,11 +1,10 @@
-"""Energy of runs: what was executed, counted by kind of work, at a price each. No time of a machine depends on it.
+"""Energy of runs: executed work by kind, at a price each. The time of the machine does not depend on it.
 
-Counts follow from the account of a run (how often each instruction was executed, and the steps that it declares), from
-the ledger (bytes on the local ports, and of the GPs) and from the accesses that the TASICs tell of. The slot of an EMC
-that has no PE left in a round takes time and no energy: nothing moves in it. All PEs take part
-in every instruction, enabled or not: a disabled PE works and does not store. So energy is the same with data and
-without. Prices are invented; those of operations and of SDRAMs keep the proportions of a published table, which is of
-another time and technology (45 nm, where the machine's is of 1992), so that only comparisons mean anything.
+Counts follow from the account of a run (execution counts and declared steps), from the ledger (bytes on the local
+ports, and of the GPs) and from the accesses of the TASICs. A slot whose EMC has no PE left takes time but no energy.
+All PEs take part in every instruction, enabled or not: a disabled PE works and does not store. So energy does not
+depend on data. Prices are invented; those of operations and of SDRAMs keep the proportions of a published table, which
+is of another time and technology (45 nm, where the machine's is of 1992), so that only comparisons are meaningful.
 """
 
 from __future__ import annotations
@@ -66,26 +65,26 @@ class EnergyConfig:
 
     @property
     def changed(self) -> dict[str, int]:
-        """The invented prices, by name, in the place of which others were given."""
+        """The invented prices, by name, that were replaced."""
         all_ = leaves(self)
         return {key: default for key, _, value, default in all_ if value != default and isinstance(default, int)}
 
     @property
     def text(self) -> str:
-        """All prices, and which are not the invented ones: for where an energy stands."""
+        """All prices, and which of them are not the invented ones."""
         all_ = ", ".join(f"{key} {value:,}" for key, _, value, _ in leaves(self))
         return f"at prices in fJ: {all_}; invented{self.changes}"
 
     @property
     def changes(self) -> str:
-        """Which prices were given, in words that follow `invented`; empty where none was."""
+        """The prices that were given, in words that follow `invented`; empty where none was."""
         given = (f"{key} ({getattr(self, key):,} fJ, invented: {default:,})" for key, default in self.changed.items())
         return f", but for those given: {', '.join(given)}" if self.changed else ""
 
 
 @dataclass(frozen=True, repr=False)
 class RunEnergy(Shown):
-    """The energy of one run: how much of each kind of work, at which price."""
+    """The energy of one run: counts of each kind of work, and prices."""
 
     counts: Mapping[str, int]
     """By the names of `EnergyConfig`."""
@@ -150,7 +149,7 @@ class RunEnergy(Shown):
 
 
 def energy_text(femtojoules: int) -> str:
-    """Return an energy in the unit in which it has one to three digits before the point."""
+    """Return an energy with a unit, and one to three digits before the point."""
     size, value = 0, float(femtojoules)
     units = ("fJ", "pJ", "nJ", "uJ", "mJ", "J")
     while value >= 999.5 and size + 1 < len(units):
@@ -159,7 +158,7 @@ def energy_text(femtojoules: int) -> str:
 
 
 class EnergyMeter:
-    """Subscribes to the runs of a node and keeps the energy of each."""
+    """Subscriber that keeps the energy of each run of a node."""
 
     def __init__(self, config: NodeConfig, prices: EnergyConfig | None = None) -> None:
         self._config, self._prices = config, prices or EnergyConfig()
@@ -167,7 +166,7 @@ class EnergyMeter:
         self.runs: list[RunEnergy] = []
 
     def attach(self, bus: Bus) -> None:
-        """Listen from the next run on."""
+        """Subscribe; before the next run."""
         bus.subscribe(self._receive, RunBegan, Accessed, RunEnded)
 
     def _receive(self, event: Event) -> None:

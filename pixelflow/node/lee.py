@@ -3,7 +3,7 @@
     y(P, I) = 2^ye * yp[P] + ys[I mod 8]
     x(P, I) = 2^xe * xp[(P mod 2) * 8 + I / 4] + xs[I mod 8]
 
-with P the panel within its EMC and I the PE within its panel. Every EMC has registers of its own.
+with P the panel within its EMC and I the PE within its panel. Every EMC has separate registers.
 
 Figure 9, which says what they hold, is missing from the text. The values here satisfy every property that section 3.2
 lists, with the equations above (standing: derived): xe = ye = 0, xs = 0, ys[i] = i mod 4,
@@ -54,9 +54,9 @@ class LinearExpressionEvaluator:
         self._bits = {name: getattr(lee, f"{name}_bits") for name in _SIZES}
         self.registers = figure9(array) if lee.arrangement == "figure9" else _registers(array)
         self.version = 0
-        """Grows with every write, so that a reader knows when to compute the coordinates again."""
+        """Grows with every write, so that readers know when to compute the coordinates again."""
         self._coordinates: tuple[int, NDArray[np.int64], NDArray[np.int64]] | None = None
-        """The last ones, and of which version they are."""
+        """The last coordinates, after their version."""
 
     def write(self, module: int, emc: int, register: str, index: int, value: int) -> None:
         """Write one register; raises MachineFault where EMC, index or value do not exist."""

@@ -12,7 +12,7 @@ from pixelflow.simd.report import number
 _INNER = 43
 """Characters inside a module."""
 _PES_DOWN = 4
-"""PEs of a panel below each other, and twice as many beside each other."""
+"""Rows of PEs in the drawing of a panel, which has twice as many columns."""
 
 
 def machine_drawing(config: NodeConfig) -> str:
@@ -30,7 +30,7 @@ def machine_drawing(config: NodeConfig) -> str:
         f"   x = 0 to {width - 1} to the right, y = 0 to {height - 1} downwards: a module is a strip of",
         f"   {width} x {EMC_HEIGHT} PEs; the linear expression evaluator computes A x + B y + C in all",
         "",
-        *_beside(_emc(array.panels_per_emc), _panel(array.pes_per_panel), _pe(config)),
+        *_in_a_row(_emc(array.panels_per_emc), _panel(array.pes_per_panel), _pe(config)),
         "",
         "lane = ((module * {} + EMC) * {} + panel) * {} + PE".format(*array.shape[1:]),
     ]
@@ -81,8 +81,8 @@ def _pe(config: NodeConfig) -> list[str]:
     return ["a PE", f"┌{bar}┐", *(f"│ {row:<22} │" for row in rows), f"└{bar}┘"]
 
 
-def _beside(*blocks: Sequence[str]) -> list[str]:
-    """Return blocks of lines beside each other, two blanks between them."""
+def _in_a_row(*blocks: Sequence[str]) -> list[str]:
+    """Return blocks of lines next to each other, two blanks between them."""
     height = max(map(len, blocks))
     widths = [max(map(len, block)) for block in blocks]
     filled = [[*block, *[""] * (height - len(block))] for block in blocks]

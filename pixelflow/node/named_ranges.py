@@ -1,6 +1,6 @@
-"""Memory ranges of a program by name: which bytes of every PE they are, and arrays of numbers as their form says.
+"""Memory ranges of a program by name, as arrays of numbers in the form that is declared or given with the name.
 
-A name may say another form than the program does: ``count``, ``count:bytes``, ``count:word``, ``count:float``.
+A name may give another form than the program does: ``count``, ``count:bytes``, ``count:word``, ``count:float``.
 
 ======  ==================================================  ===========================================
 form    array, one column or element for every PE           size of the range
@@ -29,7 +29,7 @@ _UNSIGNED = ("u1", "u2", "u4", "u4", "u8", "u8", "u8", "u8")
 
 
 def find_range(text: str, program: Program | None) -> tuple[MemoryRange, RangeForm]:
-    """Return the range of ``NAME`` or ``NAME:form`` and how it is read; raises InputError for what is not there."""
+    """Return the range of ``NAME`` or ``NAME:form`` and its form; raises InputError for an unknown one."""
     if program is None:
         raise InputError(Fault("no program has run, so there are no names", hint="run or load a program first"))
     name, colon, written = text.partition(":")
@@ -73,14 +73,14 @@ def numbers_of(rows: NDArray[np.uint8], form: RangeForm) -> Numbers:
 
 
 def bytes_of(values: ArrayLike, found: MemoryRange, form: RangeForm, lanes: int) -> NDArray[np.uint8]:
-    """Return values as bytes of every PE: uint8[size, lanes]; one number alone is for all PEs.
+    """Return values as bytes of every PE: uint8[size, lanes]; a single number is for all PEs.
 
-    Raises InputError for another shape than that of the table above, and for numbers that the range cannot hold.
+    Raises InputError for a shape that is not in the table above, and for numbers that the range cannot hold.
     """
     try:
         given = np.asarray(values)
     except ValueError:
-        raise InputError(Fault(f"{found.name}: these values are no array of numbers")) from None
+        raise InputError(Fault(f"{found.name}: these values are not an array of numbers")) from None
     if given.dtype.kind not in "buif":
         raise InputError(Fault(f"{found.name}: expected numbers, found {type(values).__name__}"))
     shape = _shape(found, form, lanes)

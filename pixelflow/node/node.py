@@ -21,7 +21,7 @@ from pixelflow.node.run.analysis import analysis_of
 from pixelflow.node.run.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.perform import OnLanes, OnMarks, OnNothing, Performance, prepared
-from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Repeated, Score, SideEffects, play
+from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Score, SideEffects, play
 from pixelflow.node.run.stream import Stream
 from pixelflow.node.state import NodeState, by_one_thread, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
@@ -31,28 +31,26 @@ from pixelflow.simd.units import Cycle
 if TYPE_CHECKING:
     from pixelflow.node.saved_state import Checkpoint
 
-# A run while it continues, for those who watch it from outside, or want to stop it: signals, threads, notebooks.
-
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The streams of a run, which may be read at any moment; what they say is then a moment old."""
+    """A run in progress, for signal handlers, other threads and notebooks that watch or stop it."""
 
     streams: tuple[Stream, ...]
 
     @classmethod
     def of(cls, streams: Iterable[Stream]) -> Running:
-        """Return what continues in these streams."""
+        """Return the run of these streams."""
         return cls(tuple(streams))
 
     @property
     def cycle(self) -> Cycle:
-        """The last cycle that a stream has come to."""
+        """The cycle that the streams have reached."""
         return Cycle(max(stream.cycle for stream in self.streams))
 
     @property
     def places(self) -> str:
-        """Where the streams stand: ``prog.mc:12``, or ``prog.mc:12 (EIGC), prog.mc:40 (TIGC)``."""
+        """The places of the streams: ``prog.mc:12``, or ``prog.mc:12 (EIGC), prog.mc:40 (TIGC)``."""
         if len(self.streams) == 1:
             return self.streams[0].place
         return ", ".join(f"{stream.place} ({stream.name.upper()})" for stream in self.streams)
@@ -61,20 +59,20 @@ class Running:
 
     @property
     def interrupted(self) -> bool:
-        """True if somebody has asked the run to end."""
+        """True after `interrupt`."""
         return any(stream.interrupted for stream in self.streams)
 
     def __str__(self) -> str:
         return f"cycle {self.cycle:,}, {self.places}"
 
     def interrupt(self) -> None:
-        """Have the run end with KeyboardInterrupt before its next instruction, so that what it leaves is whole."""
+        """End the run with KeyboardInterrupt before its next instruction, in a consistent state."""
         for stream in self.streams:
             stream.interrupted = True
 
 
 TIMING_ONLY = "none (timing only)"
-"""What stands for the lane engine in the account of a run without data."""
+"""The name of the lane engine in the account of a run without data."""
 
 RUN_REASONS = {
     DeadlockError: "deadlock",
@@ -82,18 +80,18 @@ RUN_REASONS = {
     MachineFault: "fault",
     InputError: "refused",
     KeyboardInterrupt: "interrupted",
-    GeneratorExit: "interrupted",  # whoever steps through a run may stop anywhere
+    GeneratorExit: "interrupted",  # `steps` may be left anywhere
 }
 
 
 def _reason(error: BaseException) -> str:
-    """Return why a run ended that something stopped."""
+    """Return why a run was stopped."""
     return RUN_REASONS.get(type(error), "internal error")
 
 
 @dataclass(frozen=True, slots=True)
 class _Saving:
-    """Where a run is to be saved: before which cycle, and who takes the state."""
+    """The cycle before which a run is to be saved, and the receiver of the state."""
 
     cycle: int
     entry: str | None
@@ -102,15 +100,15 @@ class _Saving:
 
 class Node(NodeState):
     """One node. State stays between runs, so that programs may follow each other on the same data. One thread at a time
-    may use it: what another one asks of it meanwhile is refused with InputError.
+    may use it; calls from another one meanwhile raise InputError.
 
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
     """
 
     running: Running | None = None
-    """The run that continues now."""
+    """The run in progress."""
     unfinished: Run | UntimedRun | None = None
-    """The account of the last run as far as it came, where something stopped it."""
+    """The account of the last run if it was stopped."""
 
     # --- running -----------------------------------------------------------------------------------------------
 
@@ -146,29 +144,29 @@ class Node(NodeState):
         save_at: int | None = None,
         save: Callable[[Checkpoint], None] | None = None,
     ) -> Run | UntimedRun:
-        """Run a program to its end and return the account of its EMC stream (the texture stream's is ``beside``).
+        """Run a program to its end and return the account of its EMC stream; ``run.beside`` is the texture stream's.
 
-        The program's data (``data x: float 1.5``) are loaded first, where this node has not had them: see `load`.
+        The program's data (``data x: float 1.5``) are loaded first, unless this node has had them: see `load`.
 
         ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, nothing in the node
-        changes, TASIC registers included, and InputError where the time depends on PE data. Such a run refuses what
-        follows from the program; it does not look at texture addresses that PEs give (explicit or base addresses, and
-        those held from them), so a bad one, or one that breaks a promise of alternate banks, passes.
+        changes, TASIC registers included, and InputError where the time depends on PE data. Such a run detects faults
+        that follow from the program; texture addresses given by PEs (explicit or base addresses, and those held from
+        them) are not checked.
 
         With ``timing`` false no time is simulated: PEs, texture and GP memory, TASIC registers come out as in a full
         run where the streams are synchronised by semaphores, and the account has no cycles. ``max_cycles`` then limits
-        each stream's own cycles, without waits; a port conflict is not seen; InputError where the bus has
-        subscribers (`order/as_soon_as_possible.py`).
+        each stream's own cycles, without waits; port conflicts are not detected; InputError where the bus has
+        subscribers (`run/as_soon_as_possible.py`).
 
-        ``shuffle_seed`` ticks the boxes in a random order, which changes nothing. When all that begins before cycle
-        ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
-        MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
+        ``shuffle_seed`` ticks the boxes in a random order, which changes nothing. When everything that begins before
+        cycle ``save_at`` is done, ``save`` receives the state of the run; InputError where the run ends before that.
+        Raises MachineFault, DeadlockError or CycleLimitError; PE state is then that after the previous instructions.
         """
         self.program = program_of(program)
         for given, what in ((max_cycles, "a number of cycles"), (save_at, "a cycle"), (shuffle_seed, "a seed")):
             must_be(given, (int, type(None)), f"{what}, a whole number")
             if given is not None and (given < 0 or isinstance(given, bool)):
-                raise InputError(f"expected {what}, a whole number from 0 on, found {given}")
+                raise InputError(f"expected {what}, 0 or more, found {given}")
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
@@ -189,17 +187,17 @@ class Node(NodeState):
         known, score = scores.get(entry), Score()
         effects: SideEffects = Direct(self.array, self.texture)
         if known is not None:
-            done, earlier = known.play(self.array, self.texture), known.score.run
-            if done is None and isinstance(earlier, Run) and self._moved_since(before) == known.score.moved:
-                return with_program(earlier, program)
+            done = known.repeat(self.array, self.texture)
+            if done is None and isinstance(known.run, Run) and self._moved_since(before) == known.moved:
+                return with_program(known.run, program)
             del scores[entry]
-            effects = From(known.score, len(known.score.steps) if done is None else done, effects)
+            effects = From(known, len(known.steps) if done is None else done, effects)
         runner = self.runner(program, entry, None, None, effects=Noting(effects, score))
         runner.moved_before = before
         run = self._finish(runner, None)
         score.run, score.moved = replace(with_program(run, NO_PROGRAM), repeated=True), self._moved_since(before)
-        if score.complete:
-            scores[entry] = Repeated.of(score, self.array)
+        if score.complete(self.array):
+            scores[entry] = score
         return run
 
     def _run_untimed(
@@ -210,26 +208,26 @@ class Node(NodeState):
         if saved:
             raise InputError("a function-only run simulates no time, so there is no cycle to save the state at")
         if self.bus.watched:
-            raise InputError("a function-only run simulates no time, so there is nothing to tell those who listen")
+            raise InputError("a function-only run simulates no time, so there are no events for subscribers")
         self.load_once(program)
         scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
         effects, key = AtOnce(self.array, self.texture, program), ("untimed", entry)
         known = scores.get(key) if max_cycles is None else None
-        run = None if known is None else known.score.run
+        run = None if known is None else known.run
         if known is not None and isinstance(run, UntimedRun):
-            play(known.score, effects)
+            play(known, effects)
         else:
             analysis, score = analysis_of(program, self.config), Score()
             lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
             runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
             self._go_untimed(runner)
             run = score.run = with_program(untimed_account(runner, self.engine), NO_PROGRAM)
-            if score.complete:
-                scores[key] = Repeated.of(score, self.array)
+            if score.complete(self.array):
+                scores[key] = score
         return replace(with_program(run, program), moved=self._moved_since(before))
 
     def _go_untimed(self, runner: AsSoonAsPossible) -> None:
-        """Run to the end; where something stops it, the account so far is in ``unfinished``."""
+        """Run to the end; the account of a run that is stopped is in ``unfinished``."""
         self.running, self.unfinished = Running.of(runner.streams), None
         try:
             runner.run()
@@ -245,10 +243,10 @@ class Node(NodeState):
 
     @by_one_thread
     def fuse(self, program: Program, entry: str | None = None) -> None:
-        """Have native code made of all that repeated runs of a program do: call it after the first run.
+        """Compile the repeated runs of a program to native code: call it after the first run.
 
-        It comes of itself where there are many runs; this takes about a second now. Nothing happens on engines that
-        repeat nothing (all but macro), or where the program has not been run yet.
+        After many runs this happens automatically; it takes about a second. Nothing happens on engines other than
+        macro, or where the program has not been run yet.
         """
         known = prepared(self.array, program_of(program)).scores.get(entry)
         if self.array.repeats is not None and known is not None:
@@ -295,7 +293,7 @@ class Node(NodeState):
             with self.watched(runner):
                 yield from runner.steps()
                 run = self._account(runner)
-            self._tell_end(run)
+            self._emit_end(run)
 
     def runner(
         self,
@@ -308,9 +306,9 @@ class Node(NodeState):
         bus: Bus | None = None,
         effects: SideEffects | None = None,
     ) -> Clocked:
-        """Return a run of a program before its first cycle; it emits events on ``bus``, or on the node's own.
+        """Return a run of a program before its first cycle; it emits events on ``bus``, by default the node's.
 
-        ``effects`` take what is done to the lanes and to the TASICs; without, it is done at once.
+        ``effects`` take the steps of the run, by default directly.
         """
         bus = self.bus if bus is None else bus
         performance = self.performance(program, entry, bus, function=function, effects=effects)
@@ -333,7 +331,7 @@ class Node(NodeState):
         function: bool = True,
         effects: SideEffects | None = None,
     ) -> Performance:
-        """Return what executes the steps of a run on this node: with data, or without (``function`` false)."""
+        """Return the performance of a run on this node: with data, or without (``function`` false)."""
         analysis = analysis_of(program, self.config)
         if function:
             return OnLanes(analysis, self.array, self.texture, bus, effects)
@@ -343,7 +341,7 @@ class Node(NodeState):
 
     @contextmanager
     def watched(self, runner: Clocked, *, function: bool = True, resumed: bool = False) -> Iterator[None]:
-        """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
+        """Emit the begin of a run, and its end with the account so far where it is stopped."""
         self.bus.emit(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
         self.running, self.unfinished = Running.of(runner.streams.values()), None
         try:
@@ -352,26 +350,26 @@ class Node(NodeState):
             self._say_where(error)
             run = unfinished_account(runner, self.config, self._engine_name(function), _reason(error))
             self.unfinished = run
-            self._tell_end(run)
+            self._emit_end(run)
             raise
         finally:
             self.running = None
 
     def _say_where(self, error: BaseException) -> None:
-        """Give an interruption the cycle and the line at which it came."""
+        """Add the cycle and the line to an interruption."""
         if isinstance(error, KeyboardInterrupt) and not error.args:
             error.args = (f"at {self.running}",)
 
     def account(self, runner: Clocked, *, function: bool = True) -> Run:
-        """Return the account of a run on this node that has come to its end, and tell the bus that it has."""
+        """Return the account of a run on this node that has ended, and emit its end."""
         run = self._account(runner, function=function)
-        self._tell_end(run)
+        self._emit_end(run)
         return run
 
     def _account(self, runner: Clocked, *, function: bool = True) -> Run:
         return account(runner, self.config, self._engine_name(function))
 
-    def _tell_end(self, run: Run) -> None:
+    def _emit_end(self, run: Run) -> None:
         cycles = {each.stream: each.cycles for each in run.streams}
         self.bus.emit(RunEnded, run.total_cycles, run.reason, cycles, run)
 
@@ -386,7 +384,7 @@ class Node(NodeState):
                 saving.save(self._checkpoint(runner, saving))
             runner.run()
             run = self._account(runner, function=how.get("function", True))
-        self._tell_end(run)
+        self._emit_end(run)
         if saving is not None and not reached:
             raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run

@@ -1,6 +1,6 @@
-"""Several nodes joined by the geometry network, as far as results travel over it (thesis 2.2.1, 3.8).
+"""Several nodes joined by the geometry network, for results that travel over it (thesis 2.2.1, 3.8).
 
-Nodes that run a program have all their parts; the others take part with their interface and their GPs' memories.
+Nodes that run a program have all their parts; the others have only their interface and their GPs' memories.
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ class MachineRun:
     """The account of a run of several nodes."""
 
     runs: dict[int, Run]
-    """By the number of the node that ran a program."""
+    """By the number of the node."""
     cycles: int
-    """When everything had come to an end, in all nodes."""
+    """The cycle in which all nodes had ended."""
     network_bytes: int
     network_busy_cycles: int
     stored_bytes: dict[int, int]
     """Bytes that reached the GPs of each node."""
     gni_cycles: dict[int, dict[str, int]]
-    """Cycles in which the paths out of each node's GNI were busy, as in `Run.gni_cycles`; ``network_out`` leads to the
-    network."""
+    """Busy cycles of the paths out of each node's GNI, as in `Run.gni_cycles`; ``network_out`` leads to the network."""
 
 
 class Machine:
-    """Nodes of one configuration in a row; node n + 1 is the next one along the geometry network, after the last the
-    first."""
+    """Nodes of one configuration in a ring; node n + 1 is the next one along the geometry network."""
 
     def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         if not 2 <= nodes <= 40:
@@ -53,7 +51,7 @@ class Machine:
         self._nodes: dict[int, Node] = {}
 
     def node(self, number: int) -> Node:
-        """Return a node; its PEs and texture memory take up space from the first time on that it is asked for."""
+        """Return a node; its PEs and texture memory are allocated on first use."""
         self._check_number(number)
         if number not in self._nodes:
             node = Node(self.config, self.engine)
@@ -75,7 +73,7 @@ class Machine:
         shuffle_seed: int | None = None,
         function: bool = True,
     ) -> MachineRun:
-        """Run programs of two streams side by side, each on its node; raises what :meth:`Node.run` raises.
+        """Run programs of two streams in parallel, each on its node; raises what :meth:`Node.run` raises.
 
         Also InputError without any program, for a node that does not exist, and for a program of one stream.
         """

@@ -1,4 +1,4 @@
-"""The PE array of a node: lanes, LEE, and what instructions do to them. It knows no time."""
+"""The PE array of a node: lanes, LEE, and the effect of instructions on them. It knows no time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pixelflow.isa import Routine
     from pixelflow.node.kernels.kernel import Kernel
 
-# Influence: what the registers and flags that an instruction writes are made from. MEMORY stands for any row.
+# Influence: the state on which the registers and flags written by an instruction depend. MEMORY is any row.
 
 
 MEMORY = "memory"
@@ -36,9 +36,9 @@ Names = frozenset[str]
 
 
 def influences(instruction: Instruction) -> dict[str, Names]:
-    """Return, for every register and flag that a PE instruction writes, the names of what its new value is made from.
+    """Return, for every register and flag that a PE instruction writes, the names on which its new value depends.
 
-    Which parameters an operand refers to does not matter; all of them are taken as 0.
+    Parameters of operands do not matter; all are taken as 0.
     """
     if instruction.bases:
         instruction = instruction.resolve([0] * (max(instruction.bases) + 1))
@@ -54,7 +54,7 @@ def influences_of(meaning: Meaning) -> dict[str, Names]:
     }
 
 
-# Which programs' data a node's memory has had, as a state holds it: a run loads those of its program once.
+# The programs whose data were loaded into a node's memory, in the form of a saved state.
 
 
 _BYTES = 32
@@ -62,17 +62,17 @@ _BYTES = 32
 
 
 def loaded_rows(hashes: Iterable[str]) -> NDArray[np.uint8]:
-    """Return the hashes of programs as a state holds them: uint8[programs, 32], in their order."""
+    """Return the hashes of programs as uint8[programs, 32], sorted."""
     return np.frombuffer(bytes.fromhex("".join(sorted(hashes))), np.uint8).reshape(-1, _BYTES)
 
 
 def hashes_of(rows: NDArray[np.uint8]) -> set[str]:
-    """Return the hashes of the programs that a state holds as uint8[programs, 32]."""
+    """Return the inverse of `loaded_rows`."""
     return {row.tobytes().hex() for row in rows}
 
 
 def with_loaded(state: Snapshot, hashes: Iterable[str]) -> Snapshot:
-    """Return a state with the hashes of these programs where it has none, being of a file of before."""
+    """Return a state with the hashes of these programs if it is from an older file, without hashes."""
     return {"loaded": loaded_rows(hashes)} | state
 
 
@@ -94,17 +94,17 @@ class PeArray(Shown):
         self._config = array
         self._modules = array.modules
         self._actions: dict[tuple[object, ...], Action] = {}
-        """By the instruction, and the parameters that it refers to."""
+        """By the instruction and its parameters."""
         self._straight: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Action, ...]] = {}
-        """Of straight code, by its words and the parameters that they refer to."""
+        """Of straight code, by its words and their parameters."""
         self._straight_words = 0
         self._templates: dict[Instruction, Template] = {}
         """By an instruction whose coefficients are 0."""
         self._coordinates_of: int | None = None
         self.exact = False
-        """True if whole states matter, scratch memory included: no routine is executed by a kernel then."""
+        """True if whole states matter, scratch memory included: kernels are not used then."""
         self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-        """What is prepared of programs, for as long as they are there (`prepared.py`)."""
+        """Prepared actions of programs, for the lifetime of the programs (`run/perform.py`)."""
         self.unlatch = self.engine.prepare(unlatch)
         self.reset()
 
@@ -113,7 +113,7 @@ class PeArray(Shown):
         return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
 
     def report(self) -> Report:
-        """Return how many PEs are enabled and marked."""
+        """Return the counts of enabled and marked PEs."""
         counts = ((text, counted(int(self.engine.get_bit(name).sum()), "PE")) for name, text in _COUNTED.items())
         facts = (("engine", self.engine.name), *counts)
         return overview(f"array of {self.engine.shape.lanes:,} PEs", facts)
@@ -134,7 +134,7 @@ class PeArray(Shown):
             self._coordinates_of = self.lee.version
 
     def action(self, instruction: Instruction, parameters: Sequence[int] = ()) -> Action:
-        """Return what the engine must do for a PE instruction; raises MachineFault for memory outside the PE."""
+        """Return the action of a PE instruction; raises MachineFault for memory outside the PE."""
         bases = instruction.bases
         if bases and max(bases) >= len(parameters):
             raise MachineFault(f"{instruction.text()}: parameter P{max(bases)} was not passed")
@@ -144,7 +144,7 @@ class PeArray(Shown):
             instruction = instruction.resolve(parameters) if bases else instruction
             self._check(instruction)
             if len(self._actions) >= _KEPT_ACTIONS:
-                # Long runs of broadcast constants never come again; start over rather than grow.
+                # Long sequences of broadcast constants are not repeated; start over rather than grow.
                 self._actions.clear()
             found = self._actions[key] = self.engine.prepare(instruction.apply)
         return found
@@ -152,7 +152,7 @@ class PeArray(Shown):
     def straight_actions(
         self, words: tuple[int, ...], parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
     ) -> tuple[Action, ...]:
-        """Return what the engine must do for straight code; ``make`` gives it where no program had its words."""
+        """Return the actions of straight code; ``make`` creates them unless its words are known from any program."""
         found = self._straight.get((words, parameters))
         if found is None:
             found = tuple(make())
@@ -164,10 +164,7 @@ class PeArray(Shown):
         return found
 
     def joint_action(self, instructions: ByKind, first: int, end: int) -> Action:
-        """Return what the engine must do for PE instructions ``first`` to ``end - 1``, as one action.
-
-        None of them refers to a parameter; those of other units among them are left out. Each kind is looked at once.
-        """
+        """Return one action for the PE instructions among ``first`` to ``end - 1``, none of which has a parameter."""
         kind_of = instructions.kind_of[first:end]
         numbers: dict[int, int] = {}
         templates: list[Template] = []
@@ -182,7 +179,7 @@ class PeArray(Shown):
         return self.engine.prepare_all(templates, which[kind_of[on_lanes]], coefficients)
 
     def _template(self, kind: Instruction) -> Template:
-        """Return what the engine must do for instructions of a kind, without a parameter."""
+        """Return the template for instructions of a kind, without a parameter."""
         found = self._templates.get(kind)
         if found is None:
             self._check(kind)
@@ -194,15 +191,15 @@ class PeArray(Shown):
 
     @property
     def repeats(self) -> Repeats | None:
-        """How the engine makes runs quickly that come again; None where it has no way, or whole states matter."""
+        """The engine's support for repeated runs; None without it, or where whole states matter."""
         return None if self.exact else self.engine.repeats
 
     def kernel(
         self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
     ) -> Action | None:
-        """Return what the engine must do for a call of the routine at a word address, where it has a kernel for it.
+        """Return the action of a call of the routine at a word address; None where there is no kernel for it.
 
-        ``microcode`` gives the actions of the routine's own instructions, for an engine that checks.
+        ``microcode`` gives the actions of the routine's instructions, for use without native code.
         """
         kernels = self.engine.kernels
         if kernels is None or self.exact:
@@ -234,23 +231,23 @@ class PeArray(Shown):
                 raise MachineFault(f"{instruction.text()}: {touched} are outside the PE ({self._config.memory_text})")
 
     def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
+        """Execute an instruction of the LEE; the PEs get their new coordinates when they next run."""
         if instruction.declaration.unit is not Unit.LEE:
             raise InternalError(f"{instruction.text()}: not an instruction of the LEE")
         instruction.declaration.meaning(self.lee, *instruction.operands)
 
     def enabled_by_module(self) -> tuple[int, ...]:
-        """Return how many PEs of each module are enabled."""
+        """Return the number of enabled PEs of each module."""
         enabled = self.engine.get_bit("E").reshape(self._modules, -1)
         return tuple(int(count) for count in enabled.sum(axis=1))
 
     def snapshot(self) -> Snapshot:
-        """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""
+        """Return the state by name: memory, registers and flags of the PEs, and the LEE's registers."""
         lee = {f"lee.{name}": values.copy() for name, values in self.lee.registers.items()}
         return self.engine.snapshot() | lee
 
     def restore(self, state: Snapshot) -> None:
-        """Set the whole state to what :meth:`snapshot` returned, on this or any other engine."""
+        """Restore the state of a snapshot from this or any other engine."""
         self.engine.restore(state)
         for name, values in self.lee.registers.items():
             values[...] = state[f"lee.{name}"]
@@ -258,7 +255,7 @@ class PeArray(Shown):
         self._place_lanes()
 
     def settle(self) -> None:
-        """Return when all that was to be executed is done; whatever reads PE data does that itself."""
+        """Wait until all actions are executed; readers of PE data do this themselves."""
         if self.engine.background is not None:
             self.engine.background.settle()
 

@@ -32,7 +32,7 @@ _PIXELS = 4
 
 
 class _Pes(Protocol):
-    """What holds the state of the PEs: a node."""
+    """A node, as the holder of PE state."""
 
     def flag(self, name: str) -> NDArray[np.bool_]: ...
     def register(self, name: str) -> NDArray[np.uint8]: ...
@@ -41,7 +41,7 @@ class _Pes(Protocol):
 
 
 PeValue = np.integer | np.floating | np.bool_
-"""What a PE may have: a byte or a number, or a flag."""
+"""A value of a PE: a byte, a number, or a flag."""
 _Kind = TypeVar("_Kind", bound=PeValue)
 
 
@@ -56,14 +56,14 @@ def grid(values: NDArray[_Kind], x: NDArray[np.int64], y: NDArray[np.int64]) -> 
 
 
 class PeMap(Shown):
-    """One value of every PE in the plane that they stand for: ``plane[y, x]``, y downwards."""
+    """One value of every PE in the plane: ``plane[y, x]``, y downwards."""
 
     def __init__(self, name: str, plane: NDArray[PeValue]) -> None:
         self.name, self.plane = name, plane
 
     @classmethod
     def of(cls, name: str, values: NDArray[PeValue], x: NDArray[np.int64], y: NDArray[np.int64]) -> PeMap:
-        """Return the map of values[lanes]; raises InputError where PEs share a place, or lie too far apart."""
+        """Return the map of values[lanes]; raises InputError where PEs share a place, or are too far apart."""
         plane = grid(values, x, y)
         if plane is None:
             message = f"{name} has no map: several PEs share a place in the plane, or it is very sparse"
@@ -92,12 +92,12 @@ class PeMap(Shown):
         return values if values.size else np.zeros(1, self.plane.dtype)
 
     def report(self) -> Report:
-        """Return the map in characters, with what they mean."""
+        """Return the map in characters, with a legend."""
         head, *rest = self.parts(_COLUMNS)
         return Report(str(head), parts=[part.text or "" if isinstance(part, Fact) else part for part in rest])
 
     def parts(self, columns: int) -> list[Part]:
-        """Return the map for a screen of this many columns: what a character means, and the lines."""
+        """Return the map for a screen with a number of columns: legend and lines."""
         heading = f"{self.name}, {self.plane.shape[1]} x {self.plane.shape[0]} PEs, y downwards"
         wide, high = self._pes_of_character(columns)
         scale = f"one character: {wide} x {high} PEs"
@@ -128,7 +128,7 @@ class PeMap(Shown):
         return np.rint(scaled).clip(0, steps).astype(np.int64)
 
     def _pes_of_character(self, columns: int) -> tuple[int, int]:
-        """Return how many PEs along x and along y one character stands for."""
+        """Return the PEs along x and along y of one character."""
         if self.plane.dtype == np.bool_:
             side = 1
             while -(-self.plane.shape[1] // (2 * side)) > columns:
@@ -147,14 +147,14 @@ class PeMap(Shown):
 
 @dataclass(frozen=True, slots=True)
 class MapView:
-    """What a map shows: a flag, a register, or memory: the number that a range is, or one byte."""
+    """The subject of a map: a flag, a register, a range that is one number, or one byte of memory."""
 
     text: str
     flag: str | None = None
     register: str | None = None
     address: int = 0
     number: MemoryRange | None = None
-    """The range, where it is named as a whole and is one number; ``address`` is its first byte."""
+    """The range, if it is named as a whole and is one number; ``address`` is its first byte."""
 
     @classmethod
     def named(cls, text: str, program: Program | None) -> MapView:

@@ -88,7 +88,7 @@ _plain = "{}".format
 
 
 def enables_table(node: Node) -> Table:
-    """Return how many PEs are enabled, per module and EMC."""
+    """Return the number of enabled PEs, per module and EMC."""
     array = node.config.array
     enabled = node.flag("E").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
     columns = [Column(name, _plain) for name in ("module", *(f"EMC {emc}" for emc in range(array.emcs_per_module)))]
@@ -124,7 +124,7 @@ def dump_parts(node: Node, what: str, lanes: list[int], *, few: bool) -> Iterato
 
 
 def no_map(view: MapView) -> str:
-    """Return the note on a map that there is not."""
+    """Return the note on a map that cannot be drawn."""
     return f"note: {view.text} has no map: several PEs share a place in the plane, or it is very sparse"
 
 

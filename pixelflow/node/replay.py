@@ -1,6 +1,6 @@
-"""A run that can be taken to any cycle, forwards and backwards: states kept on the way, and execution from them again.
+"""A run that can be moved to any cycle, forwards and backwards: states kept on the way, and execution from them.
 
-Runs are deterministic: what happened once happens the same way again. Going back is going on from an earlier state.
+Runs are deterministic, so going back is executing again from an earlier state.
 """
 
 from __future__ import annotations
@@ -35,11 +35,9 @@ from pixelflow.simd.observe import Emitted
 from pixelflow.simd.report import Json
 from pixelflow.simd.units import Snapshot
 
-# Gate between what a run emits again and again and those who are to hear it once.
-
 
 class Gate(Bus):
-    """Hands on what a run emits to another bus while it is open; its own subscribers get everything."""
+    """Bus that forwards events to another bus while it is open; its own subscribers receive everything."""
 
     def __init__(self, beyond: Bus) -> None:
         super().__init__()
@@ -63,26 +61,24 @@ class Gate(Bus):
             self.publish(made(*values))
 
 
-# Changes that a user makes to what PEs hold while a run is at a position: part of the run from then on.
-#
-# A poke belongs to a position: everything that begins before its cycle has been done, then it is made, then the cycle
-# comes. Whoever takes the run there, from before or from a kept state, makes it again; so a position has one state.
+# Changes of PE state by a user at a position of a run. They are part of the run: a poke is made after everything that
+# begins before its cycle, whenever the run is moved through that position, so that a position has one state.
 
 
 _FLAGS = ("C", "E", "L", "MR", "MW")
 _LONGEST_TEXT = 10_000
 
 MEMORY = "memory"
-"""The part of a poke of bytes; others are registers and flags by name."""
+"""The part of a poke of bytes; other parts are registers and flags by name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poke:
-    """A register, a flag or bytes of some PEs get values at a position."""
+    """A change of a register, a flag or bytes of some PEs at a position."""
 
     cycle: int
     text: str
-    """What was written to make it, for people."""
+    """The text entered by the user."""
     part: str
     """``memory``, or the name of a register or flag as `Node.register` and `Node.flag` know it."""
     lanes: NDArray[np.int64]
@@ -101,7 +97,7 @@ class Poke:
 
     @classmethod
     def from_object(cls, found: Mapping[str, object], config: ArrayConfig) -> Poke:
-        """Return the poke of an object of JSON on an array; raises ValueError for what no poke is."""
+        """Return the poke of a JSON object on an array; raises ValueError for anything else."""
         lanes, values, text = found["lanes"], found["values"], found["text"]
         if not (isinstance(lanes, list) and lanes and isinstance(values, list) and values and isinstance(text, str)):
             raise ValueError("a part is missing")
@@ -112,13 +108,13 @@ class Poke:
         fits = part in (*WORDS, *_FLAGS) and (start, len(rows)) == (0, 1)
         fits |= part == MEMORY and 0 <= start <= config.memory_bytes - len(rows)
         if not (whole and fits and cycle >= 0 and rows.shape[1:] == (len(lanes),)):
-            raise ValueError("a number is outside of what there is")
+            raise ValueError("a number is out of range")
         if not text.isprintable() or len(text) > _LONGEST_TEXT:
-            raise ValueError("its text is none")
+            raise ValueError("its text is not printable, or too long")
         return cls(cycle, text, str(part), np.array(lanes, np.int64), rows, start)
 
     def make(self, node: Node) -> None:
-        """Change the node; raises InputError for what it does not have."""
+        """Change the node; raises InputError for state that it does not have."""
         if self.part == MEMORY:
             rows = node.read_memory(self.start, len(self.values))
             rows[:, self.lanes] = self.values
@@ -135,7 +131,7 @@ class Poke:
 
 @dataclass(slots=True)
 class Pokes:
-    """The pokes of a run by number, in the order in which they were made."""
+    """The pokes of a run by number, in order of creation."""
 
     made: dict[int, Poke] = field(default_factory=dict)
     last: int = 0
@@ -144,13 +140,13 @@ class Pokes:
         return bool(self.made)
 
     def add(self, poke: Poke) -> int:
-        """Take a poke; returns its number, which is given once."""
+        """Add a poke; returns its number, which is unique."""
         self.last += 1
         self.made[self.last] = poke
         return self.last
 
     def begin(self, node: Node, pokes: Iterable[Poke]) -> None:
-        """Take the pokes of a run that begins, and make those of its first position."""
+        """Add the pokes of a new run, and make those of its first position."""
         for each in pokes:
             self.add(each)
         self.make(node, 0)
@@ -162,26 +158,23 @@ class Pokes:
         return self.made.pop(number)
 
     def next_after(self, cycle: int) -> int | None:
-        """Return the first position past a cycle at which there is a poke."""
+        """Return the first position with a poke after a cycle."""
         return min((each.cycle for each in self.made.values() if each.cycle > cycle), default=None)
 
     def until(self, first: int, last: int) -> Iterator[int]:
-        """Yield the positions with pokes past ``first`` up to ``last``, in order."""
+        """Yield the positions with pokes after ``first`` up to ``last``, in order."""
         yield from sorted({each.cycle for each in self.made.values() if first < each.cycle <= last})
 
     def make(self, node: Node, cycle: int) -> None:
-        """Make those of a position."""
+        """Make the pokes of a position."""
         for each in self.made.values():
             if each.cycle == cycle:
                 each.make(node)
 
 
-# Hash of everything that a run has at a position, equal however the run was taken there.
-
-
 def state_hash(node: Node, runner: Clocked) -> str:
-    """Return a hash of PEs, texture and GP memory, TASICs, streams, boxes, wires."""
-    # Left out is what tells how the run was taken here: when the clock ticked last, how often a WAIT was tried.
+    """Return a hash of PEs, texture and GP memory, TASICs, streams, boxes, wires, however the run was moved there."""
+    # Without the last tick of the clock and the number of attempts of a WAIT, which depend on the path.
     state = {
         "texture_memory": [memory.digest() for memory in node.texture_memory],
         "gp_memory": [memory.snapshot() for memory in node.gp_memory],
@@ -203,22 +196,22 @@ def _without(state: Snapshot, names: Iterable[str]) -> Snapshot:
 
 
 _FAILURES = (MachineFault, DeadlockError, CycleLimitError)
-"""What can stop a program; anything else is not the program's doing."""
+"""Errors that stop a program; anything else is not caused by the program."""
 
 
 class Replay:
-    """A run of a program on a node, from the state that the node is in; its data are loaded as `Node.run` does.
+    """A run of a program on a node, from the current state of the node; its data are loaded as `Node.run` does.
 
-    ``position`` is a cycle c: everything that begins before cycle c has been done, and nothing else has been looked
-    at. The node holds the data as they are at that position; others may look at it, and change it by `poke` alone,
-    which makes the change part of the run. A run that something stops (a fault, a deadlock, the cycle limit) can be
-    taken as far as the last position before it; `stopped` says what it was.
+    ``position`` is a cycle c: everything that begins before cycle c is done, and nothing else. The node holds the data
+    of that position; it may be read, and changed by `poke` alone, which makes the change part of the run. A run that
+    ends in a fault, a deadlock or the cycle limit can be moved up to the last position before that; `stopped` has the
+    error.
 
-    States are kept every ``every`` cycles; where there would be more than ``keep`` of them, every second one goes and
-    the distance doubles. ``pokes`` are part of the run from its beginning.
+    States are kept every ``every`` cycles; where there would be more than ``keep`` of them, every second one is dropped
+    and the distance doubles. ``pokes`` are part of the run from its beginning.
 
-    Subscribers of ``node.bus`` that have subscribed before hear each cycle once, when it is reached for the first time;
-    with ``retell`` whenever it is executed. Those of ``bus`` always hear it.
+    Earlier subscribers of ``node.bus`` receive each cycle once, when it is reached for the first time; with ``retell``
+    whenever it is executed. Subscribers of ``bus`` always receive it.
     """
 
     def __init__(
@@ -241,39 +234,39 @@ class Replay:
         self.program = program
         self.position = 0
         self.account: Run | None = None
-        """The account of the run, as soon as its end was reached once."""
+        """The account of the run, once its end was reached."""
         self.bus = Gate(node.bus)
         self.entry = entry
         """The stream that runs alone, None where both run."""
         self._max_cycles = max_cycles
         self._every, self._keep, self._retell = every, keep, retell
         self._seen = 0
-        """How far the run has been taken; subscribers of the node have heard of everything before."""
+        """The last position reached so far; subscribers of the node have received everything before."""
         self._end: int | None = None
         self._failure: SimulatorError | None = None
         self._states: dict[int, Snapshot] = {0: node.snapshot()}  # by position, before its pokes
         self.pokes = Pokes()
-        """What users have changed on the way; `poke` adds to it."""
+        """The changes made by users; `poke` adds to them."""
         self.pokes.begin(node, pokes)
         self._runner: Clocked = node.runner(program, entry, max_cycles, None, bus=self.bus)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
 
-    # --- what it looks like now ----------------------------------------------------------------------------------
+    # --- the position --------------------------------------------------------------------------------------------
 
     @property
     def runner(self) -> Clocked:
-        """The run as it is at this position; another object after going back."""
+        """The run at this position; another object after going back."""
         return self._runner
 
     @property
     def streams(self) -> dict[str, Stream]:
-        """The streams of the run, as they are at this position."""
+        """The streams of the run at this position."""
         return self._runner.streams
 
     @property
     def cycle(self) -> int:
-        """The last cycle that a stream has come to."""
+        """The cycle that the streams have reached."""
         return self._runner.cycle
 
     @property
@@ -298,14 +291,11 @@ class Replay:
 
     @property
     def stopped(self) -> SimulatorError | None:
-        """What keeps the run from going on from this position: a fault, a deadlock, the cycle limit."""
+        """The error that ends the run at this position: a fault, a deadlock, the cycle limit."""
         return self._failure if self.ended else None
 
     def ahead(self, stream: str) -> Upcoming | None:
-        """Return the next instruction of a stream that is not control.
-
-        None where the stream has ended, or waits, so that the cycle is not known yet.
-        """
+        """Return the next instruction of a stream that is not control; None where it has ended or waits."""
         running = self.streams[stream]
         if running.halted or running.cycle < self.position:
             return None
@@ -323,20 +313,20 @@ class Replay:
     # --- changing ------------------------------------------------------------------------------------------------
 
     def poke(self, poke: Poke) -> int:
-        """Change what PEs hold at this position, from now on in every pass through it; returns the number of it.
+        """Change PE state at this position, in this and every later pass through it; returns the number of the poke.
 
-        Raises InputError for another position than this one. What was known of later positions is forgotten.
+        Raises InputError for another position. Kept states of later positions are dropped.
         """
         if poke.cycle != self.position:
-            raise InputError(f"the run stands at cycle {self.position}, not {poke.cycle}")
+            raise InputError(f"the run is at cycle {self.position}, not {poke.cycle}")
         poke.make(self.node)
         self._forget_after(self.position)
         return self.pokes.add(poke)
 
     def unpoke(self, number: int) -> Poke:
-        """Take a change back, wherever it was made; the run stays at its position, or goes to an earlier end.
+        """Remove a poke of any position; the run stays at its position, or moves to an earlier end.
 
-        Raises InputError where there is none of that number.
+        Raises InputError for an unknown number.
         """
         poke, position = self.pokes.forget(number), self.position
         if poke.cycle <= position:
@@ -346,7 +336,7 @@ class Replay:
         return poke
 
     def _forget_after(self, cycle: int) -> None:
-        """Forget what follows a position; of an end that time alone brings nothing else can come."""
+        """Drop states after a position, and the end of the run if it may change."""
         self._states = {at: state for at, state in self._states.items() if at <= cycle}
         self._seen = min(self._seen, cycle)
         if self._end is not None and (cycle < self._end or isinstance(self._failure, MachineFault)):
@@ -364,11 +354,11 @@ class Replay:
         return self.advance(cycle)
 
     def kept_until(self, cycle: int) -> int:
-        """Return the last position up to a cycle whose state is kept: from there on it has to be executed."""
+        """Return the last position up to a cycle whose state is kept."""
         return max(at for at in self._states if at <= cycle)
 
     def advance(self, cycle: int) -> int:
-        """Go forwards to a cycle, executing all that is between; returns the position."""
+        """Execute up to a cycle; returns the position."""
         cycle = cycle if self._end is None else min(cycle, self._end)
         with self.node.alone():
             while self.position < cycle and not self.ended:
@@ -378,8 +368,8 @@ class Replay:
     def step(self, stream: str | None = None, count: int = 1) -> int:
         """Go to the next cycle in which a stream begins an instruction other than control; returns the position.
 
-        Without ``stream`` any stream will do. Where none begins another one, that is the last position; where the
-        stream has ended already, nothing changes.
+        Without ``stream`` any stream counts. Where none begins another one, that is the last position; where the stream
+        has ended already, nothing changes.
         """
         names = self._names(stream)
         for _ in range(count):
@@ -389,29 +379,26 @@ class Replay:
         return self.position
 
     def back(self, count: int = 1, stream: str | None = None) -> int:
-        """Undo `step`: go back to the last cycle before in which an instruction other than control begins.
-
-        Returns the position, which is 0 where there are not that many.
-        """
+        """Undo ``count`` steps; returns the position, 0 where there are not that many."""
         names = self._names(stream)
         before, done = self.position, self._issued(names)
         begun: set[int] = set()
         while before and len(begun) < count:
             first = max(at for at in self._states if at < before)
             done_first = sum(self._issued_at[first][name] for name in names)
-            if done_first < done:  # else they stood still between these positions
+            if done_first < done:
                 begun.update(self._begun(names, first, before))
             before, done = first, done_first
         return self.goto(sorted(begun)[-count] if len(begun) >= count else 0)
 
     def hear(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> None:
-        """Let a subscriber receive all that is executed from this position on, also what was executed before."""
+        """Add a subscriber that receives everything executed after this position, repeats included."""
         self.bus.subscribe(subscriber, *kinds)
         self._renew()
 
     @contextlib.contextmanager
     def hearing(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> Iterator[None]:
-        """Let a subscriber receive what is executed while the block lasts."""
+        """Add a subscriber during the block."""
         self.hear(subscriber, *kinds)
         try:
             yield
@@ -430,18 +417,18 @@ class Replay:
         while not self.ended:
             known = [ahead.cycle for name in names if (ahead := self.ahead(name)) is not None]
             event = self._runner.next_cycle()
-            assert event is not None, "a run that goes on has a next cycle"
+            assert event is not None, "a run that has not ended has a next cycle"
             if known and min(known) <= event:
                 self.goto(min(known))
                 return
             before = self._issued(names)
             self.advance(event + 1)
-            if self._issued(names) != before:  # a stream that waited has gone on in that cycle
+            if self._issued(names) != before:  # a stream continued after a wait in that cycle
                 self.goto(event)
                 return
 
     def _issued(self, names: Iterable[str]) -> int:
-        """How many instructions other than control the streams have begun."""
+        """Return the number of instructions other than control that the streams have begun."""
         return sum(
             times
             for stream in (self.streams[name] for name in names)
@@ -465,10 +452,10 @@ class Replay:
             self.bus.unsubscribe(note)
         return begun
 
-    # --- how -----------------------------------------------------------------------------------------------------
+    # --- execution -----------------------------------------------------------------------------------------------
 
     def _next_stop(self) -> int:
-        """The next cycle at which to stop on the way: where a state is due, or where subscribers begin to hear."""
+        """Return the next cycle with a state to keep, a poke, or the first event for subscribers."""
         due = self.position - self.position % self._every + self._every
         poke = self.pokes.next_after(self.position)
         return min([due, *(each for each in (self._seen, poke) if each is not None and each > self.position)])
@@ -483,7 +470,7 @@ class Replay:
                 self._finish()
         except _FAILURES as error:
             self._fail(error, start, cycle)
-        except BaseException:  # an interrupt, a defect: what is half done is done again from a state that is whole
+        except BaseException:  # an interrupt or a defect: return to a consistent state
             self._go_quietly(start)
             raise
         self._seen = max(self._seen, self.position)
@@ -492,7 +479,7 @@ class Replay:
         self.pokes.make(self.node, self.position)
 
     def _nothing_left(self) -> bool:
-        """Return whether nothing but control is left, which takes no more time: the end of the run is here."""
+        """Return whether nothing but control is left, so that the run ends here."""
         return all(self._is_through(stream) for stream in self.streams.values())
 
     def _is_through(self, stream: Stream) -> bool:
@@ -502,7 +489,7 @@ class Replay:
         return ends is not None and ends <= self.position
 
     def _finish(self) -> None:
-        """Execute what boxes still have to do when the streams have ended, or meet the deadlock."""
+        """Execute the rest of the boxes' work after the streams have ended, or the deadlock."""
         try:
             self._runner.run()
             self.position = self._runner.cycle
@@ -514,7 +501,7 @@ class Replay:
             self._tell_end(self.account)
 
     def _fail(self, error: SimulatorError, start: int, cycle: int) -> None:
-        """Find the last position that can be reached, by bisection: ``start`` can, ``cycle`` cannot."""
+        """Find the last reachable position by bisection: ``start`` is reachable, ``cycle`` is not."""
         low, high = start, cycle
         while high - low > 1:
             middle = (low + high) // 2
@@ -523,7 +510,7 @@ class Replay:
                 low = middle
             except _FAILURES as earlier:
                 error, high = earlier, middle
-        with contextlib.suppress(*_FAILURES):  # the account is that of the run when it was stopped, not before
+        with contextlib.suppress(*_FAILURES):  # the account is that of the stopped run
             self._go_quietly(high)
         self._end, self._failure = low, error
         self.account = self._account()
@@ -541,7 +528,7 @@ class Replay:
         self.bus.emit(RunEnded, run.total_cycles, run.reason, {each.stream: each.cycles for each in run.streams}, run)
 
     def _go_quietly(self, cycle: int) -> None:
-        """Go to a position that the run has been at, or before, without a word to anybody."""
+        """Go to a position already reached, without events."""
         self.bus.muted = True
         try:
             self._restore(max(at for at in self._states if at <= cycle))
@@ -565,7 +552,7 @@ class Replay:
         self.pokes.make(self.node, position)
 
     def _renew(self) -> None:
-        """Continue with a new run at the same position: a run asks at its beginning what anybody wants to hear."""
+        """Replace the run by a new one at the same position: a run reads its subscriptions at its beginning."""
         position = self.position
         self._restore(max(at for at in self._states if at <= position))
         self.advance(position)
@@ -580,9 +567,7 @@ class Replay:
             self._states = {at: state for at, state in self._states.items() if at % self._every == 0}
 
 
-# A run that can be taken again: program, machine, the state from which it began, and pokes on the way, in one file.
-#
-# Runs are deterministic, so everything that happened at any cycle follows from these.
+# A saved run: program, machine, the state at the beginning, and pokes, in one file. Everything else follows from these.
 
 
 SCHEMA = "pixelflow.saved_run/2"
@@ -597,31 +582,31 @@ _KINDS: Mapping[str, type | UnionType] = {
     "end": dict | None,
 }
 _END_KINDS: Mapping[str, type | UnionType] = {"cycles": int, "reason": str, "digest": str | None}
-"""What the header of a file holds."""
+"""The members of a file's header."""
 
 _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
-"""Ends that a replay comes to as well; where something else stopped the run, its end is not known."""
+"""Ends that a replay reaches as well; after any other one the end of the run is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a saved run ended."""
+    """The end of a saved run."""
 
     cycles: int
     reason: str
     """As in `Run.reason`."""
     digest: str | None
-    """The hash of all PE state after a run that came to its end, None for one that something stopped."""
+    """The hash of all PE state at the end; None for a run that was stopped."""
 
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A run as it began, and how it ended where that is known."""
+    """A run at its beginning, and its end where that is known."""
 
     program: Program
     config: NodeConfig
     command: str
-    """The command line that made it, for people."""
+    """The command line that made it."""
     entry: str | None
     """The stream that ran alone, None where both ran."""
     max_cycles: int | None
@@ -629,13 +614,13 @@ class SavedRun:
     """The node's state at cycle 0."""
     end: RunEnd | None
     pokes: tuple[Poke, ...] = ()
-    """What a user changed on the way: part of the run."""
+    """Changes made by a user."""
     file: str = field(default="the saved run", compare=False)
-    """Where it was read from, for messages."""
+    """The file it was read from, for messages."""
 
     @classmethod
     def of(cls, replay: Replay, command: str) -> SavedRun:
-        """Return the run of a replay, with its pokes; with its end where the replay is there."""
+        """Return the run of a replay, with its pokes, and with its end if the replay is there."""
         run, end = replay.account, None
         if replay.ended and run is not None and run.reason in _PROGRAMS_OWN:
             end = RunEnd(run.total_cycles, run.reason, replay.node.digest() if run.reason == "halt" else None)
@@ -662,10 +647,7 @@ class SavedRun:
         return found
 
     def check_end(self, replay: Replay) -> None:
-        """Raise InputError where a replay that is at its end has not ended as the saved run did.
-
-        One with other pokes is another run.
-        """
+        """Raise InputError where a replay with the same pokes has not ended as the saved run did."""
         if self.end is None or replay.account is None or tuple(replay.pokes.made.values()) != self.pokes:
             return
         wanted: tuple[object, ...] = (self.end.reason, self.end.cycles)
@@ -724,7 +706,7 @@ class SavedRun:
 
 
 class _Again(Replay):
-    """A replay from a file, whose name an error has that no state of a run leads to."""
+    """A replay from a file; an error caused by a forged state names the file."""
 
     file = ""
 
@@ -734,7 +716,7 @@ class _Again(Replay):
 
 
 class Recorder:
-    """Subscribes to the runs of a node and keeps one of them: the first, or the one of a number counted from 1."""
+    """Subscriber that keeps one run of a node, by its number counted from 1."""
 
     def __init__(self, node: Node, command: str, number: int = 1) -> None:
         self._node = node
@@ -743,19 +725,19 @@ class Recorder:
         self._number = number
         self._runs = 0
         self.saved: SavedRun | None = None
-        """The run, from its beginning on; with its end when it has ended."""
+        """The run; with its end when it has ended."""
 
     @property
     def runs(self) -> int:
-        """How many runs have begun."""
+        """The number of runs that have begun."""
         return self._runs
 
     def attach(self, bus: Bus) -> None:
-        """Listen; before the runs begin."""
+        """Subscribe; before the runs begin."""
         bus.subscribe(self.hear, RunBegan, RunEnded)
 
     def hear(self, event: Event) -> None:
-        """Take the state of the node when the run begins; raises InputError for a run without PE data."""
+        """Record the state of the node when the run begins; raises InputError for a run without PE data."""
         match event:
             case RunBegan():
                 self._runs += 1
@@ -774,7 +756,7 @@ class Recorder:
         streams = event.view.streams
         entry = None if len(streams) > 1 else next(iter(streams))
         limit = next(iter(streams.values())).max_cycles
-        assert isinstance(event.program, Program), "a node runs programs of its own"
+        assert isinstance(event.program, Program), "a node runs node programs"
         self.saved = SavedRun(
             event.program, self._node.config, self._command, entry, limit, self._node.snapshot(), None
         )

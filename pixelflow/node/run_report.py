@@ -19,7 +19,7 @@ _MOST_STAGES = 8
 
 
 def run_answer(account: Run | UntimedRun, config: NodeConfig) -> str:
-    """Return what a run took, in a line."""
+    """Return the cycles and instructions of a run, in a line."""
     instructions = counted(sum(each.instructions for each in account.streams), "instruction")
     work = f"{instructions} in 2 streams" if len(account.streams) > 1 else instructions
     if isinstance(account, UntimedRun):
@@ -30,7 +30,7 @@ def run_answer(account: Run | UntimedRun, config: NodeConfig) -> str:
 
 
 def run_brief(account: Run) -> Iterator[Part]:
-    """Yield where the cycles of a run went: the streams, and the stages that took most."""
+    """Yield the cycles of a run by stream and by its longest stages."""
     streams = account.streams
     if len(streams) > 1:
         yield from ("", _stream_table(account))
@@ -46,7 +46,7 @@ def run_brief(account: Run) -> Iterator[Part]:
 
 
 def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Part]:
-    """Yield what a run took: of one stream, or of both side by side; with ``profile`` also where the cycles went."""
+    """Yield the cycles of the streams; with ``profile`` also by family, routine and source line."""
     streams = account.streams
     yield run_answer(account, config)
     if len(streams) > 1:
@@ -60,14 +60,14 @@ def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Pa
 
 
 def _ended(account: Run | UntimedRun) -> str:
-    """Return what is before the counts of a run that did not come to its end."""
+    """Return the words before the counts of a run that was stopped."""
     if account.reason == "halt":
         return ""
     return "interrupted after " if account.reason == "interrupted" else f"stopped by {account.reason} after "
 
 
 def _stream_table(account: Run) -> Table:
-    """Return the two streams side by side."""
+    """Return a table with a column for each stream."""
     streams = account.streams
     reasons = dict.fromkeys(reason for each in streams for reason in each.waits)
     rows: list[Sequence[Json]] = [("busy", *(each.busy for each in streams))]
@@ -78,7 +78,7 @@ def _stream_table(account: Run) -> Table:
 
 
 def _streams(account: Run) -> Iterator[Part]:
-    """Yield the two streams side by side, how long the TASICs were busy, and what was moved."""
+    """Yield the cycles of both streams, the busy cycles of the TASICs, and the bytes moved."""
     yield _stream_table(account)
     yield f"TASICs busy: {', '.join(number(cycles) for cycles in account.tasic_cycles)} cycles (each module)"
     moved = account.ledger
@@ -89,7 +89,7 @@ def _streams(account: Run) -> Iterator[Part]:
 
 
 def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:
-    """Yield a line for the work of each stage and one for each reason why it waited."""
+    """Yield a row for the work of each stage and one for each reason of its waits."""
     for name, cycles in account.by_stage.items():
         waits = account.waits_by_stage.get(name, {})
         yield name, cycles - sum(waits.values())
@@ -97,7 +97,7 @@ def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:
 
 
 def profile_parts(account: Run, whose: str) -> Iterator[Part]:
-    """Yield where the cycles of a stream went, by family, routine and source line."""
+    """Yield the cycles of a stream by family, routine and source line."""
     families = [(family.value, cycles) for family, cycles in account.by_family.items()]
     families += [(f"(wait {reason})", cycles) for reason, cycles in account.waits.items()]
     yield from ("", shares(families, "cycles", f"family{whose}", total=account.cycles))
@@ -134,7 +134,7 @@ def _lines(account: Run, whose: str) -> Iterator[Part]:
 
 
 def run_object(account: Run, config: NodeConfig, *, profile: bool) -> dict[str, Json]:
-    """Return what a run took for JSON; ``profile`` adds every source line."""
+    """Return a run for JSON; ``profile`` adds every source line."""
     return {
         "result": {
             "cycles": account.total_cycles,
@@ -182,7 +182,7 @@ def _profile_object(account: Run, *, lines: bool) -> dict[str, Json]:
 
 
 def untimed_parts(account: UntimedRun) -> Iterator[Part]:
-    """Yield what a run without time did, by stage and routine, and what it moved."""
+    """Yield the stages and calls of a run without time, and the bytes moved."""
     streams = account.streams
     tables = []
     for each in streams:
@@ -195,7 +195,7 @@ def untimed_parts(account: UntimedRun) -> Iterator[Part]:
 
 
 def untimed_object(account: UntimedRun) -> dict[str, Json]:
-    """Return what a run did for JSON: for each stream instructions, stages and calls; bytes moved by way."""
+    """Return a run without time for JSON: instructions, stages and calls of each stream; bytes moved by way."""
     return {
         "result": {"instructions": sum(each.instructions for each in account.streams), "reason": account.reason},
         "streams": {

@@ -36,7 +36,7 @@ from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.files import ARRAYS, OBJECT, read_bytes, replacing
 from pixelflow.simd.units import Snapshot
 
-# Names of the classes in saved files: declared once, whatever the Python files are called and wherever they are.
+# Names of the classes in saved files, independent of Python files.
 
 
 CLASS_OF: Mapping[str, type] = {
@@ -60,19 +60,19 @@ CLASS_OF: Mapping[str, type] = {
     "gni.Parcel": Parcel,
     "wire.Sent": Sent,
 }
-"""Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never given anew."""
+"""Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never reused."""
 
 ADDED: Mapping[str, Mapping[str, int]] = {"transfer.Command": {"used": 0, "given": 0, "taken": 0}}
-"""Fields that files of before do not have, and what they are then: no run goes another way by them."""
+"""Fields missing in older files, with their values; runs do not depend on them."""
 
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}
 
 
-# Kinds of saved values: what a class declares of its fields, and what a node's own state looks like.
+# Validation of saved values, by the declared types of fields and by the form of a node's state.
 
 
 def has_fields(kind: type, values: Mapping[str, object]) -> bool:
-    """Return whether values are those of all fields of a dataclass, each of the type that it declares."""
+    """Return whether values are those of all fields of a dataclass, each of its declared type."""
     hints = _hints(kind)
     return hints.keys() == values.keys() and all(_is(values[name], hint) for name, hint in hints.items())
 
@@ -85,7 +85,7 @@ def _hints(kind: type) -> Mapping[str, object]:
 
 
 def _is(value: object, hint: object) -> bool:
-    """Return whether a value is of a declared type; a truth value is not a number."""
+    """Return whether a value is of a declared type; a bool is not a number."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint is None or hint is type(None):
         return value is None
@@ -127,7 +127,7 @@ def is_like(found: object, like: object) -> bool:
     if isinstance(like, list | tuple):
         return type(found) is type(like) and len(found) == len(like) and all(map(is_like, found, like))
     if is_dataclass(like):
-        # What its fields may hold is checked where it is made; what has a size here has that size always.
+        # Types of fields are checked on construction; here the sizes.
         return type(found) is type(like) and all(
             is_like(getattr(found, each.name), value)
             for each in fields(like)
@@ -136,7 +136,7 @@ def is_like(found: object, like: object) -> bool:
     return True
 
 
-# State as JSON and arrays: what a checkpoint holds besides plain numbers, and how it becomes text and comes back.
+# State as JSON and arrays.
 
 
 _BITS = 64
@@ -144,9 +144,9 @@ _BITS = 64
 
 
 def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
-    """Return a value as JSON can hold it; arrays are appended to ``arrays`` and referred to by position.
+    """Return a value for JSON; arrays are appended to ``arrays`` and referred to by position.
 
-    Tuples, lists, dicts, enums and dataclasses of the node and of its boxes come back as what they were.
+    Tuples, lists, dicts, enums and dataclasses of the node and of its boxes keep their types.
     """
     match value:
         case None | bool() | str():
@@ -175,7 +175,7 @@ def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
 def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping[str, type] = CLASS_OF) -> Any:
     """Return the value that :func:`pack` was given; raises KeyError, TypeError or ValueError for anything else.
 
-    ``names`` are those that stand for classes; no other one is looked up.
+    ``names`` are the class names allowed.
     """
     if not isinstance(packed, dict):
         if isinstance(packed, list | float) or (isinstance(packed, int) and abs(packed) >> _BITS):
@@ -212,7 +212,7 @@ def _name_of(kind: type) -> str:
     return name
 
 
-# Saved files of the first form, whose values have the names of Python files and of private attributes: still read.
+# Saved files of the first form, with names of Python files and of private attributes, which are still read.
 
 
 _FIRST_NAMES = {
@@ -233,21 +233,21 @@ _FIRST_NAMES = {
     "node.gni_items:Parcel": "gni.Parcel",
     "sim.wire:Transfer": "wire.Sent",
 }
-"""What files of the first form call a class, without the package, and its stable name."""
+"""The names of classes in files of the first form, without the package, and the stable names."""
 
 CLASS_OF_FIRST = {f"pixelflow.{first}": CLASS_OF[name] for first, name in _FIRST_NAMES.items()}
-"""The class that a file of the first form means by a name."""
+"""The classes by their names in files of the first form."""
 
 _SPECIAL = {-1: UNLATCH, -2: BLOCKED, -3: SIGNALLED}
 
 
 def first_form(schema: str) -> str:
-    """Return the schema that files of the first form have in place of another one."""
+    """Return the schema of files of the first form."""
     return f"{schema.partition('/')[0]}/1"
 
 
 def renewed(state: Snapshot, entry: str | None) -> Snapshot:
-    """Return the state that a file of the first form holds as it is held now; raises KeyError for any other."""
+    """Return the state of a file of the first form in the current form; raises KeyError for anything else."""
     first = state["texture"]
     texture = TextureState(
         destinations=first["destinations"],
@@ -268,7 +268,7 @@ def renewed(state: Snapshot, entry: str | None) -> Snapshot:
 
 
 def _with_one_box(stream: Snapshot, name: str, moved: dict[str, int]) -> Snapshot:
-    """Return the state of a run of one stream, which had no boxes: a wait that it has begun is begun again."""
+    """Return the state of a run of one stream, which had no boxes; an open wait is repeated."""
     box = asdict(IgcState(resume_at=None if stream["halted"] else stream["cycle"]))
     return {
         "streams": {name: stream},
@@ -280,7 +280,7 @@ def _with_one_box(stream: Snapshot, name: str, moved: dict[str, int]) -> Snapsho
 
 
 def _with_issues(run: Snapshot) -> Snapshot:
-    """Return the state of a run of both streams; what a stream had issued was a number."""
+    """Return the state of a run of both streams, in which issues were numbers."""
     boxes = dict(run["clock"]["boxes"])
     for name in STREAMS:
         pending = boxes[name]["pending"]
@@ -290,32 +290,32 @@ def _with_issues(run: Snapshot) -> Snapshot:
     return run | {"clock": run["clock"] | {"boxes": boxes}}
 
 
-# A file of saved state: a numpy `.npz` archive of plain arrays, without pickle, in which no damage goes unseen.
+# A file of saved state: a numpy `.npz` archive of plain arrays, without pickle, with a checksum.
 #
-# The archive holds `header` (JSON text: schema, what the file is about, and the state itself with its arrays referred
-# to by position) and the arrays. Its zip comment is a hash of every byte before it.
+# The archive holds `header` (JSON text: schema, description, and the state with its arrays referred to by position) and
+# the arrays. Its zip comment is a hash of every byte before it.
 
 
 DAMAGED = "is damaged: a part of it is missing or of the wrong kind"
 
 _UNREADABLE = (*(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError),)
-"""What comes of contents that no run has written."""
+"""Errors caused by contents that no run has written."""
 
 _BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes of a run that continues from values to which no run comes."""
+"""Errors of a run that continues from an impossible state."""
 
 HEADER_BYTES = OBJECT.limit
 """The longest header: the program of a saved run is a part of it."""
 
 _OWN_HEADER = 1 << 10
-"""Bytes at most that an archive holds of an array beside its own."""
+"""Most bytes of an archive for an array in addition to its contents."""
 
 _MARK = b"pixelflow sha256 "
 _HASH = 64
 
 
 def write_archive(schema: str, about: Mapping[str, object], state: object) -> bytes:
-    """Return a file's contents: ``about`` is plain JSON, ``state`` whatever `pack` takes. Equal input, equal bytes."""
+    """Return a file's contents: ``about`` is plain JSON, ``state`` a value for `pack`. The bytes are deterministic."""
     arrays: list[NDArray[np.generic]] = []
     header = {"schema": schema, **about, "state": pack(state, arrays)}
     text = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), np.uint8)
@@ -333,7 +333,7 @@ def write_archive(schema: str, about: Mapping[str, object], state: object) -> by
 def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], InputError]) -> tuple[Snapshot, Snapshot]:
     """Return (header, state) of a file's contents; ``what`` names the kind of file.
 
-    Raises what ``refuse`` makes of the reason where the file is damaged, of another kind or of another version.
+    Raises the error that ``refuse`` returns for a reason where the file is damaged, of another kind or version.
     """
     before, stated = data[:-_HASH], data[-_HASH:]
     if not before.endswith(_MARK):
@@ -358,29 +358,26 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
 
 @contextmanager
 def trusted(file: str) -> Iterator[None]:
-    """Take errors that no state of a run leads to for what they show: that the file holds no such state.
+    """Report errors caused by an impossible state as an InputError of the file.
 
-    Values that no run comes to, in a file whose checksum was made for them, break the run at any later time.
+    A forged state with a valid checksum may break the run at any later time.
     """
     try:
         yield
     except _BROKEN as error:
         hint = (
-            f"going on from it ends in {type(error).__name__}; where a file that was saved again does the same, "
+            f"continuing from it ends in {type(error).__name__}; if a file that was saved again does the same, "
             "it is a defect of the simulator"
         )
-        raise InputError(Fault("holds a state that no run comes to", Place(file), hint)) from error
+        raise InputError(Fault("holds a state that no run reaches", Place(file), hint)) from error
 
 
 def has_kinds(found: object, kinds: Mapping[str, type | UnionType]) -> bool:
-    """Return whether an object of JSON has these members, each of its kind; a truth value is not a number."""
+    """Return whether a JSON object has these members, each of its kind; a bool is not a number."""
     return isinstance(found, dict) and all(
         key in found and isinstance(found[key], kind) and not isinstance(found[key], bool)
         for key, kind in kinds.items()
     )
-
-
-# The state of a run between two cycles, and the file that holds it (see `archive`).
 
 
 SCHEMA = "pixelflow.checkpoint/2"
@@ -392,7 +389,7 @@ def _refusal(message: str, file: str) -> InputError:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A run as it is when everything that begins before ``cycle`` is done, and nothing else."""
+    """A run in which everything that begins before ``cycle`` is done, and nothing else."""
 
     program_sha256: str
     config_sha256: str
@@ -401,12 +398,12 @@ class Checkpoint:
     """The stream that runs alone, None where both run."""
     state: Snapshot
     file: str = field(default="the checkpoint", compare=False)
-    """Where it was read from, for messages."""
+    """The file it was read from, for messages."""
     config: Mapping[str, object] = field(default_factory=dict, compare=False)
-    """The values of the configuration by key, for messages; empty in files of before."""
+    """The values of the configuration by key, for messages; empty in older files."""
 
     def check(self, program: Program, config: NodeConfig) -> None:
-        """Raise InputError with every reason why this is not a state of a run of ``program`` on ``config``."""
+        """Raise InputError unless this is a state of a run of ``program`` on ``config``."""
         faults = []
         for what, found, wanted in (
             ("program", self.program_sha256, program.sha256),
@@ -420,7 +417,7 @@ class Checkpoint:
             raise InputError(faults)
 
     def _difference(self, config: NodeConfig) -> str | None:
-        """Return the first key whose value is another one in ``config``, None where the file does not say."""
+        """Return a text on the first key whose value differs in ``config``, None where there is none."""
         here = config.values
         other = [key for key, value in self.config.items() if key in here and here[key] != value]
         if not other:
@@ -430,7 +427,7 @@ class Checkpoint:
         return f"{first} is {shorten(self.config[first])} there, {shorten(here[first])} here{more}"
 
     def check_state(self, node: Snapshot, run: Snapshot) -> None:
-        """Raise InputError where the state has not the form of a node's and of a run's that has not begun."""
+        """Raise InputError unless the state has the form of a node's and a run's."""
         found = self.state.get("run")
         held = {key: value for key, value in self.state.items() if key != "run"}
         if not is_like(held, node) or not isinstance(found, dict) or found.keys() != run.keys():
@@ -464,7 +461,7 @@ class Checkpoint:
         return cls(*of, header["cycle"], header["entry"], with_loaded(state, ()), file, known)
 
     def save(self, path: str | Path) -> None:
-        """Write the file: beside its place first, so that no half of it ever has its name."""
+        """Write the file atomically."""
         data = self.to_bytes()
         with replacing(path) as stream:
             stream.write(data)

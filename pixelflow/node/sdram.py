@@ -23,9 +23,8 @@ from pixelflow.simd.units import Cycle, Snapshot
 
 # The bank states of a synchronous DRAM: which command may come in which clock.
 #
-# The eight devices of a module get the same command in the same clock (thesis 2.2.1), so one state stands for all. The
-# table below is the rule book; a device asks it two things: when a command could come at the earliest, and what else
-# must wait once it has come.
+# The eight devices of a module get the same command in the same clock (thesis 2.2.1), so one state represents all. The
+# table below has the rules: the earliest clock of a command, and the commands that must wait after it.
 
 
 ACT, RD, WR, PRE, REF = CommandKind
@@ -35,7 +34,7 @@ BURSTS = (1, 2, 4, 8)
 
 
 class RuleScope(Enum):
-    """For which banks a rule counts, seen from the bank of the first command."""
+    """The banks to which a rule applies, seen from the bank of the first command."""
 
     SAME = "same bank"
     OTHER = "other banks"
@@ -44,7 +43,7 @@ class RuleScope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """After one command, another must wait: a number of clocks that follows from the times and the burst."""
+    """The least distance of two commands: a number of clocks that follows from the times and the burst."""
 
     name: str
     first: CommandKind
@@ -69,7 +68,7 @@ RULES = (
 
 
 class _Burst(NamedTuple):
-    """Clocks in which the data pins are taken, ends included."""
+    """Clocks in which the data pins are used, ends included."""
 
     first: int
     last: int
@@ -104,7 +103,7 @@ class Sdram:
     def earliest(self, kind: CommandKind, bank: int, burst: int = 0, *, not_before: int = 0) -> Cycle:
         """Return the first clock, starting at ``not_before``, in which the command breaks no rule.
 
-        Raises MachineFault where no waiting helps: ACT of an open bank, RD or WR of a closed one, REF with an open one.
+        Raises MachineFault where waiting cannot help: ACT of an open bank, RD or WR of a closed one, REF with one open.
         """
         self._check_state(kind, bank)
         if kind is REF:
@@ -143,7 +142,7 @@ class Sdram:
         return cycle
 
     def issue(self, command: SdramCommand) -> None:
-        """Give a command to the devices; raises MachineFault where it comes too early or does not fit the state."""
+        """Give a command to the devices; raises MachineFault where it is too early or does not fit the state."""
         cycle, kind, bank, row, _, burst = command
         soonest = self.earliest(kind, bank, burst, not_before=cycle)
         if soonest != cycle:
@@ -173,7 +172,7 @@ class Sdram:
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return what the devices remember, as plain numbers."""
+        """Return the state, as plain numbers."""
         return {
             "open_row": list(self.open_row),
             "ready": [[ready[kind] for kind in CommandKind] for ready in self._ready],
@@ -190,7 +189,7 @@ class Sdram:
 
 
 def sdram_distances(config: SdramConfig) -> dict[str, int]:
-    """Return by the names of their rules the least clocks between commands that a device takes, each tried on one."""
+    """Return the least clocks between commands by rule, each measured on a device."""
     device, late = Sdram(config), Cycle(1000)
     device.issue(SdramCommand(Cycle(0), ACT, 0))
     found = {
@@ -205,15 +204,15 @@ def sdram_distances(config: SdramConfig) -> dict[str, int]:
     return {name: int(clocks) for name, clocks in found.items()}
 
 
-# Equal slots: the constant distance at which accesses to an SDRAM may follow each other for ever (thesis table 2).
+# Equal slots: the constant distance at which accesses to an SDRAM may follow each other indefinitely (thesis table 2).
 #
-# No slot length is here. A slot is found by trying: an access takes an activation, a column command and a
-# precharge at fixed places of its slot, and the shortest distance is taken at which such accesses, in every order of
-# banks that the pattern allows, are accepted by the bank states.
+# Slot lengths are found by search: an access has an activation, a column command and a precharge at fixed places of its
+# slot, and the slot is the shortest distance at which such accesses, in every order of banks that the pattern allows,
+# are accepted by the bank states.
 
 
 class Pattern(Enum):
-    """What is promised about the banks of accesses that follow each other (thesis table 2)."""
+    """The promise about the banks of consecutive accesses (thesis table 2)."""
 
     RANDOM = "random access"
     """The next access may be in any bank and any row."""
@@ -223,7 +222,7 @@ class Pattern(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where an access has its commands, in clocks from its activation, and when the next may start."""
+    """The places of the commands of an access, in clocks from its activation, and the distance of the next one."""
 
     cycles: int
     column: int
@@ -248,7 +247,7 @@ def access_commands(
 def equal_slot(config: SdramConfig, burst: int, *, write: bool, pattern: Pattern, spacing: int = 0) -> Slot:
     """Return the shortest slot for accesses of ``burst`` bytes that are all reads or all writes.
 
-    With ``spacing`` it is at least so much longer than that, its commands placed so that they do not meet.
+    With ``spacing`` it is at least that much longer, with its commands placed so that they do not collide.
     """
     if spacing:
         cycles = equal_slot(config, burst, write=write, pattern=pattern).cycles + spacing
@@ -268,10 +267,10 @@ def _slot_from(config: SdramConfig, burst: int, cycles: int, pattern: Pattern, *
 
 
 def _candidates(config: SdramConfig, burst: int, cycles: int, *, write: bool) -> list[Slot]:
-    """Return places for the commands of an access, each as early as the times allow or a little later.
+    """Return places for the commands of an access, each as early as the times allow or up to two clocks later.
 
-    Waiting helps against one thing only: commands of different accesses in the same clock. The column command must
-    miss one place of the slot and the precharge two, so one and two clocks are enough.
+    Delays only avoid commands of different accesses in the same clock. The column command must avoid one place of the
+    slot and the precharge two, so one and two clocks are enough.
     """
     slots = []
     for column in (config.trcd_cycles, config.trcd_cycles + 1):
@@ -283,9 +282,9 @@ def _candidates(config: SdramConfig, burst: int, cycles: int, *, write: bool) ->
 
 def _steady(config: SdramConfig, slot: Slot, burst: int, pattern: Pattern, *, write: bool) -> bool:
     """Return whether accesses at the slot's distance are legal in every order of banks that the pattern allows."""
-    # No rule reaches further than this from one access to a later one.
+    # The longest reach of a rule from one access to a later one.
     reach = slot.precharge + config.trc_cycles + config.trp_cycles + config.trrd_cycles + config.cl_cycles + burst
-    # Three accesses show at once that a slot is much too short.
+    # Three accesses quickly reject a slot that is much too short.
     return all(
         _legal(config, [(slot, index * slot.cycles, bank, burst, write) for index, bank in enumerate(banks)])
         for count in (3, reach // slot.cycles + 2)
@@ -294,7 +293,7 @@ def _steady(config: SdramConfig, slot: Slot, burst: int, pattern: Pattern, *, wr
 
 
 def _bank_orders(banks: int, count: int, pattern: Pattern) -> Iterator[tuple[int, ...]]:
-    """Yield every order of banks that starts with bank 0 (the banks are alike)."""
+    """Yield every order of banks that starts with bank 0 (the banks are equivalent)."""
     stack: list[tuple[int, ...]] = [(0,)]
     while stack:
         order = stack.pop()
@@ -322,7 +321,7 @@ def _legal(config: SdramConfig, accesses: list[tuple[Slot, int, int, int, bool]]
 def change_cycles(config: SdramConfig, first: tuple[int, bool], then: tuple[int, bool], pattern: Pattern) -> int:
     """Return the distance from the last access of one kind to the first of another, each given as (burst, write).
 
-    The two may be in the same bank whatever the pattern, so that nothing earlier reaches across the change.
+    The two may be in the same bank with any pattern, so that earlier accesses do not matter after the change.
     """
     before = equal_slot(config, first[0], write=first[1], pattern=pattern)
     after = equal_slot(config, then[0], write=then[1], pattern=pattern)
@@ -347,8 +346,8 @@ def change_cycles(config: SdramConfig, first: tuple[int, bool], then: tuple[int,
 
 # Two ways to turn accesses into SDRAM commands: equal slots, as the thesis counts, and a greedy controller.
 #
-# Both take accesses in order, one at a time, and answer when each one has its bytes on the pins. The commands that are
-# settled can be drained at any time, in order, for a trace or a checker.
+# Both take accesses in order, one at a time, and return the time of their bytes on the pins. Settled commands can be
+# drained at any time, in order, for a trace or a checker.
 
 
 FIRST = Cycle(0)
@@ -356,7 +355,7 @@ FIRST = Cycle(0)
 
 
 class AccessPlacement(NamedTuple):
-    """When an access happens: its first command, its RD or WR, and its first and last byte on the pins."""
+    """The clocks of an access: its first command, its RD or WR, and its first and last byte on the pins."""
 
     start: Cycle
     column: Cycle
@@ -365,7 +364,7 @@ class AccessPlacement(NamedTuple):
 
 
 class Scheduler(ABC):
-    """What both ways share: the devices, refresh, and the commands given so far."""
+    """The common part of both schedulers: devices, refresh, and the commands given so far."""
 
     def __init__(self, config: SdramConfig) -> None:
         self.config = config
@@ -379,7 +378,7 @@ class Scheduler(ABC):
         """Give the commands of the next access, the first of them in clock ``not_before`` or later."""
 
     def drain(self) -> list[SdramCommand]:
-        """Take the commands that no later access can come before, in order of time."""
+        """Take the commands that precede those of any later access, in order of time."""
         return self._take(self._settled)
 
     def finish(self) -> list[SdramCommand]:
@@ -426,7 +425,7 @@ class Scheduler(ABC):
     def _give(
         self, kind: CommandKind, bank: int, row: int = 0, column: int = 0, burst: int = 0, *, not_before: int = 0
     ) -> Cycle:
-        """Give a command as early as the devices take it; return its clock."""
+        """Give a command as early as the devices accept it; return its clock."""
         cycle = self.sdram.earliest(kind, bank, burst, not_before=not_before)
         return self._issue(SdramCommand(cycle, kind, bank, row, column, burst))
 
@@ -458,8 +457,8 @@ class Scheduler(ABC):
 class EqualSlots(Scheduler):
     """Accesses at a constant distance; what the thesis counts (table 2).
 
-    The distance follows from the burst, the direction and the promise that ``pattern`` makes. Where burst or direction
-    change, one longer gap comes in between. Every access opens and closes its row.
+    The distance follows from the burst, the direction and the promise of ``pattern``. Where burst or direction change,
+    there is one longer gap. Every access opens and closes its row.
     """
 
     def __init__(self, config: SdramConfig, pattern: Pattern = Pattern.RANDOM) -> None:
@@ -471,9 +470,9 @@ class EqualSlots(Scheduler):
         self._start = Cycle(0)
 
     def promise(self, pattern: Pattern, spacing: int = 0) -> None:
-        """Change what is promised about the banks, and how much longer than necessary slots are, from now on.
+        """Change the promise about the banks, and the additional length of slots, for later accesses.
 
-        The next access must come when the one before it has let every bank settle.
+        The next access must come when every bank has settled after the previous one.
         """
         if (pattern, spacing) != (self.pattern, self.spacing):
             self.pattern, self.spacing = pattern, spacing
@@ -482,7 +481,7 @@ class EqualSlots(Scheduler):
     def place(self, access: Access, *, not_before: Cycle = FIRST) -> AccessPlacement:
         """Give the next access its slot.
 
-        Raises MachineFault where the pattern promises alternate banks and the access breaks the promise.
+        Raises MachineFault where the access breaks a promise of alternate banks.
         """
         self._check(access)
         last = self._last
@@ -536,10 +535,10 @@ class EqualSlots(Scheduler):
 
 
 class Greedy(Scheduler):
-    """Every command as early as the devices take it, rows left open; an option, and not the thesis's machine.
+    """Every command as early as the devices accept it, rows left open; an option, not the thesis's machine.
 
-    Accesses keep their order. An access is looked at as soon as the one before the last has its column command, so
-    that its row opens while the last one is still transferring.
+    Accesses keep their order. An access is scheduled as soon as the one before the last has its column command, so that
+    its row opens during the transfer of the last one.
     """
 
     def __init__(self, config: SdramConfig) -> None:
@@ -577,34 +576,34 @@ class Greedy(Scheduler):
 
 # The SDRAMs of one module in a run that schedules every access: a greedy controller, refresh, or the command checker.
 #
-# Equal slots without refresh need none of this: their times follow from the number of accesses. Where the checker is
-# switched on, they are scheduled all the same, and the two must agree to the cycle.
+# The times of equal slots without refresh follow from the number of accesses. With the checker they are scheduled as
+# well, and the two must agree to the cycle.
 
 
 def needs_schedule(config: SdramConfig) -> bool:
-    """Return whether a run must schedule every access by itself."""
+    """Return whether a run must schedule every access."""
     return needs_addresses(config) or config.refresh
 
 
 def access_pattern(*, alternate: bool) -> Pattern:
-    """Return what a transfer promises about its banks."""
+    """Return the promise of a transfer about its banks."""
     return Pattern.ALTERNATE if alternate else Pattern.RANDOM
 
 
 def settle_cycles(config: SdramConfig, size: int, *, write: bool, pattern: Pattern, spacing: int = 0) -> int:
-    """Return the cycles from the start of an access after which any other access may start, whatever its kind."""
+    """Return the cycles from the start of an access to the start of an access of any other kind."""
     slot = equal_slot(config, size, write=write, pattern=pattern, spacing=spacing)
     return max(slot.cycles, slot.precharge + config.trp_cycles, config.trc_cycles)
 
 
 @dataclass
 class _Part:
-    """Devices that have had the same commands so far."""
+    """Devices that received the same commands so far."""
 
     devices: tuple[int, ...]
     scheduler: Scheduler
     checker: SdramChecker | None
-    """Sees all commands, in runs that have them checked."""
+    """The checker of all commands, where that is switched on."""
 
     def show(self, commands: Iterable[SdramCommand]) -> None:
         if self.checker is not None:
@@ -614,9 +613,9 @@ class _Part:
 class SdramUse:
     """Schedules the accesses of one module, round by round.
 
-    As long as all devices are given the same addresses, one schedule stands for all; from the first access with an
-    address for each device on, each has its own (invented: commands then differ in bank, row and column, and under a
-    greedy controller in time; a round ends with the last device).
+    As long as all devices get the same addresses, they share one schedule; after the first access with an address for
+    each device they have separate ones (invented: commands then differ in bank, row and column, and under a greedy
+    controller in time; a round ends with the last device).
     """
 
     def __init__(self, name: str, config: SdramConfig) -> None:
@@ -634,9 +633,9 @@ class SdramUse:
     def round(
         self, start: int, addresses: RoundAddresses, size: int, *, write: bool, pattern: Pattern, overhead: int
     ) -> int:
-        """Execute the accesses of a round from cycle ``start`` on; return the cycle after the last.
+        """Execute the accesses of a round, beginning in cycle ``start``; return the cycle after the last.
 
-        ``overhead`` cycles pass beyond the slot of each access; under a greedy controller they pass once a round.
+        ``overhead`` cycles are added to the slot of each access; under a greedy controller once a round.
         """
         if any(each is not None and len(each) > 1 for each in addresses):
             self._split()
@@ -675,12 +674,12 @@ class SdramUse:
                     end = max(end, placement.last_byte + 1 + overhead)
                 part.show(scheduler.drain())
             if equal:
-                # A place of an EMC that has no PE left passes unused.
+                # The slot of an EMC without a PE left passes unused.
                 at += step
         return at if equal else end
 
     def turns(self, count: int) -> RoundAddresses:
-        """Return addresses for this many EMCs that take turns between two banks."""
+        """Return addresses for ``count`` EMCs that alternate between two banks."""
         return tuple((self._map.number(Cell(emc % 2, 0, 0)),) for emc in range(count))
 
     def _split(self) -> None:
@@ -692,9 +691,9 @@ class SdramUse:
             ]
 
     def verify(self) -> int:
-        """Close the banks and ask the checker, if there is one; return how many commands it saw.
+        """Close the banks and check all commands; return their number, 0 without a checker.
 
-        Raises InternalError where it found a command that breaks a rule.
+        Raises InternalError where a command breaks a rule.
         """
         seen = 0
         for part in self.parts:

@@ -1,7 +1,7 @@
-"""Looks at a finished sequence of SDRAM commands and says whether it is legal; shares no code with the scheduler.
+"""Checker of sequences of SDRAM commands; it shares no code with the scheduler.
 
-It keeps what has been seen and asks, for each command, whether anything earlier forbids it. The rules are those of a
-2M x 8 part with two banks; their clocks come from the configuration.
+For each command it checks whether an earlier one forbids it. The rules are those of a 2M x 8 part with two banks; their
+clocks come from the configuration.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Breach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the checker found: nothing, or the first cycle that is not legal and every rule broken in it."""
+    """The result of a check: legal, or the first illegal cycle and every rule broken in it."""
 
     commands: int
     """Commands seen, up to the end of the first bad cycle."""
@@ -51,7 +51,7 @@ class Verdict:
     rules: tuple[Breach, ...] = ()
     """In the order of their names."""
     culprits: tuple[SdramCommand, ...] = ()
-    """The commands of that cycle which break a rule."""
+    """The commands of that cycle that break a rule."""
 
     @property
     def legal(self) -> bool:
@@ -67,7 +67,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class _Bank:
-    """What has been seen of one bank."""
+    """The history of one bank."""
 
     row: int | None = None
     activated: int | None = None
@@ -85,7 +85,7 @@ class SdramChecker:
     def __init__(self, config: SdramConfig, bursts: tuple[int, ...] = (1, 2, 4, 8)) -> None:
         self.config = config
         self.bursts = bursts
-        # Beyond this many cycles a column command forbids nothing any more.
+        # Cycles after which a column command has no effect on later ones.
         self._memory = config.cl_cycles + config.twr_cycles + 2 * max(bursts) + 2
         self._start()
 
@@ -105,7 +105,7 @@ class SdramChecker:
         return self.verdict
 
     def see(self, commands: Iterable[SdramCommand]) -> None:
-        """Look at the next commands; what comes after the first bad cycle is not looked at any more."""
+        """Check the next commands; those after the first illegal cycle are ignored."""
         for command in commands:
             if self._last is not None and command.cycle < self._last:
                 raise InputError(f"SDRAM commands out of order: cycle {command.cycle} after cycle {self._last}")
@@ -121,13 +121,13 @@ class SdramChecker:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on all that was seen."""
+        """The verdict on all commands so far."""
         if not self._broken:
             return Verdict(self._seen)
         return Verdict(self._seen, self._last, tuple(sorted(self._broken)), tuple(self._culprits))
 
     def snapshot(self) -> Snapshot:
-        """Return all that the checker remembers, as plain numbers and names."""
+        """Return the state, as plain numbers and names."""
         return {
             "banks": [
                 [each.row, each.activated, each.precharged, rows_of_commands(each.columns)] for each in self._banks
@@ -212,7 +212,7 @@ class SdramChecker:
         return broken + self._data(command)
 
     def _data(self, command: SdramCommand) -> list[Breach]:
-        """Check the bytes of a RD or WR against those already on their way over the pins."""
+        """Check the bytes of a RD or WR against those of earlier commands on the pins."""
         cycle, kind = command.cycle, command.kind
         first = cycle + self.config.cl_cycles if kind is CommandKind.READ else cycle
         last = first + command.burst - 1
@@ -222,7 +222,7 @@ class SdramChecker:
             if first <= held_last and held_first <= last:
                 broken.append(Breach.DATA_BUS)
             if kind is not held_kind:
-                # One byte follows the other at once: does a written one come right after a read one?
+                # A written byte must not come in the clock after a read one.
                 read, write = ((first, last), (held_first, held_last))[:: 1 if kind is CommandKind.READ else -1]
                 if read[0] + 1 <= write[1] and write[0] <= read[1] + 1:
                     broken.append(Breach.TURNAROUND)
@@ -242,5 +242,5 @@ class SdramChecker:
 
 
 def _sooner(cycle: int, before: int | None, clocks: int) -> bool:
-    """Return whether fewer than ``clocks`` have passed since ``before``, if that ever was."""
+    """Return whether fewer than ``clocks`` have passed since ``before``, if that is not None."""
     return before is not None and cycle < before + clocks

@@ -1,4 +1,4 @@
-"""What an SDRAM is told: accesses as the TASICs ask for them, and the commands on the pins that execute the m."""
+"""Accesses of the TASICs to SDRAMs, the commands on the pins that execute them, and command traces."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class CommandKind(StrEnum):
 class SdramCommand(NamedTuple):
     """One command on the pins, given to all devices of a module in lock step.
 
-    ``row`` counts for ACT, RD and WR, ``column`` and ``burst`` (bytes) for RD and WR; they are 0 elsewhere. REF is
-    for all banks. (RD and WR do not carry a row on the pins; it is here so that a checker can compare it.)
+    ``row`` is for ACT, RD and WR, ``column`` and ``burst`` (bytes) for RD and WR; they are 0 elsewhere. REF is for all
+    banks. (RD and WR have no row on the pins; the checker compares it.)
     """
 
     cycle: Cycle
@@ -51,7 +51,7 @@ def commands_of_rows(rows: Iterable[Iterable[int]]) -> list[SdramCommand]:
 
 
 class Access(NamedTuple):
-    """One word to be read or written in every device of a module: where, and how many bytes."""
+    """One word to be read or written in every device of a module: place and bytes."""
 
     bank: int
     row: int
@@ -65,7 +65,7 @@ class Access(NamedTuple):
 
 HEADER = ("trace", "cycle", "cmd", "bank", "row", "col", "bl")
 FAULT_LIMIT = 20
-"""More faults than this are not listed."""
+"""Most faults listed."""
 
 _BY_NAME = {kind.value: kind for kind in CommandKind}
 
@@ -73,8 +73,7 @@ _BY_NAME = {kind.value: kind for kind in CommandKind}
 def read_traces(text: str, file: str = "trace") -> dict[int, list[SdramCommand]]:
     """Return the commands of every trace of a text by trace number, in the order of the text.
 
-    Raises InputError with the faults of all lines: a header or a field that is not what it should be. Whether the
-    commands are legal, and in order, is the checker's question.
+    Raises InputError with the faults of all lines. Order and legality of the commands are left to the checker.
     """
     lines = text.splitlines()
     if not lines or tuple(lines[0].split(",")) != HEADER:
@@ -112,9 +111,9 @@ def _command(line: str, place: Place, faults: list[Fault]) -> tuple[int, SdramCo
     for name, cell in zip(HEADER, cells, strict=True):
         if name == "cmd":
             continue
-        # A dozen digits are a day of clocks; int() takes signs, blanks and underscores that no trace has.
+        # A dozen digits are a day of clocks; int() also accepts signs, blanks and underscores.
         if not (cell.isascii() and cell.isdigit() and len(cell) <= 15):
-            faults.append(Fault(f"{name} must be a whole number from 0 on, found {cell[:20]!r}", place))
+            faults.append(Fault(f"{name} must be a whole number, found {cell[:20]!r}", place))
             return None
         numbers.append(int(cell))
     trace, cycle, bank, row, column, burst = numbers

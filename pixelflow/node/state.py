@@ -39,7 +39,7 @@ _COLUMNS, _LINES = 64, 16
 
 
 def _known(name: str, names: tuple[str, ...], what: str) -> str:
-    """Return a name; raises InputError where there is none such."""
+    """Return a name; raises InputError for an unknown one."""
     if name not in names:
         raise InputError(f"there is no {what} {name!r}: it is one of {', '.join(names)}")
     return name
@@ -58,7 +58,7 @@ def _text(name: str) -> str:
 
 
 def _of_every_pe(values: ArrayLike, lanes: int, kind: type[_Kind], what: str) -> NDArray[_Kind]:
-    """Return one value for each PE, the same for all where there is one; raises InputError for another shape."""
+    """Return one value for each PE, from one for each or one for all; raises InputError for another shape."""
     try:
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values, kind), (lanes,)))
     except (ValueError, TypeError, OverflowError):
@@ -67,7 +67,7 @@ def _of_every_pe(values: ArrayLike, lanes: int, kind: type[_Kind], what: str) ->
 
 
 def _whole(values: ArrayLike, bits: int) -> ArrayLike:
-    """Return values as they came; raises InputError where one is not a whole number of this many bits."""
+    """Return values unchanged; raises InputError where one is not a whole number of ``bits`` bits."""
     try:
         given = np.asarray(values)
     except ValueError:  # ragged: refused by its shape
@@ -84,7 +84,7 @@ def _whole(values: ArrayLike, bits: int) -> ArrayLike:
 
 
 def _small(values: ArrayLike) -> ArrayLike:
-    """Return values as they came; raises InputError where a finite one is past the largest binary32 number."""
+    """Return values unchanged; raises InputError where a finite one is past the largest binary32 number."""
     try:
         given = np.asarray(values, np.float64)
     except (ValueError, TypeError, OverflowError):  # refused by its type or shape
@@ -97,7 +97,7 @@ def _small(values: ArrayLike) -> ArrayLike:
 
 
 def by_one_thread(method: _Method) -> _Method:
-    """Return a method of a node that keeps the node to its thread for as long as it lasts."""
+    """Decorate a method of a node that reserves the node for its thread during the call."""
 
     @wraps(method)
     def kept(self: NodeState, *args: object, **kwargs: object) -> object:
@@ -111,7 +111,7 @@ class NodeState(Shown):
     """The parts of a node that hold data; memory is indexed ``[byte, lane]``. One thread at a time may use them."""
 
     _thread: threading.Thread | None = None
-    """The thread that uses the node now."""
+    """The thread that is using the node."""
 
     def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         must_be(config, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
@@ -124,18 +124,18 @@ class NodeState(Shown):
         self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
         self.program: Program | None = None
-        """The last program that was loaded or run: where names of ranges come from."""
+        """The last program that was loaded or run, which has the names of ranges."""
         self._with_data: set[str] = set()
         """The hashes of the programs whose data were loaded."""
         self.bus = Bus()
-        """Where the runs of the node tell what happens; subscribe before a run."""
+        """The bus for the events of runs; subscribe before a run."""
 
     def __repr__(self) -> str:
         return f"Node({self.config!r}, engine {self.engine})"
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep the node to this thread while the block lasts; raises InputError where another thread is using it."""
+        """Reserve the node for this thread during the block; raises InputError where another thread is using it."""
         here = threading.current_thread()
         with _TAKING:
             before = self._thread
@@ -149,7 +149,7 @@ class NodeState(Shown):
             self._thread = before
 
     def report(self) -> Report:
-        """Return what the array shows, and of which machine it is."""
+        """Return the state of the array, with the machine in the title."""
         title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
         shown = self.array.report()
         drawing = _map(self.array.engine, self.array.lee)
@@ -169,7 +169,7 @@ class NodeState(Shown):
 
     @by_one_thread
     def snapshot(self) -> Snapshot:
-        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs, and whose data were loaded."""
+        """Return a copy of the state: PEs, LEE, texture and GP memory, TASICs, and the programs loaded."""
         return {
             "loaded": loaded_rows(self._with_data),
             "array": self.array.snapshot(),
@@ -193,8 +193,8 @@ class NodeState(Shown):
     def load(self, program: Program) -> None:
         """Write the program's data into PE memory, without running it; raises InputError where they leave the PE.
 
-        A run does this first where it was not done before (`load_once`), so this is for whoever changes the data
-        before the run, or wants them anew after it.
+        A run does this first unless it was done before (`load_once`); call it to change the data before the run, or to
+        reload them after it.
         """
         self.program = program_of(program)
         for block in program.data:
@@ -211,30 +211,29 @@ class NodeState(Shown):
         self.note_loaded(program)
 
     def load_once(self, program: Program) -> None:
-        """Load a program unless that was done since the node was made or reset: every run with PE data begins so.
+        """Load a program unless that was done since the node was made or reset, as every run with PE data does.
 
-        What users, the run before and other programs have written since then stays. Equal programs are one.
+        Later changes by users, runs and other programs stay. Equal programs count as one.
         """
         self.program = program_of(program)
         if program.data and program.sha256 not in self._with_data:
             self.load(program)
 
     def note_loaded(self, program: Program) -> None:
-        """Take a program's data for loaded, as they are where a run of it continues."""
+        """Mark a program's data as loaded, as they are where a run of it is resumed."""
         if program.data:
             self._with_data.add(program.sha256)
 
     # --- by name --------------------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Numbers:
-        """Return a range of the last program in every PE, as its form says (`named_ranges.py` has the types).
+        """Return a range of the last program in every PE, in its form (`named_ranges.py` has the types).
 
-        ``name`` is that of the range, or ``NAME:bytes``, ``NAME:word``, ``NAME:float``. What comes back is a copy that
-        cannot be written to, since the node would not see it (numpy raises ValueError): ``node["count"] = values``
-        writes. Raises InputError for a name that the program does not have.
+        ``name`` is that of the range, or ``NAME:bytes``, ``NAME:word``, ``NAME:float``. The result is a read-only copy;
+        ``node["count"] = values`` writes. Raises InputError for a name that the program does not have.
         """
-        found, form = find_range(_text(name), self.program)
-        values = numbers_of(self.read_memory(found.start, found.size), form)
+        named, form = find_range(_text(name), self.program)
+        values = numbers_of(self.read_memory(named.start, named.size), form)
         values.flags.writeable = False
         return values
 
@@ -243,21 +242,21 @@ class NodeState(Shown):
 
         Raises InputError for another shape, and for numbers that the range cannot hold.
         """
-        found, form = find_range(_text(name), self.program)
-        self.write_memory(found.start, bytes_of(values, found, form, self.lanes))
+        named, form = find_range(_text(name), self.program)
+        self.write_memory(named.start, bytes_of(values, named, form, self.lanes))
 
     def __contains__(self, name: object) -> bool:
         """Return whether the last program has a range of this name."""
         return name in list(self)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the last program's ranges; none where no program was loaded or run."""
+        """Yield the names of the last program's ranges."""
         yield from () if self.program is None else (each.name for each in self.program.ranges)
 
     def map(self, name: str) -> PeMap:
         """Return a picture of the array: a range by name, a byte of it (``NAME[2]``), R, S, M, enable or carry.
 
-        Raises InputError for what is not there, and where several PEs share a place.
+        Raises InputError for an unknown name, and where several PEs share a place.
         """
         return MapView.named(_text(name), self.program).drawn(self)
 
@@ -302,10 +301,9 @@ class NodeState(Shown):
     def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
         """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
         self._word_size(size)
-        found = np.zeros((self.lanes, 8), np.uint8)
-        for index, row in enumerate(self.read_memory(address, size)):
-            found[:, index] = row
-        return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
+        wide = np.zeros((self.lanes, 8), np.uint8)
+        wide[:, :size] = self.read_memory(address, size).T
+        return wide.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
     def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
         """Write one number per PE into ``size`` bytes (1 to 8), low byte first; InputError where one does not fit."""
@@ -359,7 +357,7 @@ class NodeState(Shown):
 
 
 def _map(engine: Engine, lee: LinearExpressionEvaluator) -> tuple[str, ...]:
-    """Return a map of the enabled PEs; none where PEs share a place, or lie too far apart."""
+    """Return a map of the enabled PEs; nothing where PEs share a place, or are too far apart."""
     from pixelflow.observe.dashboard_frame import MapState, draw
 
     x, y = lee.coordinates()

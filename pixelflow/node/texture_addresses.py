@@ -8,12 +8,12 @@ uppermost (the order is invented; 2.2.7 says that there are 21).
 Standing: derived. Figures 10 to 12, which hold the bit positions, are missing from the text. What the text says and
 every choice here obeys: the word at linear address 0 is in SDRAM 0 at row 0 and column 0, the words at 4 and 8 are
 there in SDRAMs 1 and 2; linear bits 2 to 4, and with them texture bits r0 and c0, select the SDRAM; physical c0 and c1
-are no texture bits; linear space grows equally fast in texture rows and columns, so its footprint stays square; in
+are not texture bits; linear space grows equally fast in texture rows and columns, so its footprint stays square; in
 figure 12 linear bit 6 is the bank. From these and the sizes:
 
 - a module has 2^22 texels, so both texture indices have 11 bits, and "equally fast" means that they alternate from
   linear bit 2 on: c0 r0 c1 r1 ... That the column comes first, which makes c1 the third select bit, is invented.
-- Above the select bits come the physical column bits from c2 on, so that an 8-byte burst holds two words that lie 32
+- Above the select bits come the physical column bits, beginning with c2, so that an 8-byte burst holds two words 32
   bytes apart, then the row. The bank is the uppermost bit in figure 11 (invented), and linear bit 6 in figure 12,
   where two points of a patch that differ in that bit alone have the same row and column in both banks (appendix B).
 - Figure 12 could also keep the path from texture to physical space and bend that from linear to texture space. Here
@@ -44,14 +44,14 @@ Numbers = int | NDArray[np.int64]
 
 
 class AddressForm(Enum):
-    """Which linear bit selects the bank."""
+    """The linear bit that selects the bank."""
 
     STANDARD = "figure 11"
     ALTERNATE = "figure 12"
 
 
 class Physical(NamedTuple):
-    """Where a byte is: the SDRAM, and bank, row and column in it."""
+    """The place of a byte: the SDRAM, and bank, row and column in it."""
 
     device: Numbers
     bank: Numbers
@@ -60,7 +60,7 @@ class Physical(NamedTuple):
 
 
 class Cell(NamedTuple, Generic[_Place]):
-    """Where a byte is in its SDRAM, or bytes are."""
+    """The place of a byte, or of several, in an SDRAM."""
 
     bank: _Place
     row: _Place
@@ -76,7 +76,7 @@ class Texel(NamedTuple):
 
 
 class _Bit(NamedTuple):
-    """Where a linear bit goes: a field of the other space by its index, and a bit of it."""
+    """The target of a linear bit: the index of a field of the other space, and a bit of it."""
 
     field: int
     bit: int
@@ -84,7 +84,7 @@ class _Bit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Neighbouring bits that stay neighbours: from linear bit ``low`` to bit ``bit`` of a field."""
+    """``width`` neighbouring bits that stay neighbours: from linear bit ``low`` to bit ``bit`` of a field."""
 
     low: int
     field: int
@@ -161,7 +161,7 @@ class AddressMap:
         return self._physical.index(_Bit(1, 0))
 
     def to_physical(self, linear: Numbers) -> Physical:
-        """Return where the byte at a linear address is."""
+        """Return the physical address of a linear one."""
         self._check(linear, self.size, "linear address")
         return Physical(*_spread(linear, self._physical, 4))
 
@@ -174,7 +174,7 @@ class AddressMap:
         return _gather(physical, self._physical)
 
     def cell(self, number: _Place) -> Cell[_Place]:
-        """Return where the byte with a number is in its SDRAM; numbers below ``cells``."""
+        """Return the place of the byte with a number below ``cells`` in its SDRAM."""
         line, column = divmod(number, self.config.columns)
         bank, row = divmod(line, self.config.rows)
         return Cell(bank, row, column)
@@ -214,7 +214,7 @@ class AddressMap:
             raise MachineFault(f"texture memory: {name} {low if low < 0 else high} is outside 0..{limit - 1}")
 
     def figure(self) -> str:
-        """Return the mapping as figures 11 and 12 draw it: a column per bit, linear above texture above physical."""
+        """Return the mapping in the form of figures 11 and 12: a column per bit, rows linear, texture and physical."""
         texture = [f"{('r', 'c', 'b')[bit.field]}{bit.bit}" for bit in self._texture]
         names = ("dev", "bank", "r", "c")
         physical = [f"{names[bit.field]}{bit.bit}" for bit in self._physical]
@@ -264,5 +264,5 @@ def _gather(fields: Iterable[Numbers], bits: tuple[_Bit, ...]) -> Numbers:
 
 
 def needs_addresses(config: SdramConfig) -> bool:
-    """Return whether a run must know the address of every access, because its times depend on them or are checked."""
+    """Return whether a run needs the address of every access, for its times or for the command checker."""
     return config.check_commands or not config.equal_slots

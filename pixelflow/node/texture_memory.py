@@ -1,6 +1,6 @@
-"""What is stored in the memory of one GP: bytes, as the geometry network interface sees them (thesis 2.2.1, 3.8).
+"""Contents of GP memory and of texture memory (thesis 2.2.1, 2.2.6, 3.8); they know no time.
 
-The processor itself is not modelled. Size and contents at the start (zeros) are invented.
+The GPs themselves are not modelled. Size and initial contents of their memory (zeros) are invented.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FIRST_BYTES = 1 << 16
 
 
 class GpMemory:
-    """The bytes of one GP's memory; space is taken up to the highest address that was written."""
+    """The bytes of one GP's memory, allocated up to the highest address that was written."""
 
     def __init__(self) -> None:
         self._bytes = np.zeros(_FIRST_BYTES, np.uint8)
@@ -32,12 +32,12 @@ class GpMemory:
         """One more than the highest address written."""
 
     def read(self, start: int, size: int) -> NDArray[np.uint8]:
-        """Return a copy of ``size`` bytes starting at ``start``; what was never written is 0."""
+        """Return a copy of ``size`` bytes starting at ``start``; bytes never written are 0."""
         self.check(start, size)
-        found = np.zeros(size, np.uint8)
+        values = np.zeros(size, np.uint8)
         held = self._bytes[start : start + size]
-        found[: len(held)] = held
-        return found
+        values[: len(held)] = held
+        return values
 
     def write(self, start: int, values: NDArray[np.uint8]) -> None:
         """Write bytes starting at ``start``; raises InputError for anything but a row of bytes."""
@@ -54,7 +54,7 @@ class GpMemory:
         self.used = max(self.used, end)
 
     def check(self, start: int, size: int) -> None:
-        """Raise MachineFault where a part of these bytes is outside the memory."""
+        """Raise MachineFault where some of these bytes are outside the memory."""
         if start < 0 or start + size > GP_MEMORY_BYTES:
             raise MachineFault(f"GP memory: bytes {start}..{start + size - 1} are outside 0..{GP_MEMORY_BYTES - 1}")
 
@@ -69,10 +69,8 @@ class GpMemory:
         self.write(0, np.asarray(values, np.uint8))
 
 
-# What is stored in the texture memory of one module: the bytes of its SDRAMs (thesis 2.2.1, 2.2.6).
-#
-# Knows no time. Only rows that were written take space: one page holds a row of one bank of all devices, 4 KB on the
-# thesis machine, whose modules have 16 MB each (the 8 MB of section 2.2.7 is an erratum).
+# Texture memory of one module: only rows that were written are allocated. One page holds a row of one bank of all
+# devices, 4 KB on the thesis machine, whose modules have 16 MB each (the 8 MB of section 2.2.7 is an erratum).
 
 
 WORD_SIZES = (4, 8)
@@ -80,7 +78,7 @@ WORD_SIZES = (4, 8)
 
 
 class TextureMemory:
-    """The bytes of one module's SDRAMs; what was never written reads as 0 (invented: the parts start undefined)."""
+    """The bytes of one module's SDRAMs; bytes never written read as 0 (invented: the parts start undefined)."""
 
     def __init__(self, config: SdramConfig) -> None:
         self.config = config
@@ -92,7 +90,7 @@ class TextureMemory:
         self.version = 0
         """Grows whenever contents may have changed."""
         self.mapped = 0
-        """Grows whenever other rows have pages than before."""
+        """Grows whenever the rows with pages change."""
 
     @property
     def size(self) -> int:
@@ -120,7 +118,7 @@ class TextureMemory:
         return self._pages[page[..., None], device[..., None], bytes_of]
 
     def write(self, where: Physical, words: NDArray[np.uint8]) -> None:
-        """Write words given as uint8[..., 4] or uint8[..., 8]; of several to one address the last one stays.
+        """Write words uint8[..., 4] or uint8[..., 8]; of several to one address the last one counts.
 
         Raises MachineFault as :meth:`read` does; nothing is written then.
         """
@@ -157,12 +155,12 @@ class TextureMemory:
         return fields
 
     def _touch(self, line: NDArray[np.int64]) -> None:
-        """Give a page of its own to every row that has none yet."""
+        """Allocate a page for every row without one."""
         lines = np.flatnonzero(np.bincount(line.reshape(-1)))
         new = lines[self._page_of[lines] == 0]
         needed = self._used + new.size
         if needed > len(self._pages):
-            # Doubling keeps the copies few; there is never more than the memory holds.
+            # Doubling keeps copies rare.
             room = min(max(needed, 2 * len(self._pages)), self._page_of.size + 1)
             grown = np.zeros((room, *self._pages.shape[1:]), np.uint8)
             grown[: self._used] = self._pages[: self._used]
@@ -172,7 +170,7 @@ class TextureMemory:
         self._used = needed
 
     def clear(self) -> None:
-        """Forget everything that was written."""
+        """Clear the memory."""
         self.version += 1
         self.mapped += 1
         self._pages[1:] = 0
@@ -180,7 +178,7 @@ class TextureMemory:
         self._used = 1
 
     def digest(self) -> str:
-        """Return a hash of the contents, equal for equal bytes however they came there."""
+        """Return a hash of the contents, independent of their history."""
         found = hashlib.sha256()
         for line in np.flatnonzero(self._page_of):
             page = self._pages[self._page_of[line]]
@@ -204,14 +202,14 @@ class TextureMemory:
             self._touch(lines)
             self._pages[self._page_of[lines]] = snapshot["bytes"]
 
-    # --- words that are read again and again -----------------------------------------------------------------------
+    # --- words that are read repeatedly ----------------------------------------------------------------------------
 
     def fixed(self, where: Physical) -> FixedWords:
-        """Return words of 4 bytes that will be read more than once; raises MachineFault as :meth:`read` does."""
+        """Return words of 4 bytes for repeated reads; raises MachineFault as :meth:`read` does."""
         return FixedWords(self, self._checked(where, 4))
 
     def places(self, fields: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return where words of 4 bytes are among all that are held now, for `words`."""
+        """Return the current indices of words of 4 bytes in `words`."""
         device, bank, row, column = fields
         page = self._page_of[bank * self.config.rows + row]
         return (page * self.config.devices_per_module + device) * (self.config.columns // 4) + column // 4
@@ -223,7 +221,7 @@ class TextureMemory:
 
 
 class FixedWords:
-    """Words of one memory at places that stay the same."""
+    """Words of one memory at fixed places."""
 
     def __init__(self, memory: TextureMemory, fields: Sequence[NDArray[np.int64]]) -> None:
         self._memory = memory
@@ -232,7 +230,7 @@ class FixedWords:
         self._places = memory.places(fields)
 
     def read(self) -> NDArray[np.uint32]:
-        """Return what is there now."""
+        """Return the current contents."""
         if self._mapped != self._memory.mapped:
             self._mapped, self._places = self._memory.mapped, self._memory.places(self._fields)
         return self._memory.words[self._places]

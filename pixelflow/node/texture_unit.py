@@ -1,4 +1,9 @@
-"""What texture instructions do (meaning): bytes between local ports, corner turners, SDRAMs and GPs (2.2.7)."""
+"""Texture instructions (meaning): they move bytes between local ports, corner turners, SDRAMs and GPs (2.2.7).
+
+A transfer has two halves. `begin` takes addresses and data from the PEs and accesses texture memory; `end` writes the
+input ports and GP memory. Between them are the cycles of the transfer, in which the PEs must leave the ports alone.
+Every EMC has an address and a data corner turner, which hold the addresses and data of the last round.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +36,11 @@ from pixelflow.node.transfer import (
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.lanes.engine import Engine
 
-# Which marked PEs of an EMC are served when, which belong together, and what a module has to do (thesis 2.2.7).
+# The order in which marked PEs of an EMC are served, their groups, and the commands of a module (thesis 2.2.7).
 
 
 def service_order(marks: NDArray[np.bool_], array: ArrayConfig, *, panel_minor: bool) -> NDArray[np.int64]:
-    """Return the marked lanes of each EMC in the order of service: int64[emcs, most marked], -1 where there is none.
+    """Return the marked lanes of each EMC in the order of service: int64[emcs, most marked], -1 for none.
 
     PE minor serves panel after panel; panel minor takes one marked PE of each panel in turn (thesis 2.2.7).
     """
@@ -57,9 +62,9 @@ def service_order(marks: NDArray[np.bool_], array: ArrayConfig, *, panel_minor: 
 
 
 def in_groups(lanes: NDArray[np.int64], transfer: Transfer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return who gives the address of each round, and whom it serves; -1 where there is no PE left.
+    """Return the lane that gives the address of each round, and the lanes that are served; -1 where no PE is left.
 
-    From lanes in the order of service: int64[emcs, rounds] and int64[emcs, rounds, PEs of a round].
+    The shapes are int64[emcs, rounds] and int64[emcs, rounds, PEs of a round].
     """
     together, each = transfer.pes_per_group, transfer.pes_per_round
     padded = np.pad(lanes, ((0, 0), (0, -lanes.shape[1] % together)), constant_values=-1)
@@ -73,7 +78,7 @@ def in_groups(lanes: NDArray[np.int64], transfer: Transfer) -> tuple[NDArray[np.
 
 
 def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[int, ...]:
-    """Return how many rounds each module needs: as many as its EMC with the most marked PEs."""
+    """Return the rounds of each module: those of its EMC with the most marked PEs."""
     if not (transfer.accesses or transfer.direction is Direction.LOOP_BACK):
         return (0,) * array.modules
     most = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).max(axis=1)
@@ -81,7 +86,7 @@ def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) 
 
 
 def _slots(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[tuple[int, int, int], ...]:
-    """Return for each module the slots that EMCs use, and the bytes that they give and take in these."""
+    """Return for each module the used slots, and the bytes that EMCs give and take in these."""
     marked = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).tolist()
     moves = (transfer.rounds, transfer.given_bytes, transfer.taken_bytes)
     used, given, taken = ([sum(map(of, counts)) for counts in marked] for of in moves)
@@ -95,7 +100,7 @@ def commands_of(
     array: ArrayConfig,
     addresses: Sequence[tuple[RoundAddresses, ...]] | None = None,
 ) -> tuple[TransferCommand, ...]:
-    """Return what the TASICs of each module are told; ``marks`` gives the marks MR or MW: bool[lanes]."""
+    """Return the command for each module; ``marks`` returns the marks MR or MW: bool[lanes]."""
     rounds, slots = (0,) * array.modules, ((0, 0, 0),) * array.modules
     if transfer.accesses or transfer.direction is Direction.LOOP_BACK:
         rounds, slots = rounds_of(transfer, marks(transfer.mark), array), _slots(transfer, marks(transfer.mark), array)
@@ -120,7 +125,7 @@ def commands_of(
     )
 
 
-# State of the texture unit of a node: what changes while a program runs, the texture memories left out (2.2.7).
+# State of the texture unit of a node, without the texture memories (2.2.7).
 
 
 DEVICES = PORT_BYTES // 4
@@ -129,7 +134,7 @@ DEVICES = PORT_BYTES // 4
 T = TypeVar("T")
 
 NO_ADDRESS = -1
-"""What an address corner turner holds before it has held one."""
+"""The initial content of an address corner turner."""
 
 
 @dataclass
@@ -141,16 +146,16 @@ class AddressGenerator:
 
     counter: int = 0
     step: int = 0
-    """What the counter grows by after each round of a transfer."""
+    """The increment of the counter after each round of a transfer."""
     crossbar: list[int | None] = field(default_factory=lambda: [None] * ADDRESS_BITS)
-    """For each address bit, the counter bit that it takes; None is 0."""
+    """The counter bit for each address bit; None is 0."""
 
     def __post_init__(self) -> None:
         if any(source is not None and source not in range(COUNTER_BITS) for source in self.crossbar):
             raise ValueError(f"the counter has bits 0 to {COUNTER_BITS - 1}")
 
     def connect(self, bit: int, source: int | None) -> None:
-        """Let address bit ``bit`` take counter bit ``source``, or 0."""
+        """Connect address bit ``bit`` to counter bit ``source``, or to 0."""
         self.crossbar[bit] = source
 
     def advance(self, delta: int) -> None:
@@ -165,7 +170,7 @@ class AddressGenerator:
 
 @dataclass
 class Moving:
-    """What a transfer holds between its two halves: bytes for input ports, and whose; bytes for each GP memory."""
+    """Data of a transfer between its two halves: lanes and bytes for their input ports; bytes for each GP memory."""
 
     lanes: NDArray[np.int64] | None = None
     data: NDArray[np.uint8] | None = None
@@ -174,10 +179,10 @@ class Moving:
 
 @dataclass(eq=False)
 class TextureState:
-    """Registers and corner turners of the TASICs of all modules, and the transfer under way; a checkpoint holds it."""
+    """Registers and corner turners of the TASICs of all modules, and the current transfer; part of a checkpoint."""
 
     destinations: list[Destination]
-    """Where each module sends bytes for GPs."""
+    """The destination of each module's bytes for GPs."""
     act: NDArray[np.int64]
     """The address corner turners (ACT): addresses of the last round, int64[emc, device]; -1 before there are any."""
     dct: NDArray[np.uint8] | None = None
@@ -190,7 +195,7 @@ class TextureState:
     """The transfer that the last texture instruction asked for."""
     moving: Moving = field(default_factory=Moving)
     moved: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WAYS, 0))
-    """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
+    """Bytes of data moved since the start, by way, without addresses and idle slots."""
 
     @classmethod
     def of(cls, config: NodeConfig) -> TextureState:
@@ -199,11 +204,11 @@ class TextureState:
         return cls([Destination() for _ in range(config.array.modules)], held)
 
     def snapshot(self) -> TextureState:
-        """Return a copy of the state for somebody else, who may change it."""
+        """Return a copy of the state."""
         return TextureState(**{each.name: _copied(getattr(self, each.name)) for each in fields(TextureState)})
 
     def restore(self, state: TextureState) -> None:
-        """Take over a state, as a copy."""
+        """Restore a copy of a state."""
         for each in fields(TextureState):
             setattr(self, each.name, _copied(getattr(state, each.name)))
 
@@ -213,10 +218,7 @@ class TextureState:
         return self.moving.lanes is None and not self.moving.returned
 
     def is_as(self, other: TextureState, *, dct: bool = True) -> bool:
-        """Return whether nothing is under way and all registers are those of another state.
-
-        What has been moved so far is not compared, and the data corner turners only where ``dct`` is true.
-        """
+        """Return whether both states are idle and have equal registers, and with ``dct`` equal data corner turners."""
         return (
             self.is_idle
             and other.is_idle
@@ -229,7 +231,7 @@ class TextureState:
 
     @property
     def registers(self) -> tuple[object, ...]:
-        """What a read follows from besides its transfer, the PEs and texture memory; as it is now, not a copy."""
+        """The registers that determine a read, not copied."""
         generator = self.generator
         return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
 
@@ -239,7 +241,7 @@ def _is_same(one: NDArray[np.uint8] | None, other: NDArray[np.uint8] | None) -> 
 
 
 def _copied(value: T) -> T:
-    """Return a copy of a part of the state; most are cheaper to copy than `deepcopy` finds out."""
+    """Return a copy of a part of the state, faster than `deepcopy`."""
     match value:
         case None | bool() | Transfer():
             return value
@@ -250,11 +252,8 @@ def _copied(value: T) -> T:
     return copy.deepcopy(value)
 
 
-# Accesses of a transfer to the texture memories of all modules, in the order in which the TASICs make them.
-
-
 class TextureAccess:
-    """The texture memories of a node, addressed by the number of a cell inside each device (see `addresses`)."""
+    """Accesses to the texture memories of a node, addressed by the number of a cell inside each device."""
 
     def __init__(self, config: NodeConfig, memories: Sequence[TextureMemory]) -> None:
         self._array = config.array
@@ -272,10 +271,10 @@ class TextureAccess:
     ) -> NDArray[np.uint8]:
         """Write ``data``, or read: uint8[emcs, rounds, devices, size], for addresses int64[emcs, rounds, devices].
 
-        ``givers`` are the PEs whose turn it is, int64[emcs, rounds], which a fault names.
+        ``givers`` are the lanes that give the addresses, int64[emcs, rounds], for faults.
 
-        Round by round, within a round EMC by EMC: the last write to an address stays. Raises MachineFault for an
-        address that no device has, or where alternate banks were promised and do not come.
+        The order is round by round, within a round EMC by EMC: the last write to an address counts. Raises MachineFault
+        for an address outside the devices, and for a broken promise of alternate banks.
         """
         self.check(transfer, addresses, valid, givers)
         modules = self._array.modules
@@ -304,27 +303,27 @@ class TextureAccess:
         valid: NDArray[np.bool_],
         givers: NDArray[np.int64] | None = None,
     ) -> None:
-        """Raise MachineFault where an address is none, or where a promise about the banks is broken."""
+        """Raise MachineFault for an address outside the devices, and for a broken promise of alternate banks."""
         limit = min(1 << ADDRESS_BITS, self._map.cells)
         wrong = ((addresses < 0) | (addresses >= limit) | (addresses % transfer.size != 0)) & valid[:, :, None]
         if wrong.any():
             emc, place, device = (int(each[0]) for each in np.nonzero(wrong))
             raise MachineFault(
-                f"texture address {int(addresses[emc, place, device]):#x} is no multiple of {transfer.size} below "
+                f"texture address {int(addresses[emc, place, device]):#x} is not a multiple of {transfer.size} below "
                 f"{limit:#x}{'' if givers is None else self._whose(givers, emc, place)}"
             )
         if transfer.alternate:
             self._check_promise(transfer, addresses, valid)
 
     def _whose(self, givers: NDArray[np.int64], emc: int, place: int) -> str:
-        """Return which PE's turn it is: module, EMC, round."""
+        """Return the place of a fault: module, EMC, PE, round."""
         lane = int(givers[emc, place])
         module, index = divmod(emc, self._array.emcs_per_module)
         position = ".".join(map(str, np.unravel_index(lane, self._array.shape)))
         return f": module {module}, EMC {index}, PE {lane} ({position}), round {place}"
 
     def _check_promise(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
-        """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""
+        """Check that neighbouring accesses are in different banks, except between the rounds of a read."""
         emcs = self._array.emcs_per_module
         by_round = (self._array.modules, emcs, addresses.shape[1])
         banks = np.asarray(self._map.cell(addresses).bank).reshape(*by_round, addresses.shape[2]).swapaxes(1, 2)
@@ -346,7 +345,7 @@ class TextureAccess:
     def by_round(
         self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]
     ) -> list[tuple[RoundAddresses, ...]]:
-        """Return the addresses module by module and round by round, for a run that schedules each access."""
+        """Return the addresses by module and round, for a run that schedules each access."""
         emcs, rounds, devices = addresses.shape
         first = 4 * (transfer.half or 0)
         alike = (addresses == addresses[:, :, :1]).all(axis=2) & (devices == self._sdram.devices_per_module)
@@ -367,17 +366,15 @@ class TextureAccess:
         ]
 
 
-# Cache of texture-memory reads: the same PEs, the same addresses, nothing written in between.
-#
-# What such a read brings is what it brought before, so it is kept by all that it follows from. A pass that is run again
-# reads the same control points, and finds them here.
+# Cache of reads of texture memory: a read by the same PEs at the same addresses, with nothing written in between, has
+# the same result. A repeated pass reads the same control points.
 
 
 _KEPT = 32
 
 
 class Asked(NamedTuple):
-    """What a read follows from besides texture memory: ``all`` of it, and of that the marks and the ports' bytes."""
+    """The inputs of a read except texture memory: ``all`` as a key, and of these the marks and the ports' bytes."""
 
     all: Hashable
     marks: NDArray[np.bool_]
@@ -385,7 +382,7 @@ class Asked(NamedTuple):
 
 
 class LastRound(NamedTuple):
-    """What the corner turners hold after a transfer: of each EMC that took part its addresses and its data."""
+    """The contents of the corner turners after a transfer: addresses and data of each EMC that took part."""
 
     emcs: NDArray[np.int64] | slice
     addresses: NDArray[np.int64]
@@ -393,7 +390,7 @@ class LastRound(NamedTuple):
 
     @classmethod
     def of(cls, addresses: NDArray[np.int64], valid: NDArray[np.bool_], data: NDArray[np.uint8]) -> LastRound:
-        """Return the last rounds of all that are given by EMC and round."""
+        """Return the last rounds of addresses and data by EMC and round."""
         emcs = np.flatnonzero(valid.any(axis=1))
         last = valid.sum(axis=1)[emcs] - 1
         return cls(emcs if len(emcs) < len(valid) else slice(None), addresses[emcs, last], data[emcs, last])
@@ -401,30 +398,30 @@ class LastRound(NamedTuple):
 
 @dataclass(eq=False)
 class KeptRead:
-    """What a read was and brought: addresses, who took part, data by EMC and round, and who gets which."""
+    """A read and its result: addresses, EMCs that took part, data by EMC and round, and the lanes served."""
 
     addresses: NDArray[np.int64]
     valid: NDArray[np.bool_]
     data: NDArray[np.uint8]
     lanes: NDArray[np.int64]
     source: NDArray[np.int64]
-    """For each of ``lanes`` the block that it gets (`blocks`)."""
+    """For each of ``lanes`` its block (`blocks`)."""
     marks: NDArray[np.bool_] | None = None
-    """Which PEs were marked, where the read is kept."""
+    """The marks, where the read is kept."""
     came_again: bool = False
     given: NDArray[np.uint8] | None = None
-    """The first bytes of all output ports, as far as they matter: uint8[byte, lane]."""
+    """The first bytes of all output ports, those that matter: uint8[byte, lane]."""
     _ports: NDArray[np.uint8] | None = None
     _left: NDArray[np.uint8] | None = None
 
     @cached_property
     def accesses(self) -> int:
-        """How many rounds of EMCs access texture memory."""
+        """The number of accesses, one for each EMC and round."""
         return int(self.valid.sum())
 
     @cached_property
     def last(self) -> LastRound:
-        """What the corner turners hold after the read."""
+        """The contents of the corner turners after the read."""
         return LastRound.of(self.addresses, self.valid, self.data)
 
     @cached_property
@@ -439,22 +436,22 @@ class KeptRead:
 
     @cached_property
     def blocks(self) -> NDArray[np.uint8]:
-        """What PEs get, round by round, EMC by EMC: uint8[block, 32]."""
+        """The data for PEs by EMC and round: uint8[block, 32]."""
         emcs, rounds, devices, _ = self.data.shape
         words = self.data.reshape(emcs, rounds, devices, self.halves, 4)
         return words.swapaxes(2, 3).reshape(-1, 4 * devices)
 
     def data_of(self, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return other blocks as ``data`` has them."""
+        """Return other blocks in the form of ``data``."""
         emcs, rounds, devices, size = self.data.shape
         words = blocks.reshape(emcs, rounds, self.halves, devices, 4)
         return words.swapaxes(2, 3).reshape(emcs, rounds, devices, size)
 
     def source_of(self, total: int) -> NDArray[np.int64]:
-        """Return for all ``total`` PEs the block that they get, -1 for those that get none."""
-        found = np.full(total, -1, np.int64)
-        found[self.lanes] = self.source
-        return found
+        """Return the block of each of ``total`` PEs, -1 for none."""
+        source = np.full(total, -1, np.int64)
+        source[self.lanes] = self.source
+        return source
 
     @cached_property
     def marks_row(self) -> NDArray[np.uint8]:
@@ -462,22 +459,17 @@ class KeptRead:
         assert self.marks is not None, "the read is kept"
         return np.where(self.marks, np.uint8(0xFF), np.uint8(0))[None]
 
-    def ports(self, total: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Return the input ports of all ``total`` PEs, uint8[32, total], and who is served: bool[total]."""
-        ports = np.zeros((self.served.shape[1], total), np.uint8)
-        ports[:, self.lanes] = self.served.T
-        served = np.zeros(total, bool)
-        served[self.lanes] = True
-        return ports, served
-
     def put(self, total: int, held: Callable[[], NDArray[np.uint8]]) -> NDArray[np.uint8]:
-        """Return the input ports of all ``total`` PEs after the read: uint8[32, total].
+        """Return the input ports of ``total`` PEs after the read: uint8[32, total].
 
-        ``held`` gives a copy of what they held before, where somebody is not served.
+        ``held`` returns a copy of their contents before, called if some PE is not served.
         """
         if self._ports is None:
-            self._ports, served = self.ports(total)
-            self._left = None if served.all() else np.where(served, np.uint8(0), np.uint8(0xFF))
+            self._ports = np.zeros((self.served.shape[1], total), np.uint8)
+            self._ports[:, self.lanes] = self.served.T
+            left = np.full(total, 0xFF, np.uint8)
+            left[self.lanes] = 0
+            self._left = left if left.any() else None
         if self._left is None:
             return self._ports
         ports = held()
@@ -486,35 +478,31 @@ class KeptRead:
 
 
 class ReadCache:
-    """The last reads of one node, by all that they follow from."""
+    """The last reads of one node, by their inputs."""
 
     def __init__(self, memories: Sequence[TextureMemory]) -> None:
         self._memories = memories
         self._found: dict[tuple[Hashable, tuple[int, ...]], KeptRead] = {}
 
     def find(self, what: Hashable) -> KeptRead | None:
-        """Return the read that followed from ``what`` and from these contents of texture memory."""
+        """Return the read with the inputs ``what`` and the current contents of texture memory."""
         return self._found.get((what, self.versions()))
 
-    def keep(self, what: Hashable, read: KeptRead) -> KeptRead:
-        """Keep a read; return it. Reads of contents that are no more are given up."""
+    def keep(self, what: Hashable, read: KeptRead) -> None:
+        """Keep a read, and drop those of former contents."""
         versions = self.versions()
         self._found = {known: each for known, each in self._found.items() if known[1] == versions}
         if len(self._found) >= _KEPT:
             del self._found[next(iter(self._found))]
         self._found[what, versions] = read
-        return read
 
     def versions(self) -> tuple[int, ...]:
-        """Return what tells contents of texture memory from other ones."""
+        """Return a key for the contents of texture memory."""
         return tuple(memory.version for memory in self._memories)
 
 
-# Reads of texture memory that are made anew: at the same addresses, for the same PEs, of other contents.
-
-
 class Rereading:
-    """The reads of a run, all made at once: where every word stands is found out once."""
+    """The reads of a run repeated together, at the same addresses and for the same PEs, of current contents."""
 
     def __init__(self, reads: Sequence[KeptRead], access: TextureAccess, memories: Sequence[TextureMemory]) -> None:
         ends = np.cumsum([len(read.blocks) for read in reads])
@@ -531,14 +519,14 @@ class Rereading:
             self._found.append((np.concatenate(numbers), memory.fixed(where)))
 
     def blocks(self) -> list[NDArray[np.uint8]]:
-        """Return for every read what it brings now, as `KeptRead.blocks`: uint8[block, 32]."""
+        """Return the current result of every read, as `KeptRead.blocks`: uint8[block, 32]."""
         for numbers, words in self._found:
             self._blocks[numbers] = words.read()
         return [part.view(np.uint8) for part in self._parts]
 
 
 def _places(read: KeptRead, access: TextureAccess, module: int, modules: int) -> tuple[NDArray[np.int64], Physical]:
-    """Return which blocks of a read come from a module, and where their eight words stand: int64[n, 8] each."""
+    """Return the blocks of a read that come from a module, and the places of their eight words: int64[n, 8] each."""
     halves = read.halves
     emcs = len(read.valid) // modules
     own = np.zeros_like(read.valid)
@@ -551,18 +539,8 @@ def _places(read: KeptRead, access: TextureAccess, module: int, modules: int) ->
     return number.reshape(-1), Physical(*(field.reshape(-1, field.shape[-1]) for field in fields))
 
 
-# What texture instructions do: bytes between local ports, corner turners, SDRAMs and GPs. It knows no time (2.2.7).
-#
-# A transfer happens in two halves. `begin` takes what flows into the TASICs (addresses, and data to be written or sent
-# on) and accesses texture memory; `end` puts what flows out into the input ports and into GP memory. Between the two
-# lie
-# the cycles that the transfer takes, in which the PEs must leave the ports alone.
-#
-# Every EMC has an address and a data corner turner, which hold one round: what the last PE that was served gave or got.
-
-
 _GIVEN = {Addressing.GENERATED: 0, Addressing.BASE: 3, Addressing.EXPLICIT: PORT_BYTES}
-"""How many bytes of a port an address follows from; of other reads nothing is kept."""
+"""Bytes of a port that determine an address; other reads are not kept."""
 _BASE_MASK = (1 << 24) - 1
 
 
@@ -586,19 +564,19 @@ class TextureUnit(TextureState):
         self._access = TextureAccess(config, memories)
         self._kept = ReadCache(memories)
         self._coming: KeptRead | None = None
-        """The read under way, unless it came from a saved state."""
+        """The current read, unless it is from a saved state."""
         self._scheduled = needs_addresses(config.sdram)
         self.nodes = nodes
         """Nodes that the geometry network joins."""
         self.gps_of: Callable[[int], Sequence[GpMemory]] = lambda node: gp_memories
-        """The GP memories of the node that lies so many places further along the geometry network."""
+        """Return the GP memories of the node at a distance along the geometry network."""
         self._addresses: list[tuple[RoundAddresses, ...]] | None = None
         self.accessed: BlockAccess | None = None
-        """What the transfer accesses that has begun; None where it accesses nothing, or reads what was kept."""
+        """The accesses of the current transfer; None where there are none, or a kept read is used."""
         self.watched = False
-        """True if somebody wants to know of every access, so that no read is what was kept of one before."""
+        """True if every access has subscribers, so that kept reads are not used."""
 
-    # --- what texture instructions ask for ------------------------------------------------------------------------
+    # --- texture instructions -------------------------------------------------------------------------------------
 
     def read(self, size: int, sends: int, addressing: Addressing) -> None:
         self.transfer = Transfer(
@@ -620,7 +598,7 @@ class TextureUnit(TextureState):
         self.transfer = Transfer(Direction.LOOP_BACK)
 
     def give(self, modules: int, start: int, size: int) -> None:
-        """Send a part of the ports to GP memory, beside the read that the instruction asked for, if it did."""
+        """Send a part of the ports to GP memory, in addition to a read by the same instruction."""
         if start + size > PORT_BYTES:
             raise MachineFault(f"bytes {start}..{start + size - 1} are outside a port of {PORT_BYTES}")
         returned = Return(self._present(modules), start, size)
@@ -661,7 +639,7 @@ class TextureUnit(TextureState):
     # --- the two halves of a transfer --------------------------------------------------------------------------------
 
     def begin(self, transfer: Transfer) -> None:
-        """Take addresses and data from the PEs and access texture memory."""
+        """Take addresses and data from the PEs and access texture memory; raises MachineFault."""
         self._addresses = self._coming = self.accessed = None
         self.moving = Moving()
         match transfer.direction:
@@ -672,7 +650,7 @@ class TextureUnit(TextureState):
             case Direction.LOOP_BACK:
                 self._begin_loop_back()
             case Direction.LOAD:
-                assert transfer.load is not None, "a load says what is loaded"
+                assert transfer.load is not None
                 self._begin_load(transfer.load)
         if transfer.returned is not None:
             self._begin_return(transfer.returned)
@@ -681,18 +659,18 @@ class TextureUnit(TextureState):
             self.generator.advance(self.generator.step * max(rounds, default=0))
 
     def commands(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Return what the TASICs of each module are told of the transfer that has just begun, addresses included."""
+        """Return the command for each module for the transfer that has just begun, with addresses."""
         return commands_of(transfer, self._marked, self.destinations, self._array, self._addresses)
 
     def end(self) -> None:
-        """Put what the transfer brought into the input ports of the PEs and into GP memory."""
+        """Write the data of the transfer into the input ports of the PEs and into GP memory."""
         moving, self.moving = self.moving, Moving()
         if self._coming is not None and moving.data is self._coming.served:
             engine = self.engine
             ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
             self.engine.set_rows(INPUT_PORT, ports)
         elif moving.lanes is not None and len(moving.lanes):
-            assert moving.data is not None, "lanes that are served get data"
+            assert moving.data is not None
             port = self.engine.get_rows(INPUT_PORT, PORT_BYTES)
             port[:, moving.lanes] = moving.data.T
             self.engine.set_rows(INPUT_PORT, port)
@@ -716,7 +694,7 @@ class TextureUnit(TextureState):
         read = None if asked is None else self._kept.find(asked.all)
         if read is not None:
             read.came_again = True
-            self._tell_addresses(transfer, read.addresses, read.valid)
+            self._note_addresses(transfer, read.addresses, read.valid)
         else:
             read = self._read(transfer)
             if asked is not None:
@@ -725,7 +703,7 @@ class TextureUnit(TextureState):
         self._count_read(transfer, read)
 
     def _asked(self, transfer: Transfer) -> Asked | None:
-        """Return all that a read follows from besides texture memory; None where that is not looked at."""
+        """Return the inputs of a read except texture memory; None for one that is not kept."""
         words = _GIVEN.get(transfer.addressing)
         if words is None or self.watched:
             return None
@@ -740,18 +718,18 @@ class TextureUnit(TextureState):
         self._hold(transfer, read.last)
 
     def rereading(self, reads: Sequence[KeptRead]) -> Rereading:
-        """Return how reads are made anew, of what is in texture memory then."""
+        """Return the repetition of reads with later contents of texture memory."""
         return Rereading(reads, self._access, self._memories)
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What tells contents of texture memory from other ones."""
+        """A key for the contents of texture memory."""
         return self._kept.versions()
 
     def cached_read(self, transfer: Transfer, *, new: bool) -> KeptRead | None:
-        """Return the read that has just begun, if it can be begun again where the same PEs ask for the same.
+        """Return the read that has just begun, if it can be reused where the same PEs ask for the same.
 
-        None for a read that has come once, unless that is only because its bytes are ``new``.
+        None for a first read, unless only its bytes are ``new``.
         """
         read = self._coming
         if read is None or not (new or read.came_again) or read.marks is None:
@@ -759,10 +737,7 @@ class TextureUnit(TextureState):
         return None if transfer.returned is not None or self._scheduled else read
 
     def begin_again(self, transfer: Transfer, read: KeptRead) -> None:
-        """Begin a read with marks, ports, registers and contents of an earlier one.
-
-        The caller must put ``read.served`` into the ports.
-        """
+        """Begin a read with the inputs of an earlier one; the caller must put ``read.served`` into the ports."""
         self._count_read(transfer, read)
         self.moving, self._coming = Moving(), None
         assert read.marks is not None, "the read is kept"
@@ -770,11 +745,11 @@ class TextureUnit(TextureState):
         self.generator.advance(self.generator.step * max(rounds, default=0))
 
     def _read(self, transfer: Transfer) -> KeptRead:
-        """Access texture memory; raises MachineFault for addresses that no transfer may have."""
+        """Access texture memory; raises MachineFault for bad addresses."""
         givers, groups = self._groups(transfer, "MR")
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
-        self._tell_addresses(transfer, addresses, valid)
+        self._note_addresses(transfer, addresses, valid)
         self.accessed = BlockAccess(transfer, givers, groups, addresses, valid)
         data = self._access.carry_out(transfer, addresses, valid, givers)
         # Of 8 bytes the first PE gets the first 4 of each device, the second the other 4.
@@ -787,7 +762,7 @@ class TextureUnit(TextureState):
         givers, groups = self._groups(transfer, "MW")
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
-        self._tell_addresses(transfer, addresses, valid)
+        self._note_addresses(transfer, addresses, valid)
         if transfer.held:
             data = self._held(valid, transfer)
         else:
@@ -816,7 +791,7 @@ class TextureUnit(TextureState):
         lowest = next(module for module in range(self._array.modules) if load.includes(module))
         source = self.destinations[lowest]
         if source.node:
-            raise MachineFault("TAS_MemLoad loads from a GP of the own node")
+            raise MachineFault("TAS_MemLoad loads from a GP of the same node")
         data = self.gps_of(0)[source.gp].read(source.address, load.blocks * PORT_BYTES)
         addresses = np.repeat(
             (load.address + 4 * np.arange(load.blocks, dtype=np.int64))[None, :, None], DEVICES, axis=2
@@ -846,7 +821,7 @@ class TextureUnit(TextureState):
             self.moved["PEs to GPs"] += len(data)
         self.moving.returned = tuple(parts)
 
-    # --- addresses, and what the corner turners hold ------------------------------------------------------------------
+    # --- addresses and corner turners ---------------------------------------------------------------------------------
 
     def _where(self, transfer: Transfer, givers: NDArray[np.int64], valid: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the addresses of every round: int64[emcs, rounds, devices]; 0 where an EMC has no PE left."""
@@ -866,13 +841,13 @@ class TextureUnit(TextureState):
             case Addressing.EXPLICIT:
                 addresses = self._words_of(givers).astype(np.int64)
             case _:
-                raise InternalError(f"no way of addressing has the number {transfer.addressing}")
+                raise InternalError(f"unknown addressing {transfer.addressing}")
         if transfer.half is not None:
             addresses = addresses[:, :, : DEVICES // 2]
         return np.where(valid[:, :, None], addresses, 0)
 
-    def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
-        """Note where the transfer accesses texture memory, in runs that schedule every access."""
+    def _note_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        """Keep the addresses of the transfer, in runs that schedule every access."""
         if self._scheduled:
             self._addresses = self._access.by_round(transfer, addresses, valid)
 
@@ -881,14 +856,14 @@ class TextureUnit(TextureState):
         return self._port().view("<u4")[np.maximum(lanes, 0)]
 
     def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
-        """Return what the data corner turners hold, once for every round."""
+        """Return the contents of the data corner turners for every round."""
         held = self.dct
         if held is None or held.shape[1:] != (DEVICES, transfer.size):
             raise MachineFault(f"the data corner turners hold no {transfer.size} bytes for each SDRAM")
         return np.broadcast_to(held[:, None], (len(held), valid.shape[1], *held.shape[1:]))
 
     def _hold(self, transfer: Transfer, last: LastRound) -> None:
-        """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
+        """Keep addresses and data of the last round of each EMC that took part."""
         if transfer.half is not None:
             self.act[:] = NO_ADDRESS
             self.dct = None

@@ -20,18 +20,18 @@ WAYS = (
     "PEs to GPs",
     "GPs to TASICs",
 )
-"""The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
+"""The ways of data; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
 BASE_BYTES = 4
 """Bytes of a base address in a port (24 bits are used)."""
 
 RoundAddresses = tuple[tuple[int | None, ...] | None, ...]
-"""Where a round accesses texture memory, EMC by EMC: None where the EMC has no PE left, one address for all devices,
-or one for each device, None for a device that is left out."""
+"""The addresses of a round, EMC by EMC: None where the EMC has no PE left, one address for all devices, or one for each
+device, None for a device that is left out."""
 
 
 class Direction(Enum):
-    """Which way the data flow."""
+    """The direction of data."""
 
     READ = "texture memory to PEs"
     WRITE = "PEs to texture memory"
@@ -42,7 +42,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """Bytes that PEs marked for writing send to GP memory: which part of the output port, of which modules."""
+    """Bytes that PEs marked for writing send to GP memory: a part of the output port, of some modules."""
 
     modules: int
     """One bit for each module."""
@@ -68,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What is to be moved. Sizes in bytes: ``size`` from or to each SDRAM."""
+    """A transfer to be made. Sizes in bytes: ``size`` from or to each SDRAM."""
 
     direction: Direction
     size: int = 4
@@ -77,7 +77,7 @@ class Transfer:
     held: bool = False
     alternate: bool = False
     group: int = 0
-    """Of a write with base addresses: how many accesses follow each PE that gives a base; 0 elsewhere."""
+    """Of a write with base addresses: the accesses after each PE that gives a base; 0 elsewhere."""
     half: int | None = None
     """Of a write with explicit addresses: 0 for the lower four SDRAMs, 1 for the upper four."""
     returned: Return | None = None
@@ -90,7 +90,7 @@ class Transfer:
 
     @property
     def mark(self) -> str:
-        """The mark of the PEs whose number decides about the rounds."""
+        """The mark of the PEs that determine the number of rounds."""
         return "MR" if self.direction is Direction.READ else "MW"
 
     @property
@@ -100,16 +100,16 @@ class Transfer:
 
     @property
     def pes_per_round(self) -> int:
-        """PEs of an EMC that one round serves; a PE that gives a base only is not counted."""
+        """PEs of an EMC that one round serves, without a PE that only gives a base."""
         return self.sends * self.size // 4
 
     @property
     def pes_per_group(self) -> int:
-        """PEs of an EMC that belong together: those of a round, or a giver of a base and those it gives it for."""
+        """PEs of an EMC that belong together: those of a round, or the giver of a base and the PEs that use it."""
         return 1 + self.group * self.pes_per_round if self.group else self.pes_per_round
 
     def rounds(self, marked: int) -> int:
-        """Return how many rounds an EMC with this many marked PEs needs."""
+        """Return the rounds of an EMC with this many marked PEs."""
         if not self.group:
             return -(-marked // self.pes_per_round)
         whole, rest = divmod(marked, self.pes_per_group)
@@ -146,7 +146,7 @@ class Transfer:
         return PORT_BYTES * (marked - -(-marked // self.pes_per_group)) + BASE_BYTES * bases
 
     def _given_in(self, rounds: int, marked: int) -> int:
-        """Return the same where all rounds of the transfer are alike: what is not a data comes once a round."""
+        """Return the same where all rounds are alike: addresses come once a round."""
         if self.direction in (Direction.RETURN, Direction.LOAD):
             return 0
         if self.direction is Direction.LOOP_BACK or self.half is not None:
@@ -167,17 +167,17 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where bytes go that leave a module for GP memory."""
+    """The destination of bytes from a module to GP memory."""
 
     node: int = 0
-    """How many places further along the geometry network; 0 is the own node."""
+    """The distance along the geometry network; 0 is the same node."""
     gp: int = 0
     address: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TransferCommand:
-    """What the TIGC tells the TASICs of one module. Nothing in it depends on data, the addresses excepted."""
+    """The command of the TIGC for the TASICs of one module. Only the addresses in it depend on data."""
 
     transfer: Transfer
     rounds: int = 0
@@ -186,13 +186,13 @@ class TransferCommand:
     """Bytes for GP memory, round by round."""
     destination: Destination = Destination()
     addresses: tuple[RoundAddresses, ...] | None = None
-    """Round by round, where a run must schedule every access; None where equal slots need none."""
+    """Round by round, in a run that schedules every access; else None."""
     used: int = 0
-    """Slots, one of each EMC in each round, in which the EMC has a PE left; the others pass, and nothing moves."""
+    """Slots (one of each EMC in each round) whose EMC has a PE left."""
     given: int = 0
-    """Bytes that go from the EMCs to the TASICs in these, addresses and data."""
+    """Bytes from the EMCs to the TASICs in these, addresses and data."""
     taken: int = 0
-    """Bytes that go from the TASICs to PEs in these."""
+    """Bytes from the TASICs to PEs in these."""
 
     @property
     def inbound_bytes(self) -> int:
@@ -207,16 +207,16 @@ class TransferCommand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockAccess:
-    """What a transfer accesses in texture memory, EMC by EMC and round by round."""
+    """The accesses of a transfer to texture memory, EMC by EMC and round by round."""
 
     transfer: Transfer
     givers: NDArray[np.int64]
-    """Who gives the address: lanes, int64[emcs, rounds], -1 where an EMC has no PE left."""
+    """The lanes that give the addresses: int64[emcs, rounds], -1 where an EMC has no PE left."""
     served: NDArray[np.int64]
-    """Whose ports take part: lanes, int64[emcs, rounds, PEs of a round], -1 where there is none."""
+    """The lanes whose ports take part: int64[emcs, rounds, PEs of a round], -1 for none."""
     addresses: NDArray[np.int64]
-    """int64[emcs, rounds, devices]; negative where a run without data does not know."""
+    """int64[emcs, rounds, devices]; negative where a timing-only run does not know them."""
     valid: NDArray[np.bool_]
-    """Which EMC takes part in which round: bool[emcs, rounds]."""
+    """The EMCs that take part in each round: bool[emcs, rounds]."""
     data: NDArray[np.uint8] | None = None
-    """What is written: uint8[emcs, rounds, devices, bytes]."""
+    """The data to write: uint8[emcs, rounds, devices, bytes]."""

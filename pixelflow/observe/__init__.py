@@ -1,4 +1,4 @@
-"""Watching a node: the events of its runs, and those who subscribe to them."""
+"""Observation of a node: the events of its runs, and their subscribers."""
 
 from pixelflow.observe.node_events import (
     TRANSFER,

@@ -30,7 +30,7 @@ from pixelflow.simd.dashboard import (
     utilisation,
 )
 
-# What a frame of the dashboard shows, as plain values: nothing in here belongs to a running machine.
+# The contents of a frame, as plain values, independent of a running machine.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ class StreamState:
     """Empty in the main program."""
     source: tuple[SourceRow, ...]
     ahead: int
-    """Cycles beyond that of the frame that this stream has been taken already."""
+    """Cycles beyond that of the frame that this stream has executed already."""
     remaining: int | None
-    """Cycles that the instruction has still to run; None where that is not known."""
+    """Remaining cycles of the instruction; None where that is not known."""
     waiting_for: str | None
     since: int | None
-    """The cycle from which on it waits."""
+    """The cycle in which it began to wait."""
     loops: tuple[int, ...] = ()
     """Rounds that are left of the open loops of the running routine, innermost last."""
 
@@ -82,7 +82,7 @@ class StreamState:
 
 @dataclass(frozen=True, slots=True)
 class ModuleState:
-    """One module; None where the run does not model the quantity, or where nobody could tell it."""
+    """One module; None for a quantity that the run does not model or does not know."""
 
     module: int
     enabled: int | None
@@ -91,7 +91,7 @@ class ModuleState:
     accesses: int | None
     """Accesses to each of its SDRAMs."""
     from_emcs: int | None
-    """Bytes for which there were slots from its EMCs to its TASICs, those of EMCs without a PE left among them."""
+    """Bytes of slots from its EMCs to its TASICs, including EMCs without a PE left."""
     to_emcs: int | None
     open_rows: tuple[int | None, ...] | None = None
     """For each bank the row that is open, None in it for a closed bank."""
@@ -146,7 +146,7 @@ class DashboardState:
     """Machine time at the clock."""
     clock_mhz: int
     rate: float | None
-    """Simulated cycles in a second of wall time; None in a frame that stands still."""
+    """Simulated cycles in a second of wall time; None in a still frame."""
     pes: int
     streams: tuple[StreamState, ...]
     modules: tuple[ModuleState, ...]
@@ -161,13 +161,13 @@ class DashboardState:
     utilisation: Utilisation | None
     stages: tuple[StageState, ...] = ()
     part: tuple[int, int | None] | None = None
-    """Number and total of the pass where a command makes several; None for a total that nobody knows."""
+    """Number and total of the pass where a command makes several; None for an unknown total."""
     total: int | None = None
     """Cycles of the whole run, where they are known."""
     notes: tuple[str, ...] = ()
 
 
-# The array as characters: 128 x 64 PEs in as much detail as the place allows, and what one character stands for.
+# The array as characters: 128 x 64 PEs in as much detail as fits.
 #
 # A flag is drawn in half blocks (one PE each), or in Braille dots of one PE or of k x k PEs, lit where any of them is
 # set. A byte is drawn in ten shades of its mean, from the least value of the array to the greatest.
@@ -186,7 +186,7 @@ _SHADE_STYLES = ("", *(f"color({color})" for color in (24, 31, 37, 43, 79, 114, 
 
 
 class Drawing(NamedTuple):
-    """A map that has been drawn: its lines, what a character of it means, and the values between which it lies."""
+    """A drawn map: its lines, the meaning of a character, and the range of values."""
 
     lines: list[Text]
     legend: str
@@ -306,19 +306,19 @@ STYLES = {
     "TASICs": "cyan",
     "SDRAM": "cyan",
 }
-"""The colour of everything that belongs to a part of the machine; the EIGC drives the PEs, so they share one."""
+"""The colour of each part of the machine; the EIGC and the PEs that it drives share one."""
 
 _NAME = "bold"
 _HERE = "▶"
 
 
 def part_text(number: int, total: int | None) -> str:
-    """Return which pass of how many, or which run, it is."""
+    """Return the number of the pass and the total, or the number of the run."""
     return f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"
 
 
 def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Text]:
-    """Return the two lines of every frame: what runs on what, and how far it has come.
+    """Return the first two lines of a frame: program, machine and progress.
 
     ``missing`` are the blocks for which the frame has no room.
     """
@@ -337,7 +337,7 @@ def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Te
 
 
 def stream(state: StreamState, width: int, lines: int, stage: str = "") -> list[Text]:
-    """Return a stream: where it is, the source around that, what it is doing."""
+    """Return the position of a stream, the source around it, and its activity."""
     fields = [CellField(state.name, f"bold {STYLES.get(state.name, 'white')}")]
     fields += [CellField(stage, "bold")] if stage else []
     fields.append(CellField(_place(state.place, width - 20 - len(stage))))
@@ -401,7 +401,7 @@ def _source(state: StreamState, width: int, lines: int) -> list[Text]:
 
 
 def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
-    """Return the map of the array, with what one character stands for: in the title, or below where that is full."""
+    """Return the map of the array, with the meaning of a character in the title, or below where that is full."""
     if plane is None:
         return []
     for below in (0, 1):
@@ -422,20 +422,20 @@ def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
 
 
 def semaphores(state: DashboardState, width: int, lines: int) -> list[Text]:
-    """Return the semaphores that the program uses: count, who signals, who takes, whether that one waits now."""
+    """Return the semaphores of the program: count, signalling and taking streams, current waits."""
     name = CellField("semaphores", _NAME)
     if not state.semaphores:
         return [title([name, CellField("the program uses none", "dim")], width)]
     fields = []
     for each in state.semaphores:
-        names = "→".join("+".join(names) or "nobody" for names in (each.signalled_by, each.taken_by))
+        names = "→".join("+".join(names) or "none" for names in (each.signalled_by, each.taken_by))
         waits = " waits" if each.waiting else ""
         fields.append(CellField(f"{each.number}: {count(each.count)} {names}{waits}", "bold yellow" if waits else ""))
     return [title([name, CellField("number: count", "dim")], width), *flow(fields, width, lines - 1, "   ")][:lines]
 
 
 def texture(state: DashboardState, width: int, lines: int) -> list[Text]:
-    """Return what went between the EMCs and texture memory, by module."""
+    """Return the traffic between the EMCs and texture memory, by module."""
     rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
     equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
     top = [CellField("texture", _NAME), CellField(f"slot bytes{', each module' * equal}", "dim")]
@@ -487,7 +487,7 @@ def stages(state: DashboardState, width: int, lines: int) -> list[Text]:
     return [title(top, width), *rows][:lines]
 
 
-# The first block of a frame: what every part of the machine did with its time.
+# The first block of a frame: the use of time by every part of the machine.
 
 
 _KINDS = (("busy", "█", ""), ("wait", "▒", "yellow"), ("idle", "·", "dim"), ("unknown", " ", "dim"))
@@ -593,7 +593,7 @@ def _tasics(state: DashboardState) -> list[CellField]:
 def _banks(state: DashboardState) -> list[CellField]:
     known = [each.open_rows for each in state.modules if each.open_rows is not None]
     if state.banks_missing is not None or len(known) < len(state.modules):
-        return [CellField(f"banks – {state.banks_missing or 'nobody looked'}", "dim")]
+        return [CellField(f"banks – {state.banks_missing or 'not recorded'}", "dim")]
     texts = [", ".join("closed" if row is None else f"row {count(row)}" for row in rows) for rows in known]
     return [CellField("open in its banks", "dim"), *_by_module(state.modules, texts)]
 
@@ -615,7 +615,7 @@ def _enabled(state: DashboardState) -> list[CellField]:
     return [total, *_by_module(state.modules, [count(each) for each in enabled])]
 
 
-# One frame of the dashboard. Live and still pictures share it; it knows no terminal, only a width and a height.
+# One frame of the dashboard, for live and still pictures.
 
 
 LEAST_WIDTH = 40
@@ -630,12 +630,12 @@ _SMALL_MAP = 4
 _LEAST_STAGES = 4
 _LEAST_RIGHT = 40
 _LEAST_BESIDE_ALL = 28
-"""Columns beside a map that shows each PE by itself, which is worth a narrow column."""
+"""Columns next to a map with one PE in each character, which is worth a narrow column."""
 _BETWEEN = " │ "
 
 
 def drawing_of(state: DashboardState) -> FrameDrawing:
-    """Return what displays and pictures need of a state."""
+    """Return the drawing of a state for displays and pictures."""
     return FrameDrawing(state.program, partial(frame, state), partial(text_frame, state))
 
 
@@ -668,14 +668,14 @@ def _wide(state: DashboardState, width: int, height: int) -> list[Text]:
 
 
 def _bottom_lines(state: DashboardState, width: int, lines: int) -> int:
-    """Return how many lines the lower half gets: what its map needs, as long as the streams keep theirs."""
+    """Return the lines of the lower half: those of its map, as far as the streams keep theirs."""
     room = max(0, lines - _STREAM_LINES)
     fits = [min(high + 2, room) for _, high in _map_sizes(state, width) if high + 1 <= room]
     return min(room, max(fits[0] if fits else _LEAST_BOTTOM, lines * 3 // 5))
 
 
 def _map_sizes(state: DashboardState, width: int) -> list[tuple[int, int]]:
-    """Return the sizes of the map, the largest first, that leave room for the column beside it."""
+    """Return the sizes of the map, the largest first, that leave room for the column on its right."""
     found = sizes(state.array) if state.array else []
     beside = [_LEAST_BESIDE_ALL] + [_LEAST_RIGHT] * len(found)
     return [size for size, least in zip(found, beside, strict=False) if size[0] + len(_BETWEEN) + least <= width]
@@ -691,7 +691,7 @@ def _streams_beside(state: DashboardState, width: int, lines: int) -> list[Text]
 
 
 def _bottom(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
-    """Return the map on the left and everything else on the right, and the names of what has no room."""
+    """Return the map on the left and everything else on the right, and the names of blocks without room."""
     fits = [wide for wide, high in _map_sizes(state, width) if high + 1 <= lines]
     if not fits:
         done, missing = _stack(_blocks(state), width, lines)
@@ -723,17 +723,17 @@ def _narrow(state: DashboardState, width: int, height: int) -> list[Text]:
 
 
 class _Block(NamedTuple):
-    """A smaller block: its name, the lines that it needs at least, and what draws it into a width and lines."""
+    """A smaller block: its name, its least lines, and the function that draws it into a width and lines."""
 
     name: str
     least: int
     draw: Callable[[int, int], list[Text]]
     grows: bool = False
-    """True if it can use whatever the others leave."""
+    """True if it can use the remaining lines."""
 
 
 def _blocks(state: DashboardState) -> list[_Block]:
-    """Return the smaller blocks in order, without those that have nothing to show."""
+    """Return the smaller blocks in order, without empty ones."""
     found = []
     if state.utilisation is not None:
         least = len(state.utilisation.tracks) + 1
@@ -749,7 +749,7 @@ def _blocks(state: DashboardState) -> list[_Block]:
 def _stack(blocks: list[_Block], width: int, lines: int) -> tuple[list[Text], list[str]]:
     """Return blocks one below the other, and the names of those for which there is no room.
 
-    Each gets what it needs; what is left goes to those that can use it, the first ones first, and those that grow last.
+    Each gets its least lines; the rest goes to those that can use it in order, and last to those that grow.
     """
     kept, missing, left = [], [], lines
     for block in blocks:
@@ -783,7 +783,7 @@ def _text_lines(state: DashboardState, width: int, lines: int) -> list[Text]:
 
 
 def _text_fields(state: DashboardState) -> list[tuple[str, list[str]]]:
-    """Return everything that is worth a line, as a name and its values."""
+    """Return the lines of a plain frame, each a name and its values."""
     found = [
         ("program", [state.program or "(no name)", state.program_hash]),
         ("config", [state.config, state.config_hash]),

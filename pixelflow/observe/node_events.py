@@ -17,12 +17,12 @@ TRANSFER = "transfer"
 """The reason of `Waited` while a stream's own transfer is under way."""
 
 Access = TypeVar("Access")
-"""What a machine knows of the blocks that a transfer reads or writes."""
+"""The accesses of a transfer, in the form of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked(Event):
-    """A WAIT has found its semaphore empty."""
+    """A WAIT found its semaphore empty."""
 
     stream: str
     index: int
@@ -40,7 +40,7 @@ class Signalled(Event):
 
 @dataclass(frozen=True, slots=True)
 class Taken(Event):
-    """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
+    """A WAIT received its signal: the n-th taken from a semaphore is the n-th sent to it."""
 
     stream: str
     index: int
@@ -59,11 +59,11 @@ class Accessed(Event):
     accesses: int
     """Accesses to each of the module's SDRAMs."""
     devices: int = 8
-    """SDRAMs that take part in each of them."""
+    """SDRAMs in each access."""
     size: int = 4
     """Bytes of one access to one SDRAM."""
     slots: int = 0
-    """Places for an access, one of each EMC in each round: an EMC that has no PE left does not use its own."""
+    """Slots for accesses, one of each EMC in each round, used or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class PathUsed(Event):
 
 @dataclass(frozen=True, slots=True)
 class EnablesChanged(Event):
-    """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
+    """The number of enabled PEs of each module has changed in this cycle; only in runs with PE data."""
 
     counts: tuple[int, ...]
 
@@ -90,18 +90,18 @@ class TransferBegan(Event, Generic[Access]):
     stream: str
     index: int
     access: Access
-    """Who is served and what is accessed, EMC by EMC and round by round."""
+    """The accesses, EMC by EMC and round by round."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryGiven(Event):
-    """Somebody outside of the program has written bytes of all PEs; ``cycle`` says nothing."""
+    """Bytes of all PEs were written from outside of the program; ``cycle`` has no meaning."""
 
     start: int
     size: int
 
 
-# Views of a node's runs: what its watchers read of streams, runs and accounts. The real objects satisfy these.
+# Views of a node's runs: the parts of streams, runs and accounts that subscribers read.
 
 
 class SemaphoresView(Protocol):
@@ -109,7 +109,7 @@ class SemaphoresView(Protocol):
 
     @property
     def counts(self) -> Sequence[int]:
-        """The count of each semaphore whose signals the stream gets."""
+        """The count of each semaphore whose signals the stream receives."""
 
 
 class FrameView(Protocol):
@@ -137,7 +137,7 @@ class SignalFlowView(Protocol):
 
 
 class LedgerView(Protocol):
-    """What went in against what came out of a run."""
+    """The ledger of a run."""
 
     @property
     def signals(self) -> Mapping[int, SignalFlowView]: ...
@@ -147,7 +147,7 @@ class LedgerView(Protocol):
 
 
 class RoutineUseView(Protocol):
-    """How often a routine was called, and its cycles."""
+    """Calls and cycles of a routine."""
 
     @property
     def calls(self) -> int: ...
@@ -170,7 +170,7 @@ class StreamView(Protocol):
     executed: Sequence[int]
     waits: Mapping[str, int]
     waiting: int | None
-    """The semaphore for which it waits."""
+    """The semaphore that it waits for."""
     semaphores: SemaphoresView
     stages: Sequence[tuple[str, int]]
     frames: Sequence[FrameView]
@@ -197,7 +197,7 @@ class NodeRunView(core.RunView, Protocol):
 
 
 class NodeAccountView(core.AccountView, Protocol):
-    """The account of one stream of a run that has ended, with that of the other beside it (`pixelflow.node.Run`)."""
+    """The account of one stream of a run that has ended, and of the other (`pixelflow.node.Run`)."""
 
     program: ProgramView
     engine: str
@@ -207,11 +207,11 @@ class NodeAccountView(core.AccountView, Protocol):
     tasic_cycles: tuple[int, ...]
     gni_cycles: Mapping[str, int]
     ledger: LedgerView | None
-    """None where something stopped the run before it was closed."""
+    """None for a run that was stopped."""
 
     @property
     def streams(self) -> Sequence[NodeAccountView]:
-        """This account and the one beside it."""
+        """This account and that of the other stream."""
 
     @property
     def total_cycles(self) -> int:

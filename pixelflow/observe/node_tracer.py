@@ -1,4 +1,4 @@
-"""Tracer of a node's runs: beside what every machine tells, semaphores, TASICs, the GNI and enabled PEs."""
+"""Tracer of a node's runs: the events of any machine, and semaphores, TASICs, the GNI and enabled PEs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NodeTracer(Tracer[NodeRunView, NodeAccountView]):
         self._taking: dict[str, _Semaphore] = {}
         self._semaphores: dict[int, _Semaphore] = {}
         for name, stream in event.view.streams.items():
-            if stream.waiting is not None:  # a run that goes on from a checkpoint may stand at a WAIT
+            if stream.waiting is not None:  # a resumed run may begin at a WAIT
                 self._blocked[name] = Blocked(stream.cycle, name, stream.index, stream.waiting)
 
     def _finish(self, event: RunEnded[NodeAccountView]) -> None:
@@ -92,7 +92,7 @@ class NodeTracer(Tracer[NodeRunView, NodeAccountView]):
         """Draw the arrows and the count of a semaphore, once the signals of both streams are known."""
         before = 0
         if self._since:
-            # Signals from before the checkpoint; of a run that was stopped as well, nobody can tell how many.
+            # Signals from before the checkpoint, whose number is not known if the run was stopped.
             if account.ledger is None:
                 return
             flow = account.ledger.signals[number]
@@ -123,7 +123,7 @@ class NodeTracer(Tracer[NodeRunView, NodeAccountView]):
 
 @dataclass
 class _Semaphore:
-    """Signals of one semaphore: where they came from, who took them, and how they changed its count."""
+    """Signals of one semaphore: their origins, their takers, and the changes of its count."""
 
     givers: list[Spot] = field(default_factory=list)
     takers: list[Spot] = field(default_factory=list)

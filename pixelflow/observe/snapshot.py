@@ -1,4 +1,4 @@
-"""From a run that continues, or stands still somewhere, to the plain values of a frame."""
+"""From a run, in progress or stopped, to the plain values of a frame."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from pixelflow.observe.node_events import Accessed, EnablesChanged, NodeAccountV
 from pixelflow.simd.dashboard import BusyTrack, History, Utilisation
 from pixelflow.simd.observe import Bus, Event, Executed, ProgramView, Progressed, RunBegan, RunEnded, Waited
 
-# The subscriber that feeds a dashboard: what a run tells that nobody could look up in it afterwards.
+# The subscriber of a dashboard, for information that a run does not keep.
 #
-# It asks for few events: a run that is watched this way builds some for each wait and each transfer, none for an
-# instruction. Only a frame of the past needs to hear of those too (`instructions`). Every change of the enables
-# (`enables`) costs a run more than a look at them now and then.
+# It needs few events: some for each wait and each transfer, none for an instruction, except for a frame of the past
+# (`instructions`). Every change of the enables (`enables`) costs a run more than reading them now and then.
 
 
 ENABLED = "enabled"
@@ -36,7 +35,7 @@ def module_track(module: int) -> str:
 
 
 class Watch:
-    """Follows a run from its beginning on; a node's next run starts it anew."""
+    """Subscriber that follows a run from its beginning; a node's next run resets it."""
 
     view: NodeRunView
     program: ProgramView
@@ -46,14 +45,14 @@ class Watch:
         self._kinds: list[type[Event]] = [RunBegan, Waited, Accessed, PathUsed, Progressed, RunEnded]
         self._kinds += [EnablesChanged] * enables + [Executed] * instructions
         self.until: int | None = None
-        """Instructions that begin in this cycle or later are not looked at: a run may be a little ahead."""
+        """Instructions that begin in this cycle or later are ignored: a run may be a little ahead."""
         self._start(0)
 
     def _start(self, cycle: int) -> None:
         self.cycle = cycle
         self.ended: str | None = None
         self.account: NodeAccountView | None = None
-        """What there was of the run, as soon as it has ended."""
+        """The account of the run, once it has ended."""
         self.history = History(cycle)
         self.current: dict[str, tuple[int, int]] = {}
         """For each stream, position and end of the last instruction that began; with ``instructions`` only."""
@@ -69,11 +68,11 @@ class Watch:
         bus.subscribe(self.hear, *self._kinds)
 
     def detach(self, bus: Bus) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
         bus.unsubscribe(self.hear)
 
     def hear(self, event: Event) -> None:
-        """Take an event in."""
+        """Receive an event."""
         match event:
             case Executed(cycle, stream, index, cycles):
                 if self.until is None or cycle < self.until:
@@ -101,11 +100,11 @@ class Watch:
                 self.account = account
 
     def busy(self, track: str, cycle: int) -> int:
-        """Return the busy cycles of a module's TASICs or of a path up to a cycle, those before a loaded state too."""
+        """Return the busy cycles of a module's TASICs or of a path up to a cycle, with those before a checkpoint."""
         return self._before.get(track, 0) + self.history.total(track, cycle)
 
     def enables(self, cycle: int, counts: tuple[int, ...]) -> None:
-        """Note how many PEs of each module are enabled from a cycle on."""
+        """Note the number of enabled PEs of each module, beginning with a cycle."""
         if self.enabled is None:
             self.enabled_from = self._enabled_since = cycle
         elif cycle > self._enabled_since:
@@ -136,7 +135,7 @@ class SemaphoreUse:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What stays the same while a program runs."""
+    """Properties that do not change while a program runs."""
 
     config: str
     config_hash: str
@@ -152,13 +151,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a look at the machine itself has shown, at the moment of the frame."""
+    """The state of the machine at the moment of the frame."""
 
     array: MapState | None = None
     enabled: tuple[int, ...] | None = None
     """Enabled PEs of each module; None in a run without data."""
     from_emcs: tuple[int, ...] | None = None
-    """Bytes for which there were slots from the EMCs of each module to its TASICs."""
+    """Bytes of slots from the EMCs of each module to its TASICs."""
     to_emcs: tuple[int, ...] | None = None
     open_rows: tuple[tuple[int | None, ...], ...] | None = None
     """For each module the open row of each bank."""
@@ -167,7 +166,7 @@ class Look:
     following: Mapping[str, int] = field(default_factory=dict)
     """For each stream the position of the instruction that begins next, where that is known."""
     simulated: int | None = None
-    """The cycle up to which whoever waits is known to wait, where one stream has run ahead of that."""
+    """The cycle up to which waiting streams are known to wait, where one stream has run ahead."""
 
 
 def snapshot(
@@ -182,10 +181,9 @@ def snapshot(
     status: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> DashboardState:
-    """Return what a frame shows of the run that a watch has followed, at the cycle that the run has come to.
+    """Return the contents of a frame of a watched run, at its current cycle or ``at``.
 
-    ``at`` is that cycle where the caller knows better. Cycles may not go back within a run. A run that has ended shows
-    the cycles of its account, as its statistics do: where something stopped it, it may stand a cycle off them.
+    Cycles may not go back within a run. A run that has ended shows the cycles of its account, as its statistics do.
     """
     program, view = watch.program, watch.view
     cycle = watch.cycle if at is None else at
@@ -227,7 +225,7 @@ def snapshot(
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What a stream does at the cycle of a frame, and up to which cycle that is known."""
+    """The wait of a stream at the cycle of a frame, and the cycle up to which it is known."""
 
     waiting: str | None
     until: int
@@ -249,7 +247,7 @@ class _Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Cycles:
-    """Where the cycles of a stream up to that of a frame have gone, as in `StreamState`."""
+    """The cycles of a stream up to that of a frame by use, as in `StreamState`."""
 
     busy: int
     waits: Mapping[str, int]
@@ -297,7 +295,7 @@ def _stream(program: ProgramView, stream: StreamView, watch: Watch, look: Look, 
 def _position(
     program: ProgramView, stream: StreamView, watch: Watch, look: Look, cycle: int, standing: _Standing
 ) -> tuple[int, int | None]:
-    """Return the position of the instruction that a stream is at, and when it ends, where that is known."""
+    """Return the position of the current instruction of a stream, and its end, where that is known."""
     index, end = stream.index, None
     if stream.halted or standing.waiting == "transfer":
         index -= 1  # it has been issued
@@ -326,7 +324,7 @@ def _source(program: ProgramView, index: int) -> tuple[SourceRow, ...]:
 
 
 def _stages(streams: Iterable[StreamView], cycle: int) -> tuple[StageState, ...]:
-    """Return the stages that have begun, by when they last did; a name that comes again adds up."""
+    """Return the stages that have begun, ordered by their last begin, added up by name."""
     found: list[tuple[int, StageState]] = []
     for stream in streams:
         begun = [(name, begin) for name, begin in stream.stages if begin <= cycle]
@@ -350,7 +348,7 @@ def _stages(streams: Iterable[StreamView], cycle: int) -> tuple[StageState, ...]
 def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[ModuleState, ...]:
     enabled = watch.enabled
     texture = facts.texture_missing is None
-    counted = texture and not watch.history.begin  # nobody has counted those before a loaded state
+    counted = texture and not watch.history.begin  # accesses before a checkpoint are not known
 
     def of(values: Sequence[Shown] | None, module: int) -> Shown | None:
         return None if values is None else values[module]

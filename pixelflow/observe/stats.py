@@ -1,6 +1,6 @@
 """Statistics of a run: declared once by name, unit, doc and events; collected at the end of every run.
 
-A name in angle brackets stands for as many statistics as the run has of them. What this run did not model, or could
+A name with angle brackets has one statistic for each value in the run. A value that the run did not model, or could
 not know, is None (``null`` in JSON, an empty field in CSV), never 0.
 """
 
@@ -29,18 +29,15 @@ Value = int | None
 """Everything here is counted, so every value is an integer."""
 
 Values = Mapping[tuple[str, ...], Value]
-"""By what stands for the parts of the name in angle brackets; () for a name without any."""
+"""By the values of the parts in angle brackets; () for a name without any."""
 
 Count = Callable[["_Seen"], Values]
-"""How the values of a statistic are found."""
+"""The function that returns the values of a statistic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """What is counted: ``name`` with parts in angle brackets, and the events whose sum it is.
-
-    What the account of a run has summed up already is taken from there.
-    """
+    """A count: ``name`` with parts in angle brackets, and the events that are added up, here or in the account."""
 
     name: str
     unit: str
@@ -49,7 +46,7 @@ class Statistic:
     values: Count
 
     def named(self, parts: tuple[str, ...]) -> str:
-        """Return the name with its parts put in."""
+        """Return the name with its parts filled in."""
         text = self.name
         for part in parts:
             before, _, rest = text.partition("<")
@@ -72,7 +69,7 @@ class RunStatistics(Shown):
     """The unit of each value."""
 
     def report(self) -> Report:
-        """Return every statistic with its unit; a dash for what was not modelled."""
+        """Return every statistic with its unit; a dash for one that was not modelled."""
         rows = tuple(
             (name, "-" if value is None else f"{value:,}", self.units[name]) for name, value in self.values.items()
         )
@@ -85,7 +82,7 @@ class RunStatistics(Shown):
 
 
 _ANYWHERE = ("interrupted", "internal error")
-"""Reasons that can stop a run in the middle of a step, so that its sums need not be whole."""
+"""Reasons that can stop a run in the middle of a step, so that its sums may be incomplete."""
 
 STATISTICS: list[Statistic] = []
 """Every statistic, in the order in which they are listed."""
@@ -100,7 +97,7 @@ def _statistic(name: str, unit: str, *events: type[Event]) -> Callable[[Count], 
 
 
 class _Seen:
-    """What the collector has seen of one run."""
+    """The events of one run that were collected."""
 
     account: NodeAccountView
     """Known as soon as the run has ended."""
@@ -109,7 +106,7 @@ class _Seen:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
         self.whole = not began.resumed
-        """True if everything was seen; what was told before a checkpoint was not."""
+        """True if the run was observed from its beginning, not from a checkpoint."""
         self.accesses: Counter[int] = Counter()
         self.slots: Counter[int] = Counter()
         self.path_bytes: Counter[str] = Counter()
@@ -120,7 +117,7 @@ class _Seen:
 
     @property
     def ended(self) -> bool:
-        """True if the run came to its end; where it was stopped, transfers were under way."""
+        """True if the run came to its end, so that all transfers were completed."""
         return self.account.reason == "halt"
 
     @property
@@ -130,7 +127,7 @@ class _Seen:
 
 
 class _EnabledCycles:
-    """Sums up enabled PEs over the cycles in which the EMC stream was busy."""
+    """The sum of enabled PEs over the busy cycles of the EMC stream."""
 
     def __init__(self, modules: int) -> None:
         self._sums = [0] * modules
@@ -148,7 +145,7 @@ class _EnabledCycles:
         self._waited += cycles
 
     def until_end(self, busy: int) -> list[int]:
-        """Return the sums over all busy cycles; a wait that was never over comes after the last of them."""
+        """Return the sums over all busy cycles; an open wait follows the last of them."""
         return self._until(busy + self._waited)
 
     def _until(self, cycle: int) -> list[int]:
@@ -313,8 +310,8 @@ def _bytes(seen: _Seen) -> Values:
 
 @_statistic("energy.<work>", "fJ", Accessed, RunEnded)
 def _energies(seen: _Seen) -> Values:
-    """Energy of the work done by its kind, where it was asked for; prices are invented, and stand beside it
-    as price.<work>. Null where something stopped the run, or it continues from a checkpoint."""
+    """Energy of the work done by its kind, where it was requested; prices are invented, and listed as price.<work>.
+    Null where something stopped the run, or it continues from a checkpoint."""
     return {(work,): spent if seen.ended and seen.whole else None for work, spent in seen.energies.items()}
 
 
@@ -351,7 +348,7 @@ class Collector:
         """The run that continues."""
 
     def attach(self, bus: Bus) -> None:
-        """Listen from the next run on."""
+        """Subscribe; before the next run."""
         bus.subscribe(self._receive, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
 
     def _receive(self, event: Event) -> None:

@@ -1,1 +1,1 @@
-"""What the application and the GPs do: sessions of passes, the manager of patches, the server, the ledger."""
+"""The work of the application and the GPs: sessions of passes, the manager of patches, the server, the ledger."""

@@ -1,13 +1,13 @@
 """The ledger of a tessellation: patches, blocks and samples that went in against those that came out.
 
-What was marked must be placed once, on blocks of its own, and every sample must come back. An imbalance is a defect of
-the simulator, whatever the user asked for.
+Every marked patch must be placed once, on separate blocks, and every sample must come back. An imbalance is a defect of
+the simulator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import add
 
@@ -25,7 +25,7 @@ _NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """So many patches, the blocks of PEs that they take, and their samples."""
+    """Numbers of patches, of the blocks of PEs that they take, and of their samples."""
 
     patches: int = 0
     blocks: int = 0
@@ -34,14 +34,10 @@ class Amounts:
     def __add__(self, other: Amounts) -> Amounts:
         return Amounts(self.patches + other.patches, self.blocks + other.blocks, self.samples + other.samples)
 
-    def as_object(self) -> dict[str, int]:
-        """Return the amounts as plain values, for JSON."""
-        return {"patches": self.patches, "blocks": self.blocks, "samples": self.samples}
-
 
 @dataclass(frozen=True, slots=True)
 class PatchLedger:
-    """What was marked, and pass by pass what was placed on the array and what came back."""
+    """Marked patches, and pass by pass those placed on the array and those that came back."""
 
     registered: int
     """Patches in texture memory, marked or not."""
@@ -51,21 +47,21 @@ class PatchLedger:
 
     @property
     def all_placed(self) -> Amounts:
-        """What all passes worked on."""
+        """The sum over all passes."""
         return reduce(add, self.placed, Amounts())
 
     @property
     def all_returned(self) -> Amounts:
-        """What came back from all passes."""
+        """The sum over all passes."""
         return reduce(add, self.returned, Amounts())
 
     def as_object(self) -> dict[str, int | dict[str, int]]:
         """Return the totals as plain values, for JSON."""
         return {
             "registered": self.registered,
-            "marked": self.marked.as_object(),
-            "placed": self.all_placed.as_object(),
-            "returned": self.all_returned.as_object(),
+            "marked": asdict(self.marked),
+            "placed": asdict(self.all_placed),
+            "returned": asdict(self.all_returned),
         }
 
 
@@ -80,9 +76,9 @@ def balance(
 ) -> PatchLedger:
     """Return the ledger of a tessellation; ``marked`` are the samples along a side, ``samples`` the results, by patch.
 
-    ``to_gps`` says whether the results went to the GPs, where their bytes were counted. Raises InternalError, naming
-    the patch, where one was not placed as it was marked, shares a PE with another one, or lacks a sample; and where the
-    bytes that reached the GPs are not those of the results.
+    ``to_gps`` is True if the results went to the GPs, where their bytes were counted. Raises InternalError, naming the
+    patch, for one that was not placed as marked, shares a PE with another one, or lacks a sample; and if the bytes that
+    reached the GPs are not those of the results.
     """
     wrong = _wrongly_placed(marked, results)
     placed, returned = [], []

@@ -49,24 +49,20 @@ class PatchHandle:
         self.result: PatchSamples | None = None
 
     def mark(self, samples: int) -> None:
-        """Mark the patch for the next tessellation, with ``samples`` x ``samples`` samples; a second mark counts.
+        """Mark the patch for the next tessellation, with ``samples`` x ``samples`` samples; the last mark counts.
 
-        Raises InputError where ``samples`` is not 2 to 16.
+        Raises InputError if ``samples`` is not 2 to 16.
         """
         if not MIN_SAMPLES <= samples <= MAX_SAMPLES:
-            raise InputError(
-                Fault(
-                    f"{counted(samples, 'sample')} for patch {self.number + 1}",
-                    hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}",
-                )
-            )
+            message = f"{counted(samples, 'sample')} for patch {self.number + 1}"
+            raise InputError(Fault(message, hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}"))
         self._manager._marks[self.number] = samples
 
     def modify(self, patch: Patch) -> None:
-        """Give the patch other control points; ``result`` stays what it was until it is tessellated again.
+        """Give the patch other control points; ``result`` is unchanged until the next tessellation.
 
-        While a tessellation is under way, from a call of its ``progress`` for one, that works on the former ones to its
-        end, or until it fails. Raises InputError for a net of another size, and for a trim that cannot be.
+        During a tessellation, as in a call of its ``progress``, the change takes effect at its end, even if it fails.
+        Raises InputError for a net of another size, and for an impossible trim.
         """
         self._manager._modify(self, patch)
 
@@ -86,9 +82,8 @@ class PatchManager:
     ) -> None:
         """Create storage for this many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.
 
-        ``passes`` are the most of a tessellation: what finds no room in them is tessellated on the GPs (4.1).
-        Raises InputError for a degree that the machine cannot do, an unknown library, and where the node has not as
-        many modules as each patch is to be stored in.
+        ``passes`` limits the passes of a tessellation: patches without room in them are tessellated on the GPs (4.1).
+        Raises InputError for an unsupported degree, an unknown library, and more copies of a patch than modules.
         """
         self.maximum = {(key, key) if isinstance(key, int) else key: most for key, most in maximum.items()}
         for degrees, most in self.maximum.items():
@@ -100,7 +95,7 @@ class PatchManager:
         self.on_gps: tuple[int, ...] = ()
         """Patches of the last tessellation that the GPs made, by number."""
         self.gp_cycles = 0
-        """Cycles that they took for that, by formula (`gps.py`)."""
+        """Cycles of the GPs for these, by formula (`session.gp_cycles`)."""
         method = Method() if method is None else method
         self.session = self._session(config, engine, library_for(library, [], finite=False), method)
         self.handles: list[PatchHandle] = []
@@ -108,7 +103,7 @@ class PatchManager:
         self.runs: tuple[Run, ...] = ()
         """The machine's accounts of the passes of the last tessellation."""
         self.loads: tuple[Run, ...] = ()
-        """The accounts of loads of the database from the GPs that came before them, where those were executed."""
+        """The accounts of executed loads of the database from the GPs before them."""
         self.ledger: PatchLedger | None = None
         """Patches, blocks and samples of the last tessellation: marked, placed, and returned."""
         self.recalls: tuple[Run, ...] = ()
@@ -125,32 +120,28 @@ class PatchManager:
     def add(self, patch: Patch) -> PatchHandle:
         """Load a patch into texture memory: choose its modules, form first differences, give it an address.
 
-        Raises InputError where the storage for its degree is used up.
+        Raises InputError if the storage for its degree is used up.
         """
         degrees = patch.degrees
         most = self.maximum.get(degrees, 0)
         if self._used[degrees] >= most:
-            raise InputError(
-                Fault(
-                    f"patch {len(self.handles) + 1} has degrees {degrees[0]} and {degrees[1]}, "
-                    f"for which there is storage of {most} patches",
-                    hint="give PatchManager a larger maximum",
-                )
-            )
+            what = f"patch {len(self.handles) + 1} has degrees {degrees[0]} and {degrees[1]}"
+            message = f"{what}, for which there is storage of {most} patches"
+            raise InputError(Fault(message, hint="give PatchManager a larger maximum"))
         number = self.session.add(patch)
         self._used[degrees] += 1
         self.handles.append(PatchHandle(self, number, patch))
         return self.handles[-1]
 
     def hold(self, name: str, texels: NDArray[np.uint8]) -> HeldTexture:
-        """Lay a picture, uint8[row, column, rgba], beside the patches, in every module, before the next pass (4.3).
+        """Store a picture, uint8[row, column, rgba], in texture memory, in every module, before the next pass (4.3).
 
-        Raises InputError for another shape, and where texture memory has no free rectangle of that size.
+        Raises InputError for another shape, and if texture memory has no free rectangle of that size.
         """
         return self.session.hold(name, texels)
 
     def release(self, held: HeldTexture) -> None:
-        """Give the place of a picture back."""
+        """Free the place of a picture."""
         self.session.database.release(held)
 
     def mark_by_view(
@@ -159,9 +150,9 @@ class PatchManager:
         sampling: Sampling | Sequence[Sampling],
         outwards: NDArray[np.int64] | None = None,
     ) -> SampleChoice:
-        """Mark every patch with the samples that a camera wants, and leave out those that nobody sees; see `choose`.
+        """Mark every patch with the samples that a camera needs, except invisible ones; see `choose`.
 
-        Marks from before are taken away.
+        Earlier marks are removed.
         """
         choice = choose([handle.patch for handle in self.handles], standpoint, sampling, outwards)
         self.mark_all(choice.samples)
@@ -170,7 +161,7 @@ class PatchManager:
     def mark_all(self, samples: Sequence[int]) -> None:
         """Mark patches with this many samples each, in the order in which they were added; 0 leaves one out.
 
-        Marks from before are taken away. Raises InputError for other numbers than 0 and 2 to 16.
+        Earlier marks are removed. Raises InputError for numbers other than 0 and 2 to 16.
         """
         self._marks.clear()
         for handle, count in zip(self.handles, samples, strict=True):
@@ -178,10 +169,10 @@ class PatchManager:
                 handle.mark(count)
 
     def tessellate(self, progress: Callable[[PassBegins], object] | None = None) -> tuple[PatchHandle, ...]:
-        """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
+        """Tessellate all marked patches, in as many passes as that takes, and remove the marks.
 
-        Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where
-        the node has no room for a marked number of samples. Where it fails the marks are kept.
+        Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError if the
+        node has no room for a marked number of samples. If it fails the marks are kept.
         """
         begin = time.perf_counter()
         marked, self._marks = self._marks, {}
@@ -206,7 +197,7 @@ class PatchManager:
             raise
         finally:
             self._under_way = False
-            # Each of them, also where another one finds no room.
+            # Each of them, even if another one finds no room.
             with ExitStack() as modified:
                 for number, patch in reversed(self._modified.items()):
                     modified.callback(self._modify, self.handles[number], patch)
@@ -214,7 +205,7 @@ class PatchManager:
         return tuple(self.handles[number] for number in sorted(marked))
 
     def _divided(self, marked: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the marked patches that the array has room for, and those that go to the GPs."""
+        """Return the marked patches with room on the array, and those that go to the GPs."""
         on_array, on_gps = dict(marked), {}
         while self.passes is not None and len(plans := self.session.plan(on_array)) > self.passes:
             for place in (place for plan in plans[self.passes :] for place in plan.work.placements):
@@ -222,7 +213,7 @@ class PatchManager:
         return on_array, on_gps
 
     def _modify(self, handle: PatchHandle, patch: Patch) -> None:
-        """Give a patch other control points, once no pass is under way that reads the former ones."""
+        """Give a patch other control points, as soon as no tessellation is running."""
         if self._under_way:
             self.session.require_alike(handle.number, patch)
             self._modified[handle.number] = patch
@@ -254,18 +245,18 @@ class PatchManager:
 
     @property
     def last(self) -> Tessellation:
-        """The last tessellation: the patches that were marked, in the order in which they were added, and its account.
+        """The last tessellation: the marked patches, in the order in which they were added, and its account.
 
-        Raises InputError where there was none.
+        Raises InputError if there was none.
         """
         if self._last is None:
             raise InputError(Fault("nothing has been tessellated yet", hint="mark patches, then call tessellate()"))
         return self._last
 
     def recall(self) -> tuple[PatchHandle, ...]:
-        """Bring the samples of the last tessellation back from texture memory, where `Method.cache` has kept them.
+        """Bring the samples of the last tessellation back from texture memory, where `Method.cache` kept them.
 
-        Returns their handles, with a ``result`` each. Raises InputError where nothing is kept.
+        Returns their handles, with a ``result`` each. Raises InputError if nothing is kept.
         """
         session = self.session
         if not isinstance(session, CachingSession):

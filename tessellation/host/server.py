@@ -1,10 +1,10 @@
 """A tessellation server: one node tessellates, and other nodes get the results to render them (thesis 3.8).
 
 Node 0 holds the patch database and runs the passes. After each pass a second program runs on the whole machine: it
-copies points and normals into the output ports, and every module sends them over the geometry network to the client
-that it works for, into the memory of that node's GP 0. As many clients as modules fill the network (800 MB/s) and the
-paths to the clients' memories (200 MB/s each) alike. The thesis describes the arrangement in a paragraph and did not
-pursue it: which module works for which client, and where results lie in GP memory, are invented.
+copies points and normals into the output ports, and every module sends them over the geometry network to its client,
+into the memory of that node's GP 0. As many clients as modules fill the network (800 MB/s) and the paths to the
+clients' memories (200 MB/s each) equally. The thesis describes the arrangement in a paragraph and did not pursue it:
+the assignment of modules to clients, and the places of results in GP memory, are invented.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ _SERVER = 0
 
 @dataclass(frozen=True, slots=True)
 class _ToClients(Returned):
-    """PEs that send results to other nodes: ``gps`` counts these, and each takes what the same modules always send."""
+    """PEs that send results to other nodes: ``gps`` is their number, and each always receives from the same modules."""
 
     @property
     def by_gp(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for module in range(self.modules.bit_length()):
-            if self.modules >> module & 1:
-                found[module % self.gps] = found.get(module % self.gps, 0) | 1 << module
-        return found
+        senders: dict[int, int] = {}
+        for module in self._numbers:
+            senders[module % self.gps] = senders.get(module % self.gps, 0) | 1 << module
+        return senders
 
     def emit_gps(self, builder: Builder, modules: int) -> None:
         for client, senders in self.by_gp.items():
@@ -48,7 +47,7 @@ class _ToClients(Returned):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What it took to bring the results of one pass to the clients."""
+    """The run that brought the results of one pass to the clients."""
 
     run: MachineRun
     bytes_each: tuple[int, ...]
@@ -102,7 +101,7 @@ class PatchServer(PatchManager):
         engine: str = "auto",
         method: Method | None = None,
     ) -> None:
-        """Raises what `PatchManager` raises, and InputError for other than 1 to as many clients as modules."""
+        """Raises InputError like `PatchManager`, and for a number of clients other than 1 to the number of modules."""
         if not 1 <= clients <= config.array.modules:
             raise InputError(
                 Fault(f"{clients} clients", hint=f"allowed: 1 to {config.array.modules}, the modules of the server")
@@ -126,16 +125,16 @@ class PatchServer(PatchManager):
 
     @property
     def deliveries(self) -> tuple[Delivery, ...]:
-        """How the results of each pass of the last tessellation reached the clients."""
+        """The delivery of the results of each pass of the last tessellation."""
         return tuple(self.session.deliveries)
 
     @property
     def delivery_cycles(self) -> int:
-        """Cycles of all deliveries of the last tessellation, each from its start until everything has arrived."""
+        """Cycles of all deliveries of the last tessellation, each from its start to the last arrival."""
         return sum(delivery.run.cycles for delivery in self.deliveries)
 
     def share(self, client: int) -> tuple[PatchHandle, ...]:
-        """Return the patches of the last tessellation whose samples are in a client's memory; clients starting at 0."""
+        """Return the patches of the last tessellation whose samples are in the memory of a client, numbered from 0."""
         placed = (place for plan in self.plans for place in plan.work.placements)
         numbers = sorted(place.patch for place in placed if place.module % self.clients == client)
         return tuple(self.handles[number] for number in numbers)

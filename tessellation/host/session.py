@@ -1,4 +1,4 @@
-"""A session of tessellation passes on one node: patches registered once, tessellated as often as one likes."""
+"""A session of tessellation passes on one node, whose patches are registered once and tessellated repeatedly."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ _KEPT_PROGRAMS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassResult:
-    """What one pass left in PE memory, per lane, and its account."""
+    """Results of one pass in PE memory, per lane, and its account."""
 
     plan: Plan
     run: Run
     load: Run | None
-    """The load of the database from the GPs before this pass, where there was one."""
+    """The load of the database from the GPs before this pass, if there was one."""
     points: np.ndarray
     normals: np.ndarray
     arrived: np.ndarray
-    """Lanes whose point and normal are there: bool[lanes]."""
+    """Lanes whose point and normal have arrived: bool[lanes]."""
     taken_bytes: int = 0
-    """Bytes that went to the GPs in other runs than this and those of later passes."""
+    """Bytes that went to the GPs in runs other than this and those of later passes."""
 
 
 class TakenResults(NamedTuple):
-    """Results of a pass that somebody took away: float32[lanes, xyz] each, bool[lanes], and the bytes that moved."""
+    """Results of a pass that the caller moved: float32[lanes, xyz] each, bool[lanes], and the number of bytes."""
 
     points: np.ndarray
     normals: np.ndarray
@@ -70,7 +70,7 @@ class TakenResults(NamedTuple):
 
 @dataclass(slots=True)
 class _Registered:
-    """A patch of a session: where its control values lie, and in which modules."""
+    """A patch of a session: its modules, and the place of its control values."""
 
     patch: Patch
     modules: tuple[int, ...]
@@ -79,7 +79,7 @@ class _Registered:
 
 
 class PassBegins(NamedTuple):
-    """What is told before each pass: which of how many it is, and what it works on."""
+    """Message before each pass: its number, the number of passes, and its work."""
 
     number: int
     total: int
@@ -95,9 +95,9 @@ class Session:
     def __init__(
         self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method, *, node: Node | None = None
     ) -> None:
-        """Raises InputError where the node has not as many modules or GPs as the method wants.
+        """Raises InputError if the method needs more modules or GPs than the node has.
 
-        ``node`` is one of that configuration and engine, where it is a part of something larger.
+        ``node`` is one of that configuration and engine, by default a new one.
         """
         self.config = config
         self.node = Node(config, engine) if node is None else node
@@ -106,22 +106,22 @@ class Session:
         self.after: Callable[[Session, Plan], None] | None = None
         """Called as soon as each pass has run, while its points and normals are in PE memory."""
         self.take: Callable[[Plan], TakenResults] | None = None
-        """Takes the results of the last pass to the GPs, beside something else that the node does; for results that
-        leave during the next pass."""
+        """Moves the results of the last pass to the GPs during other work of the node; for results that leave during
+        the next pass."""
         self.database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
         self._programs: dict[Plan, Program] = {}
-        """Of passes that may come again: a frame after the other marks the same patches."""
+        """Programs of passes that may be repeated, as frames mark the same patches."""
         ModuleChoice(config.array.modules, method.replication)
         method.gps_of(config)
 
     def add(self, patch: Patch, samples: int | None = None) -> int:
         """Register a patch and return its number: choose its modules and give it addresses in texture memory.
 
-        The modules are those with the fewest patches of this net, or with the fewest blocks where ``samples`` is
-        known. Raises InputError for a net that the machine cannot do, and where texture memory is full.
+        The modules are those with the fewest patches of this net, or with the fewest blocks if ``samples`` is known.
+        Raises InputError for an unsupported net, and if texture memory is full.
         """
         check_nets([patch], first=len(self._patches))
         self.method.trimmed(patch, len(self._patches))
@@ -139,45 +139,45 @@ class Session:
         return len(self._patches) - 1
 
     def require_alike(self, number: int, patch: Patch) -> None:
-        """Raise InputError where a registered patch cannot become this one: for a net of another size, or its trim."""
+        """Raise InputError if a registered patch cannot become this one, because of its size or its trim."""
         one = self._patches[number]
         if patch.counts != one.patch.counts:
-            had, found = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
-            message = f"patch {number + 1} has {had} control points and would have {found}"
+            old, new = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
+            message = f"patch {number + 1} has {old} control points and would have {new}"
             raise InputError(Fault(message, hint="add a patch of that size"))
         self.method.trimmed(patch, number)
 
     def modify(self, number: int, patch: Patch) -> None:
         """Give a registered patch other control points, which are loaded before the next pass.
 
-        Raises what `require_alike` raises, and InputError where a module has no room left.
+        Raises InputError like `require_alike`, and if a module has no room left.
         """
         self.require_alike(number, patch)
         one = self._patches[number]
-        # Programs know where a patch lies, and through the LEE what its control values are.
+        # Programs contain the places of patches, and through the LEE their control values.
         self._programs.clear()
         stored = None if one.stored is None else self.database.replace(one.stored, self.method.values(patch))
         self._patches[number] = _Registered(patch, one.modules, stored, self.method.refusal(patch) is None)
 
     def reserve(self, cells: int) -> int:
-        """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
+        """Reserve cells of each SDRAM and return their address; raise InputError if none are left."""
         linear = self.database.reserve(cells * self.config.sdram.devices_per_module)
         return int(AddressMap(self.config.sdram).number_at(linear))
 
     def hold(self, name: str, texels: np.ndarray) -> HeldTexture:
-        """Lay a picture, uint8[row, column, rgba], beside the patches; it is loaded as they are, before the next pass.
+        """Store a picture, uint8[row, column, rgba]; it is loaded like patches, before the next pass.
 
-        Raises InputError for another shape, and where texture memory has no free rectangle of that size.
+        Raises InputError for another shape, and if texture memory has no free rectangle of that size.
         """
         return self.database.hold(name, texels)
 
     def texels(self, held: HeldTexture, module: int = 0) -> np.ndarray:
-        """Return what lies where a picture is, in one module: uint8[row, column, rgba]."""
+        """Return the present texels at the place of a picture, in one module: uint8[row, column, rgba]."""
         space = self.database.space
         return self.node.texture_memory[module].read(space.map.to_physical(space.linear(held.place)))
 
     def check_held(self, held: HeldTexture, texels: np.ndarray) -> None:
-        """Raise InternalError where a picture is no longer what was laid there, in any module."""
+        """Raise InternalError if a stored picture has changed, in any module."""
         for module in range(self.config.array.modules):
             wrong = np.argwhere((self.texels(held, module) != texels).any(axis=-1))
             if len(wrong):
@@ -190,9 +190,8 @@ class Session:
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
 
-        With sums in fixed point those of one number of samples do, and the patches that need floats come after them.
-
-        Raises InputError for sample counts that the machine has no room for.
+        Passes in fixed point have one number of samples, and come before those of patches that need floats. Raises
+        InputError for sample counts that the machine has no room for.
         """
         plans: list[Plan] = []
         by_net: dict[tuple[int, tuple[int, int]], list[int]] = {}
@@ -235,23 +234,23 @@ class Session:
         return PassWork(plan, patches, stored)
 
     def program(self, plan: Plan) -> Program:
-        """Return the program of one pass; that of a pass which comes again is the same one."""
-        found = self._programs.get(plan)
-        if found is None:
-            found = pass_program(self._work(plan), self.library, self.config, self.method)
+        """Return the program of one pass, the same one for a repeated pass."""
+        program = self._programs.get(plan)
+        if program is None:
+            program = pass_program(self._work(plan), self.library, self.config, self.method)
             if len(self._programs) >= _KEPT_PROGRAMS:
                 self._programs.clear()
-            self._programs[plan] = found
-        return found
+            self._programs[plan] = program
+        return program
 
     def programs(self, marked: Mapping[int, int]) -> tuple[Program, ...]:
-        """Return all programs that tessellate the marked patches, in their order."""
+        """Return all programs that tessellate the marked patches, in order."""
         return tuple(self.program(plan) for plan in self.plan(marked))
 
     def run(self, plan: Plan) -> PassResult:
-        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.
+        """Load new patches, run one pass and read points and normals of all PEs: float32[lanes, xyz].
 
-        Raises InputError for a pass that other ones belong to: see `tessellate`.
+        Raises InputError for a pass whose results leave during another one: see `tessellate`.
         """
         if plan.before is not None or not plan.last:
             raise InputError("a pass whose results leave during another one cannot be run by itself")
@@ -267,17 +266,14 @@ class Session:
     def _run(
         self, plans: Sequence[Plan], progress: Callable[[PassBegins], object] | None = None
     ) -> Iterator[PassResult]:
-        """Run passes one after the other; yield each as soon as its results are there."""
+        """Run passes one after the other; yield each as soon as its results have arrived."""
         waiting: tuple[Plan, Run, Run | None] | None = None
         gone: tuple[int, ...] = ()
         for number, plan in enumerate(plans, start=1):
             if progress is not None:
-                nets = f"{plan.memory.rows}x{plan.memory.columns}"
-                progress(
-                    PassBegins(
-                        number, len(plans), f"{plural(len(plan.work.placements), 'patch')} of {nets} control points"
-                    )
-                )
+                patches = plural(len(plan.work.placements), "patch")
+                work = f"{patches} of {plan.memory.rows}x{plan.memory.columns} control points"
+                progress(PassBegins(number, len(plans), work))
             loaded = self._load()
             run = self.node.run(self.program(plan))
             self._configured = True
@@ -294,7 +290,7 @@ class Session:
             waiting = None if plan.last else (plan, run, loaded)
 
     def _load(self) -> Run | None:
-        """Bring what is not there yet into texture memory; return the account of that if it was executed."""
+        """Bring new patches and pictures into texture memory; return the account if that was executed."""
         if self.method.load == "gp":
             return load(self.database, self.node)
         write(self.database, self.node)
@@ -304,7 +300,7 @@ class Session:
         return write_back(self._work(plan), self.config, self.method)
 
     def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return points, normals and where they are there, of a pass that has just ended.
+        """Return points and normals of a pass that has just ended, and the lanes that have them.
 
         ``gone`` are the sizes of the parts that left during the pass.
         """
@@ -321,7 +317,7 @@ class Session:
 
 
 def check_nets(patches: list[Patch], first: int = 0) -> None:
-    """Raise InputError for nets that no pass can work on; ``first`` is the index of the first patch."""
+    """Raise InputError for unsupported nets; ``first`` is the index of the first patch."""
     allowed = f"allowed: {SUPPORTED[0]} to {SUPPORTED[-1]} a side (batches of {BATCH_VALUES} values)"
     faults = [
         Fault(f"patch {index + 1} has {patch.counts[0]}x{patch.counts[1]} control points", hint=allowed)
@@ -334,43 +330,39 @@ def check_nets(patches: list[Patch], first: int = 0) -> None:
 
 # Points and normals kept in texture memory, so that another frame need not tessellate again (thesis 3.7, appendix B).
 #
-# One of the appendix's ways, procedures of `texture/caching.mc`, writes what every PE has found to an area of its
-# module:
-# after each pass by a separate program, or beside the computation of the next pass. The last pass has no next one.
-# Later, procedures of the way back bring it into the PEs again.
+# One of the appendix's ways, procedures of `texture/caching.mc`, writes the results of every PE to an area of its
+# module: after each pass by a separate program, or during the computation of the next pass, if there is one. Later,
+# other procedures bring them back into the PEs.
 
 
 @dataclass(frozen=True, slots=True)
 class KeptResults:
-    """What keeping the results of a tessellation took, besides the cycles in the accounts of its passes."""
+    """The cost of keeping the results of a tessellation, except cycles in the accounts of its passes."""
 
     stores: tuple[Run, ...]
-    """The accounts of writes that were programs of their own."""
+    """The accounts of separate programs that wrote results."""
     beside: tuple[Run, ...]
-    """Those of passes that wrote what the pass before had left."""
+    """The accounts of passes that wrote the results of the pass before."""
     result_bytes: int
-    """Points and normals in each module."""
+    """Bytes of points and normals in each module."""
     taken_bytes: int
-    """What they take there, with the words that stay empty."""
+    """Bytes that they take there, including words that stay empty."""
     no_room: int = 0
-    """Passes that were to write beside their computation and had no PE memory for it."""
+    """Passes without enough PE memory to write results of the pass before."""
 
 
 class CachingSession(Session):
-    """A session that keeps the results of the last tessellation in texture memory, by the way that its method names."""
+    """A session that keeps the results of the last tessellation in texture memory, in the way of its method."""
 
     def __init__(
         self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method, *, node: Node | None = None
     ) -> None:
-        """Raises what `Session` raises, and InputError where EMCs cannot take turns between the banks."""
+        """Raises InputError like `Session`, and if EMCs cannot take turns between the banks."""
         super().__init__(config, engine, library, method, node=node)
         if method.cache in FAR_WAYS and config.array.emcs_per_module % 2:
-            raise InputError(
-                Fault(
-                    f"{counted(config.array.emcs_per_module, 'EMC')} of a module cannot take turns between two banks",
-                    hint="choose another way of caching",
-                )
-            )
+            emcs = counted(config.array.emcs_per_module, "EMC")
+            message = f"{emcs} of a module cannot take turns between two banks"
+            raise InputError(Fault(message, hint="choose another way of caching"))
         self._areas: list[ResultArea] = []
         self._kept: list[tuple[Plan, ResultArea]] = []
         self._stores: list[Run] = []
@@ -378,11 +370,11 @@ class CachingSession(Session):
         self._kept_beside: list[bool] = []
         self._no_room = 0
         self.kept_patches: tuple[Patch, ...] = ()
-        """All patches as they were in the tessellation whose results are kept."""
+        """All patches at the time of the tessellation whose results are kept."""
 
     @property
     def kept(self) -> KeptResults:
-        """What was kept of the last tessellation."""
+        """The kept results of the last tessellation."""
         lanes = self.node.lanes // self.config.array.modules
         width = self.config.sdram.devices_per_module
         taken = sum(area.taken_cells for _, area in self._kept) * width
@@ -390,7 +382,7 @@ class CachingSession(Session):
         return KeptResults(tuple(self._stores), tuple(self._beside), each, taken, self._no_room)
 
     def recall(self) -> tuple[PassResult, ...]:
-        """Bring the results of the last tessellation back from texture memory, and to the GPs where they are to go."""
+        """Bring the results of the last tessellation back from texture memory, and to the GPs if the method says so."""
         results = []
         for plan, area in self._kept:
             run = self.node.run(self._recall_program(plan, area))
@@ -398,14 +390,14 @@ class CachingSession(Session):
         return tuple(results)
 
     def forget(self) -> None:
-        """Give the places of all kept results back; those of a later tessellation are chosen anew."""
+        """Free the places of all kept results."""
         for area in self._areas:
             self.database.release_results(area)
         self._areas.clear()
         self._clear()
 
     def _clear(self) -> None:
-        """Nothing is kept; where results were stays taken."""
+        """Forget the kept results, but not their places."""
         self._kept.clear()
         self._stores.clear()
         self._beside.clear()
@@ -430,26 +422,26 @@ class CachingSession(Session):
         return super()._run(chained, progress)
 
     def _keeping(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Return the passes, each of which writes what the one before has left, where that is wanted and has room."""
+        """Return the passes, each of which writes the results of the one before, if wanted and if it has room."""
         areas = [self._area(number) for number in range(len(plans))]
-        found = [
+        chained = [
             replace(plan, keeps=KeptPass(plans[number - 1].memory, areas[number - 1]))
             if number and self.method.kept_beside and KeptPass.fits(plan.memory)
             else plan
             for number, plan in enumerate(plans)
         ]
-        self._kept_beside = [plan.keeps is not None for plan in found[1:]] + [False]
-        return found
+        self._kept_beside = [plan.keeps is not None for plan in chained[1:]] + [False]
+        return chained
 
     def programs(self, marked: Mapping[int, int]) -> tuple[Program, ...]:
-        """Return the programs of passes, and those that keep what no next pass does."""
-        found: list[Program] = []
+        """Return the programs of passes, and those that keep results which no next pass keeps."""
+        programs: list[Program] = []
         plans = self._keeping(self.plan(marked))
         for plan, area, beside in zip(plans, self._areas, self._kept_beside, strict=False):
-            found.append(self.program(plan))
+            programs.append(self.program(plan))
             if not beside:
-                found.append(store_program(area, plan.memory))
-        return tuple(found)
+                programs.append(store_program(area, plan.memory))
+        return tuple(programs)
 
     def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         number = len(self._kept)
@@ -460,7 +452,7 @@ class CachingSession(Session):
         return super()._results(plan, gone)
 
     def _area(self, number: int) -> ResultArea:
-        """Return the area of a pass; areas stay where they are, for the passes of later tessellations."""
+        """Return the area of a pass, which later tessellations use again."""
         if number == len(self._areas):
             assert self.method.cache is not None
             self._areas.append(self.database.reserve_results(self.method.cache, self.config))
@@ -474,12 +466,11 @@ class CachingSession(Session):
 
 
 def new_session(config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> Session:
-    """Return a session as a method wants it: one that keeps results in texture memory, or one that does not."""
-    kind = Session if method.cache is None else CachingSession
-    return kind(config, engine, library, method)
+    """Return the session for a method: one that keeps results in texture memory, or one that does not."""
+    return (Session if method.cache is None else CachingSession)(config, engine, library, method)
 
 
-# Tessellation on the GPs: of patches that find no room on the array (thesis 4.1), at the rate of chapter 1.
+# Tessellation on the GPs, of patches without room on the array (thesis 4.1).
 #
 # A GP is not a part of the simulated machine here: its samples are those of 64-bit floats, rounded once, and its time
 # is a *formula*, the operations of section 5 at 240 million a second, the peak of chapter 1.
@@ -499,28 +490,28 @@ def operations(rows: int, columns: int) -> int:
 
 
 def gp_cycles(patches: Sequence[Patch], marked: Mapping[int, int], config: NodeConfig) -> int:
-    """Return, by formula, the node's cycles in which its GPs tessellate patches by number, shared alike."""
+    """Return, by formula, the node's cycles in which its GPs tessellate patches by number, shared equally."""
     total = sum(k * k * operations(*patches[number].counts) for number, k in marked.items())
     return math.ceil(cycles_of_gps(total, config))
 
 
 def cycles_of_gps(operations: int, config: NodeConfig) -> float:
-    """Return, by formula, the node's cycles in which its GPs do this many float operations, shared alike."""
+    """Return, by formula, the node's cycles in which its GPs do this many float operations, shared equally."""
     return operations / (GP_FLOPS * config.gni.gp_count) * config.clock_mhz * 1e6
 
 
 def sampled_by_gps(
     patches: Sequence[Patch], marked: Mapping[int, int], *, single: bool = True, share: float = DEFAULT_TOLERANCE
 ) -> dict[int, PatchSamples]:
-    """Return the samples of patches by number; ``single`` says whether control points are binary32.
+    """Return the samples of patches by number; ``single`` is True for control points in binary32.
 
     ``share`` is the tolerance of trims.
     """
-    found = {}
+    samples = {}
     for number, k in marked.items():
         patch = patches[number]
         exact = evaluate(patch.points[None], k, single=single)
         normals = np.nan_to_num(exact.normals).astype(np.float32)
         normals[0] = mark_outside(patch, normals[0], share)
-        (found[number],) = measure([patch], exact.points.astype(np.float32), normals, exact, share)
-    return found
+        (samples[number],) = measure([patch], exact.points.astype(np.float32), normals, exact, share)
+    return samples

@@ -1,4 +1,4 @@
-"""Tessellation of Bezier patches on the simulated machine: the function that a user calls, and what it returns."""
+"""Tessellation of Bezier patches on the simulated machine: the function that a user calls, and its result."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from tessellation.host.session import (
     cycles_of_gps,
     new_session,
     operations,
+    sampled_by_gps,
 )
 from tessellation.microprogram.method import Method, library_for
 from tessellation.microprogram.passes import Plan
@@ -46,22 +47,22 @@ from tessellation.plan.texture_layout import HeldTexture, TextureSpace
 from tessellation.surface import bpt
 from tessellation.surface.mesh import Mesh, build_mesh
 from tessellation.surface.patch import Patch, trimmed
-from tessellation.surface.reference import LIMIT, PatchSamples, evaluate, mark_outside, measure
+from tessellation.surface.reference import LIMIT, PatchSamples, evaluate, measure
 from tessellation.surface.trim_curves import crossings
 
-# Pictures of meshes and of files of patches, as a notebook shows them.
+# Pictures of meshes and of files of patches, for notebooks.
 
 
 _WIDTH, _HEIGHT = 176, 132
-"""Small: a saved notebook holds it as text."""
+"""Small, since a saved notebook holds pictures as text."""
 _SAMPLES = 8
-"""Along u and along v, for a picture of patches that nobody has tessellated."""
+"""Samples along u and along v, for a picture of a patch file."""
 _MOST_PATCHES = 2_000
-"""A picture of more would take seconds."""
+"""Most patches of a picture; more would take seconds."""
 
 
 def shaded(mesh: Mesh) -> RasterImage:
-    """Return a small shaded picture of a mesh; raises InputError where no triangle has an area."""
+    """Return a small shaded picture of a mesh; raises InputError if no triangle has an area."""
     from tessellation.picture.camera import View
     from tessellation.picture.preview import pixels
 
@@ -75,36 +76,28 @@ def load(name: str | Path) -> bpt.PatchFile:
 
 
 def _drawn(file: bpt.PatchFile) -> RasterImage | None:
-    """Return a picture of the exact surfaces, which the host evaluates; none of very many, or without an area."""
+    """Return a picture of the exact surfaces, evaluated by the host; None for too many, or if none has an area."""
     if len(file.patches) > _MOST_PATCHES:
         return None
+    samples = sampled_by_gps(file.patches, dict.fromkeys(range(len(file.patches)), _SAMPLES))
     try:
-        return replace(shaded(build_mesh(_exact(file.patches), weld=False)), caption=f"{file.name}, drawn by the host")
+        mesh = build_mesh(list(samples.values()), weld=False)
+        return replace(shaded(mesh), caption=f"{file.name}, drawn by the host")
     except InputError:
         return None
 
 
-def _exact(patches: tuple[Patch, ...]) -> list[PatchSamples]:
-    """Return samples of the exact surfaces, rounded to binary32."""
-    found = []
-    for patch in patches:
-        exact = evaluate(patch.points[None], _SAMPLES)
-        normals = mark_outside(patch, exact.normals[0].astype(np.float32))
-        found += measure([patch], exact.points.astype(np.float32), normals[None], exact)
-    return found
-
-
-# An account of trims for reports: what the array counted, and what is left to the GPs and charged for no cycles.
+# An account of trims for reports: the work of the array, and the uncounted work of the GPs.
 
 
 @dataclass(frozen=True, slots=True)
 class TrimAccount:
     """The trims of a tessellation and of its mesh.
 
-    ``segments`` stand for ``curves`` Bezier pieces; ``broadcast`` counts those that a row of samples meets, and those
-    of samples on u = 1. ``outside`` of ``samples`` are no part of a trimmed patch. ``points`` are vertices that are no
-    samples, which GPs evaluate in ``gp_cycles`` by formula. ``bound`` is how far the triangles' sides may be from the
-    trim curves, in units of the model.
+    ``segments`` replace ``curves`` Bezier pieces; ``broadcast`` counts those that a row of samples meets, and those
+    of samples on u = 1. ``outside`` of ``samples`` are not part of a trimmed patch. ``points`` are vertices other than
+    samples, which GPs evaluate in ``gp_cycles`` by formula. ``bound`` is the largest distance of the triangles' sides
+    from the trim curves, in units of the model.
     """
 
     patches: int
@@ -122,7 +115,7 @@ class TrimAccount:
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """What GPs do for no cycles, with its size."""
+        """Uncounted work of the GPs, with its size."""
         return (
             f"{coded('trims on the GPs', 'PF203')}: {counted(self.curves, 'curve')} "
             f"into {counted(self.segments, 'segment')}, "
@@ -159,9 +152,9 @@ class TrimAccount:
 
 
 def trim_account(patches: Sequence[PatchSamples], mesh: Mesh, config: NodeConfig) -> TrimAccount | None:
-    """Return the account of a tessellation's patches and their mesh; None where no patch is trimmed."""
-    found = [(each, trimmed(each.patch, each.trim_tolerance)) for each in patches]
-    polygons = [(each, polygon) for each, polygon in found if polygon is not None]
+    """Return the account of a tessellation's patches and their mesh; None if no patch is trimmed."""
+    segments = [(each, trimmed(each.patch, each.trim_tolerance)) for each in patches]
+    polygons = [(each, polygon) for each, polygon in segments if polygon is not None]
     trims = [each.patch.trim for each, _ in polygons if each.patch.trim is not None]
     if not trims:
         return None
@@ -185,14 +178,14 @@ def trim_account(patches: Sequence[PatchSamples], mesh: Mesh, config: NodeConfig
 
 
 def trims_of(done: Tessellation) -> TrimAccount | None:
-    """Return the account of a tessellation, with its mesh made for it; None where no patch is trimmed."""
+    """Return the account of a tessellation, with its mesh made for it; None if no patch is trimmed."""
     if all(each.patch.trim is None for each in done.patches):
         return None
     return trim_account(done.patches, done.mesh(weld=True), done.config)
 
 
 def together(accounts: Sequence[TrimAccount]) -> TrimAccount | None:
-    """Return the account of several tessellations one after the other; None where there is none."""
+    """Return the account of several tessellations one after the other; None if there are none."""
     if not accounts:
         return None
     names = [each.name for each in fields(TrimAccount) if each.name not in ("bound", "tolerance")]
@@ -202,9 +195,9 @@ def together(accounts: Sequence[TrimAccount]) -> TrimAccount | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tessellation(Shown):
-    """The samples of all patches in the caller's order, and what it took to make them.
+    """The samples of all patches in the caller's order, and the account of making them.
 
-    ``runs`` is the machine's account of each pass; every cycle in here is the sum of what was executed.
+    ``runs`` is the machine's account of each pass; every cycle count is the sum of what was executed.
     """
 
     patches: tuple[PatchSamples, ...]
@@ -218,18 +211,18 @@ class Tessellation(Shown):
     ledger: PatchLedger
     """Patches, blocks and samples: marked, placed, and returned."""
     refused: Mapping[int, str] = field(default_factory=dict)
-    """Patches, by their place in the caller's order, that sums in fixed point cannot be trusted with, and why. They
-    took passes of shared columns with floats, which are counted."""
+    """Patches, by their place in the caller's order, that took counted passes of floats in place of sums in fixed
+    point, and why."""
     loads: tuple[Run, ...] = ()
     """The machine's account of the load of the database from the GPs, once a session."""
     kept: KeptResults | None = None
-    """What it took to keep the results of each pass in texture memory, where the method wants that."""
+    """The account of keeping the results of each pass in texture memory, if the method does."""
     space: TextureSpace | None = None
-    """Whose the texture memories are, part by part."""
+    """Owners of the parts of texture memory."""
     textures: tuple[HeldTexture, ...] = ()
-    """Pictures that lay beside; each texel is as it was laid there, or the tessellation would have failed."""
+    """Pictures in texture memory, each texel of which was unchanged at the end."""
     recalls: tuple[Run, ...] = ()
-    """And of bringing them back: ``patches`` then holds what came back."""
+    """The accounts of bringing kept results back, which ``patches`` then holds."""
 
     def __repr__(self) -> str:
         passes = f"{len(self.runs)} pass{'es' * (len(self.runs) != 1)}"
@@ -241,7 +234,7 @@ class Tessellation(Shown):
         return f"{plural(len(self.patches), 'patch')}, {counted(samples, 'sample')}"
 
     def report(self) -> Report:
-        """Return what was made, by which machine, and the cycles of each stage."""
+        """Return the amount of work, the machine, and the cycles of each stage."""
         facts = (
             ("made", self._size),
             ("passes", f"{len(self.runs)}"),
@@ -270,18 +263,20 @@ class Tessellation(Shown):
 
     @property
     def load_cycles(self) -> int:
-        """Cycles of the load of the database from the GPs, which ``cycles`` leaves out; 0 where it is not executed."""
+        """Cycles of the load of the database from the GPs, which ``cycles`` leaves out; 0 if it is not executed."""
         return sum(run.cycles for run in self.loads)
 
     @property
     def return_cycles(self) -> int:
-        """Cycles in which results went into GP memory, hidden or not: of the path to the GP that took most of them."""
+        """Cycles in which results went into GP memory, hidden or not, on the busiest of the paths."""
         paths = [f"store{gp}" for gp in range(self.config.gni.gp_count)]
         return max(sum(run.gni_cycles.get(path, 0) for run in self.runs) for path in paths)
 
     @property
     def cycles_in_thesis(self) -> int:
-        """Cycles of what the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4 and 7)."""
+        """Cycles of the stages that the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4,
+        7).
+        """
         sums = (Stage.POINTS, Stage.DERIVATIVES, Stage.INNER, Stage.OUTER, Stage.FLOATS)
         inside = (Stage.ADDRESSES, Stage.BERNSTEIN, *sums, Stage.NORMALS)
         return sum(self.cycles_by_stage.get(stage.value, 0) for stage in inside)
@@ -293,12 +288,12 @@ class Tessellation(Shown):
 
     @property
     def gps(self) -> int | None:
-        """GPs that took the results, None where none did."""
+        """Number of GPs that took the results, None if none did."""
         return self.method.gps_of(self.config) if self.method.to_gps else None
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """What happened outside the counted runs, in words."""
+        """Work outside the counted runs, in words."""
         return self.method.not_counted
 
     @property
@@ -313,7 +308,7 @@ class Tessellation(Shown):
 
     @property
     def lost_normals(self) -> int:
-        """Degenerate samples whose direction binary32 could have told: the squared length under- or overflowed."""
+        """Degenerate samples whose direction binary32 could resolve: the squared length under- or overflowed."""
         undetermined = _together(patch.undetermined for patch in self.patches)
         return int((_together(patch.degenerate for patch in self.patches) & ~undetermined).sum())
 
@@ -329,7 +324,7 @@ class Tessellation(Shown):
 
     @property
     def within_limits(self) -> bool:
-        """True where every point and every normal that is not degenerate is within its limit."""
+        """True if every point and every normal that is not degenerate is within its limit."""
         return max(self.worst_point_error, self.worst_normal_error) <= LIMIT
 
     def mesh(self, *, weld: bool = False, outward: bool = False) -> Mesh:
@@ -361,15 +356,14 @@ def tessellate(
 ) -> Tessellation:
     """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
 
-    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is one
-    of ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns where the control
-    points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
-    the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
-    ``textures`` are pictures by name, uint8[row, column, rgba], that are in texture memory beside the patches.
-    ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
-    others can subscribe to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
-    in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count
-    that the machine cannot do.
+    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is one of
+    ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns if the control points
+    are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for the fastest
+    that is installed. ``method`` chooses the way of the control points and the order of work. ``textures`` are pictures
+    by name, uint8[row, column, rgba], held in texture memory with the patches. ``progress`` is called before each pass.
+    ``watch`` is called with the node before it runs, to subscribe to its bus. ``after`` is called after each pass,
+    while its points and normals are in PE memory; it may run programs that leave these unchanged. Raises InputError for
+    an unsupported net or sample count.
     """
     begin = time.perf_counter()
     must_be(config, NodeConfig, "a NodeConfig", "pixelflow.config.THESIS is one")
@@ -429,11 +423,11 @@ def _checked(patches: Iterable[Patch]) -> list[Patch]:
     hint = 'load("teapot").patches gives those of a model'
     if isinstance(patches, str) or not isinstance(patches, Iterable):
         raise InputError(Fault(f"patches to tessellate are a list of Patch, not {type(patches).__name__}", hint=hint))
-    found = list(patches)
-    for at, each in enumerate(found):
+    listed = list(patches)
+    for at, each in enumerate(listed):
         if not isinstance(each, Patch):
-            raise InputError(Fault(f"patch {at + 1} is no Patch but {type(each).__name__}", hint=hint))
-    return found
+            raise InputError(Fault(f"patch {at + 1} is not a Patch but {type(each).__name__}", hint=hint))
+    return listed
 
 
 def collect(

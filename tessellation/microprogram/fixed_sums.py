@@ -19,9 +19,7 @@ from tessellation.plan.mapping import BLOCK_SIDE
 from tessellation.plan.memory_map import AXES, MemoryMap
 from tessellation.plan.schedule import SHARE_BYTES, Stage
 
-# Integer products and sums in PE memory: what the sums in fixed point are made of. Low byte first, as in the library.
-#
-# All of it is emitted inside routines whose callers have all PEs enabled.
+# Integer products and sums in PE memory, low byte first as in the library, for routines called with all PEs enabled.
 
 
 R, S, M = Register.R, Register.S, Register.M
@@ -74,7 +72,7 @@ def emit_high_product(
 ) -> None:
     """Emit the upper size + 1 bytes of a * b, both of ``size`` bytes unsigned; with ``add``, add them to the total.
 
-    Of the products of bytes those that end below are left out: with 4 bytes less than 2^-28 of the largest product.
+    Products of bytes that end below these are left out: with 4 bytes less than 2^-28 of the largest product.
     """
     low = size - 1
     filled = size + 1 if add else 0
@@ -94,7 +92,7 @@ def emit_high_product(
 
 
 def emit_constant_off(builder: Builder, total: Mem, size: int, constant: int) -> None:
-    """Emit total -= constant modulo 2^(8 size): 3 cycles a byte from the lowest that is not 0 on."""
+    """Emit total -= constant modulo 2^(8 size): 3 cycles a byte, starting at the lowest that is not 0."""
     data = constant.to_bytes(size, "little")
     lowest = next((at for at, byte in enumerate(data) if byte), size)
     for at in range(lowest, size):
@@ -118,7 +116,7 @@ def emit_magnitude(builder: Builder, value: Mem, size: int, sign: Mem) -> None:
         builder.emit("ST", value[at], R)
 
 
-# Integers to binary32: normalised, scaled where a point is wanted, rounded and packed. Microcode.
+# Integers to binary32: normalised, scaled for points, rounded and packed.
 
 
 KEPT = 4
@@ -129,10 +127,10 @@ MOVED = 8
 
 
 def emit_normalised(builder: Builder, value: Mem, size: int, *, most: int = 4) -> None:
-    """Emit the shift of an unsigned number to the left until its top bit is set; M becomes less by the places.
+    """Emit the shift of an unsigned number to the left until its top bit is set; M decreases by the places.
 
-    The uppermost four bytes are right, to 29 bits at least; those below are used up. 0 stays 0. ``most`` are the bytes
-    of the longest move: what has more zeros in front is left without its top bit set.
+    The uppermost four bytes are right, to 29 bits at least; those below are destroyed. 0 stays 0. ``most`` are the
+    bytes of the longest move: a number with more leading zeros is left without its top bit set.
     """
     top = size - 1
     for count in (4, 2, 1):
@@ -144,7 +142,7 @@ def emit_normalised(builder: Builder, value: Mem, size: int, *, most: int = 4) -
         builder.emit("CMP", R, Imm(1))
         builder.emit("ENC")
         builder.emit("SUB", M, Imm(8 * count), gated=True)
-        # Below the five uppermost bytes only what later stages bring up is wanted.
+        # Below the five uppermost bytes only those that later stages move up matter.
         lowest = max(0, top - KEPT - (count - 1))
         for at in range(top, lowest - 1, -1):
             if at >= count:
@@ -167,7 +165,7 @@ def emit_normalised(builder: Builder, value: Mem, size: int, *, most: int = 4) -
 
 
 def _emit_shift_test(builder: Builder, upper: Mem, places: int) -> None:
-    """Emit the enable of PEs whose uppermost bits are 0, and what that takes off M: 4 cycles."""
+    """Emit the enable of PEs whose uppermost bits are 0, and the decrease of M: 4 cycles."""
     builder.emit("LD", R, upper)
     builder.emit("CMP", R, Imm(1 << 8 - places))
     builder.emit("ENC")
@@ -210,11 +208,11 @@ def emit_packed(builder: Builder, result: Mem, mantissa: Mem, sign: Mem) -> None
 
 
 SLOPE_EXPONENT = 127 + 31
-"""Exponent of a derivative whose uppermost bits are the number's own: its scale does not matter to the normal."""
+"""Exponent of a derivative with its top bit set: its scale does not matter to the normal."""
 
 
 def emit_slope_routine(builder: Builder, size: int, sign: Mem) -> None:
-    """Emit the routine ``slope``: result = float of a number of ``size`` bytes, which it uses up, of any scale."""
+    """Emit the routine ``slope``: result = float, of any scale, of a number of ``size`` bytes, which it destroys."""
     with builder.routine("slope", ("result", "number")) as (result, number):
         emit_magnitude(builder, number, size, sign)
         builder.emit("LD", M, Imm(SLOPE_EXPONENT - 1))
@@ -250,25 +248,23 @@ def emit_point_routine(
 
 # Unit normals in fixed point, by a reciprocal root: no float is made before the last step.
 #
-# Each derivative is shifted up as a vector, all three coordinates by as much, so that its own size sets the error,
-# which
-# is what the limits of normals are counted in. The cross product is of magnitudes of 32 bits with signs apart, and is
-# shifted up in the same way. Its squared length w is brought to 1/4 .. 1; a line for each of six pieces gives 1 /
-# sqrt(w)
-# to about 1 %, and y (3 - w y^2) / 2 twice makes that 2^-25. No division is left.
+# Each derivative is shifted up as a vector, all three coordinates by the same places, so that its own size sets the
+# error, in which the limits of normals are counted. The cross product is of magnitudes of 32 bits with separate signs,
+# and is shifted up in the same way. Its squared length w is brought to 1/4 .. 1; a line for each of six pieces gives
+# 1 / sqrt(w) to about 1 %, and two steps y (3 - w y^2) / 2 improve that to 2^-25. There is no division.
 
 
 _CROSS = 6
 """Bytes of a coordinate of the cross product: the upper five of a product, and one for the sign."""
 
 _PIECES = 6
-"""Lines that begin the root: each misses it by 1/400 at most."""
+"""Lines that begin the root, each with an error of 1/400 at most."""
 
 
 def emit_reciprocal_normals(builder: Builder, memory: MemoryMap, size: int, keeping: Keeping) -> None:
     """Emit the unit normals of derivatives of ``size`` bytes, two's complement, in ``slopes``: u first, then v.
 
-    What lies from ``control_points`` to the end of the weights has done its work and is written over.
+    The bytes from ``control_points`` to the end of the weights are no longer needed and are overwritten.
     """
     place = iter(_places(memory))
     slopes = [memory["slopes"].start + index * size for index in range(6)]
@@ -332,7 +328,7 @@ def _emit_routines(builder: Builder, size: int, moved: int, first: Mem, second: 
 
 
 def _emit_levelled(builder: Builder, numbers: Sequence[Mem], size: int) -> None:
-    """Emit the shift of three unsigned numbers, by as much, until the top bit of the largest is set.
+    """Emit the shift of three unsigned numbers, by the same places, until the top bit of the largest is set.
 
     The uppermost four bytes are right, to 29 bits at least.
     """
@@ -409,9 +405,9 @@ def _emit_difference(
 
 
 def _emit_root(builder: Builder, result: Mem, numbers: Sequence[Mem], spare: Mem) -> None:
-    """Emit result = 2^30 / sqrt(w), where w is the sum of the squares of x, y and z over 2^62, brought to 1/4 .. 1.
+    """Emit result = 2^30 / sqrt(w), w the sum of the squares of x, y and z over 2^62, brought to 1/4 .. 1.
 
-    The numbers have 32 bits, the largest its uppermost; they are halved once or twice, so that w fits.
+    The numbers have 32 bits, the largest has its top bit set; they are halved once or twice, so that w fits.
     """
     for number in numbers:
         _emit_right(builder, number, KEPT)
@@ -508,15 +504,15 @@ def _emit_fine_step(builder: Builder, result: Mem, w: Mem, better: Mem, wide: Me
 
 # Points and derivatives as sums in fixed point, columns shared: the pass of the schedule ``fixed-sums``.
 #
-# The columns are shared as in `shared_columns.py`. What differs: control values come as integers of 40 bits with one
+# The columns are shared as in `shared_columns.py`. In contrast to it, control values are integers of 40 bits with one
 # exponent a patch (`plan/fixed.py`), and weights are the integers s^d B_i(a / s), so that every sum is exact and
-# needs no
-# alignment and no rounding. First differences are formed on the array, so that a PE gets 61 bytes and not 132. A number
-# becomes a float once, when it is complete. What is signed travels with an offset that a sum turns into a constant.
+# needs neither alignment nor rounding. First differences are formed on the array, so that a PE gets 61 bytes and not
+# 132. A number becomes a float once, when it is complete. Signed numbers have an offset, which a sum turns into a
+# constant.
 
 
 _SLOTS = (0, 2, 1, 3)
-"""Where the exchange leaves the sums of each of four columns."""
+"""Slot of each of four columns after the exchange."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -612,10 +608,10 @@ class ShareWay(Protocol):
     """Brings 16 bytes after the other to each PE, into ``control_points``."""
 
     def emit_start(self, builder: Builder) -> None:
-        """Emit what begins the way of the first."""
+        """Emit the start of the first transfer."""
 
     def emit_next(self, builder: Builder, number: int) -> None:
-        """Emit the wait for a transfer and what takes it to its place; all PEs are enabled after."""
+        """Emit the wait for a transfer and its copy to its place; all PEs are enabled after."""
 
 
 def emit_fixed_sums(
@@ -627,9 +623,9 @@ def emit_fixed_sums(
     transfers: ShareWay,
     keeping: Keeping,
 ) -> None:
-    """Emit a pass of bicubic patches at k samples a side past its addresses.
+    """Emit a pass of bicubic patches at k samples a side, without its addresses.
 
-    With a library its floats make the normals, without one a reciprocal root in fixed point does.
+    Normals are made by the floats of a library, or without one by a reciprocal root in fixed point.
     """
     form = FixedFormat(samples)
     place = memory["control_points"].start

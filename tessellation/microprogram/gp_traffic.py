@@ -2,9 +2,9 @@
 
 Both are programs that run. The database goes from the memory of GP 0 into texture memory by TAS_MemLoad, once a
 session, before the first pass. Results go from the output ports to GP memory: by TAS_GpWrite at the end of a pass, or
-in parts beside the reads of control points (`write_back.py`). The modules of a pass are dealt to the GPs that take
-results in turn. The memory of each GP has room for the results of two passes, module after module, so that those of one
-can be worked on while those of the next come; the database lies past them (all of this is invented).
+in parts during the reads of control points (`write_back.py`). The modules of a pass take turns among the GPs that
+receive results. The memory of each GP has room for the results of two passes, module after module, so that those of one
+can be used while those of the next come; the database follows them (all of this is invented).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
-"""What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
+"""Bytes of results of a PE: a point and a normal (thesis 4.1.4)."""
 
 _BUFFERS = 2
 """Passes whose results have room in GP memory."""
@@ -37,7 +37,7 @@ _MOST_BLOCKS = (1 << 16) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Consecutive blocks of texture memory of one or several modules (one bit each), from a linear address on."""
+    """Consecutive blocks of texture memory of one or several modules (one bit each) at a linear address."""
 
     modules: int
     address: int
@@ -45,7 +45,7 @@ class _Piece:
 
 
 def _pieces(images: Iterable[Image]) -> list[_Piece]:
-    """Join images that follow each other in the same modules; what a patch leaves of its slot becomes zeros."""
+    """Join images that follow each other in the same modules; the unused rest of a patch's slot becomes zeros."""
     modules: dict[tuple[int, int], int] = {}
     found: dict[tuple[int, int], Image] = {}
     for image in images:
@@ -75,7 +75,7 @@ def _pieces(images: Iterable[Image]) -> list[_Piece]:
 
 
 def load(database: TextureDatabase, node: Node) -> Run | None:
-    """Load what was stored since the last call from GP memory into texture memory; None where there is nothing.
+    """Load everything stored since the last call from GP memory into texture memory; return None if there is nothing.
 
     The bytes are put into GP memory at once: that is the application's work on the GP, which is not modelled. Equal
     pieces (copies in the other bank) are there once.
@@ -110,9 +110,9 @@ def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The PEs that send results, those with x < ``columns`` of some modules (one bit each), and where these go.
+    """The PEs that send results, those with x < ``columns`` of some modules (one bit each), and the destination.
 
-    Of the modules each next one sends to the next of ``gps`` GPs. ``buffer`` is the area in GP memory, 0 or 1.
+    The modules send to the ``gps`` GPs in turn. ``buffer`` is the area in GP memory, 0 or 1.
     """
 
     modules: int
@@ -133,19 +133,14 @@ class Returned:
     @property
     def by_gp(self) -> dict[int, int]:
         """The modules that send to each GP, one bit each."""
-        found: dict[int, int] = {}
-        for index, module in enumerate(self._numbers):
-            found[index % self.gps] = found.get(index % self.gps, 0) | 1 << module
-        return found
+        numbers = self._numbers
+        return {gp: sum(1 << module for module in numbers[gp :: self.gps]) for gp in range(min(self.gps, len(numbers)))}
 
     @property
     def groups(self) -> tuple[int, ...]:
         """The modules that can send at the same time, each to a separate GP: one bit each, group after group."""
-        numbers = self._numbers
-        return tuple(
-            reduce(or_, (1 << module for module in numbers[first : first + self.gps]))
-            for first in range(0, len(numbers), self.gps)
-        )
+        numbers, starts = self._numbers, range(0, len(self._numbers), self.gps)
+        return tuple(sum(1 << module for module in numbers[start : start + self.gps]) for start in starts)
 
     def lanes(self, module: int, array: ArrayConfig) -> np.ndarray:
         """Return the lanes of a module in the order in which their bytes travel: one PE of each EMC in turn."""
@@ -166,19 +161,19 @@ class Returned:
         builder.emit("EMC_SetEnab")
 
     def area(self, module: int, array: ArrayConfig, start: int) -> int:
-        """Return where in GP memory a part of the results of a module begins; ``start`` is its first byte in a PE's."""
+        """Return the begin in GP memory of a part of the results of a module; ``start`` is its first byte in a PE's."""
         each = array.emcs_per_module * array.panels_per_emc * array.pes_per_panel
         before = (self.buffer * array.modules + module) * each * RESULT_BYTES
         return before + len(self.lanes(module, array)) * start
 
     def emit_gps(self, builder: Builder, modules: int) -> None:
-        """Emit which GP takes what each of these modules sends: a cycle of the TIGC for each GP."""
+        """Emit the choice of the GP for each of these modules: a cycle of the TIGC for each GP."""
         for gp, senders in self.by_gp.items():
             if senders & modules:
                 builder.emit("TAS_SetGp", senders & modules, 0, gp)
 
     def emit_addresses(self, builder: Builder, array: ArrayConfig, start: int, modules: int) -> None:
-        """Emit where a part goes, for those modules: a cycle of the TIGC each."""
+        """Emit the address of a part in GP memory, for those modules: a cycle of the TIGC each."""
         for module in range(array.modules):
             if modules >> module & 1:
                 builder.emit("TAS_SetGpAddress", 1 << module, self.area(module, array, start))
@@ -187,9 +182,9 @@ class Returned:
 def emit_return(
     builder: Builder, memory: MemoryMap, sent: Returned, array: ArrayConfig, *, gone: int = 0, wait: bool = False
 ) -> None:
-    """Emit the way of points and normals to the GPs, the first ``gone`` of these six floats excepted.
+    """Emit the way of points and normals to the GPs, without the first ``gone`` of these six floats.
 
-    With ``wait`` the TIGC says when the ports are free. Where something has left before, its PEs are marked.
+    With ``wait`` the TIGC signals that the ports are free. If floats have left before, their PEs are already marked.
     """
     builder.mark(Stage.RETURN.value)
     if wait:
@@ -215,7 +210,7 @@ def emit_return(
 
 
 def bytes_to_gps(run: Run) -> int:
-    """Return the bytes that a run has moved to the GPs."""
+    """Return the bytes that a run moved to the GPs."""
     assert run.ledger is not None  # as it has ended
     return run.ledger.to_gps.moved
 
@@ -227,10 +222,10 @@ def received(
     *,
     memories: Sequence[GpMemory] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return points and normals as they are in GP memory, float32[lanes, xyz] each, and which lanes sent them.
+    """Return points and normals from GP memory, float32[lanes, xyz] each, and the lanes that sent them, bool[lanes].
 
     ``parts`` are the sizes of the pieces in which a PE's bytes came. A PE that sent none has zeros. ``memories`` are
-    those of the node's GPs, unless others took the results.
+    by default those of the node's GPs.
     """
     array = node.config.array
     memories = node.gp_memory if memories is None else memories

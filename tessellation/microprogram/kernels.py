@@ -1,8 +1,8 @@
 """The microcode of a tessellation, written with the builder: one function per stage.
 
-Costs in cycles are what the emitted instructions take, stated here so that a reader can check them; nothing reads
-these statements. Float arithmetic is CALLs of the library's routines, which enable and disable PEs by themselves and
-leave the caller's enable as it was.
+Docstrings state the cycles of the emitted instructions, so that a reader can check them; no code reads them. Float
+arithmetic is CALLs of the library's routines, which enable and disable PEs by themselves and leave the caller's enable
+as it was.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from tessellation.surface.reference import OUTSIDE
 from tessellation.surface.trim_curves import RayCrossing, TrimPolygon, crossings
 
 _AMIDST = 5
-"""Values of the last batch, of eight, after whose arithmetic two thirds of what follows its read are done."""
+"""Values of the last batch, of eight, whose arithmetic ends after two thirds of the time past its read."""
 
 _LEE_MODULES = 8
-"""Modules that 7-bit yp registers can tell apart, 16 rows each."""
+"""Modules that 7-bit yp registers can distinguish, 16 rows each."""
 
 _LEE_EMCS = 8
 """EMCs of a module that EMC_SetLEE can name."""
@@ -38,7 +38,7 @@ _LEE_EMCS = 8
 def emit_lee(builder: Builder, array: ArrayConfig) -> None:
     """Emit the configuration of every EMC's LEE (figure 9): one cycle a register, once a session.
 
-    Raises InputError for more modules than the registers can tell apart, or more EMCs than the instruction can name.
+    Raises InputError for more modules than the registers can distinguish, or more EMCs than the instruction can name.
     """
     if array.modules > _LEE_MODULES:
         raise InputError(Fault(f"figure 9 gives {_LEE_MODULES} modules a place, not {array.modules}"))
@@ -61,11 +61,11 @@ def emit_addresses(
 ) -> None:
     """Emit the load of base addresses and size marks: 1 + 2 + 2 + 4 + 3 = 12 cycles a patch (table 3).
 
-    ``base`` gives for each patch where its data begin in each SDRAM; its 24 bits go to ``place``. The other five
-    bytes' worth of cycles of a 4-byte address and a size mark carry what Bernstein loads need to know (invented): two
-    mark bytes hold the size code plus the sample's column, and plus its row. PEs beyond a patch's own square keep such
-    bytes until their own patch is loaded; those of no patch keep them for good, and their results are never read.
-    Where ``exclusive``, a patch's own square alone is enabled, by two more compares: 16 cycles a patch.
+    ``base`` is the begin of each patch's data in each SDRAM; its 24 bits go to ``place``. In place of the cycles of a
+    4-byte address and a size mark, two mark bytes are loaded for the Bernstein loads (invented): the size code plus the
+    sample's column, and plus its row. PEs beyond a patch's square keep these bytes until their own patch is loaded;
+    results of PEs of no patch are never read. With ``exclusive`` a patch's square alone is enabled, by two more
+    compares: 16 cycles a patch.
     """
     builder.mark(Stage.ADDRESSES.value)
     mark = Mem(memory["administrative"].start)
@@ -77,7 +77,7 @@ def emit_addresses(
 
 
 def emit_byte_equals(builder: Builder) -> Callable[[Mem, int], None]:
-    """Emit the routine that keeps those enabled whose byte has a value, 5 cycles, and return how to call it."""
+    """Emit the routine that keeps PEs enabled if their byte has a value, 5 cycles; return a function that calls it."""
     with builder.routine("byte_equals", ("byte", "value")) as (byte, value):
         builder.emit("LD", Register.R, byte)
         builder.emit("XOR", Register.R, Imm(value.offset, value.base))
@@ -114,7 +114,7 @@ def emit_bernstein(
     for samples in work.sizes:
         for direction, sets in loads:
             name, count = ("bernstein_v", memory.columns) if direction else ("bernstein_u", memory.rows)
-            # Where there is room for both sets they follow each other.
+            # The sets of point and first differences follow each other if both are loaded.
             size = memory.value_bytes
             tables = [bernstein_bits(count - 1 - difference, samples, size - 1) for difference in sets]
             for index in range(samples):
@@ -125,14 +125,14 @@ def emit_bernstein(
 
 
 FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (False,)), (1, (False,)))}
-"""Bernstein values wanted at the start, without and with the order of section 4.2."""
+"""Bernstein values loaded at the start, without and with the order of section 4.2."""
 
 _LATER_LOADS = {Surface.DU: ((0, (True,)),), Surface.DV: ((0, (False,)), (1, (True,)))}
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the evaluation of a pass is built from."""
+    """The parts from which the evaluation of a pass is built."""
 
     memory: MemoryMap
     work: Pass
@@ -150,25 +150,25 @@ class Evaluation:
         return max(work.first + work.rows * work.columns for work in self.surfaces())
 
     def widened(self, builder: Builder, value: Mem, longer: Mem) -> Mem:
-        """Emit what makes a control value as long as the arithmetic wants it, if it is shorter; return where it is."""
+        """Emit the widening of a control value to the arithmetic's format, if it is shorter; return its place."""
         if self.stored.value_bytes == self.memory.value_bytes:
             return value
         builder.call("widen", longer, value)
         return longer
 
     def load_first(self, builder: Builder) -> None:
-        """Emit the Bernstein values that the points need, and all others where there is room."""
+        """Emit the Bernstein values that the points need, and all others if there is room."""
         emit_bernstein(builder, self.memory, self.work, self.select, FIRST_LOADS[self.memory.reordered])
 
     def load_for(self, builder: Builder, work: SurfaceWork) -> None:
-        """Emit the Bernstein values that this surface needs and that had no room before (4.2); enables all PEs."""
+        """Emit the Bernstein values of this surface that had no room before (4.2); enables all PEs."""
         if self.memory.reordered and work.axis == 0 and work.surface in _LATER_LOADS:
             emit_bernstein(builder, self.memory, self.work, self.select, _LATER_LOADS[work.surface])
             builder.emit("EMC_SetEnab")
 
 
 def stage_of(work: SurfaceWork) -> Stage:
-    """Return the stage that a surface's arithmetic counts for."""
+    """Return the stage of a surface's arithmetic."""
     return Stage.POINTS if work.surface is Surface.POINT else Stage.DERIVATIVES
 
 
@@ -208,7 +208,7 @@ def _emit_surface(
 def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary, keeping: Keeping) -> None:
     """Emit the unit normal: 9 multiplications, 5 additions or subtractions, 1 square root, 3 divisions (4.1.3).
 
-    The length stays in the second temporary; where it is zero the normal is what the division makes of 0 / 0.
+    The length stays in the first temporary; if it is zero, the normal is the library's 0 / 0.
     """
     keeping.emit(builder, Chance.NORMALS, Stage.NORMALS)
     builder.mark(Stage.NORMALS.value)
@@ -231,9 +231,9 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary, kee
 def emit_exchange(builder: Builder, start: int, size: int, columns: int) -> None:
     """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
 
-    Slots of ``size`` bytes begin at ``start``. Before, each PE has its own in the first slot; after, all have those of
-    columns 0, 2, 1, 3 in this order, or of as many of them as there are. For binary32 that takes 14 + 26 + 18 + 34
-    cycles for four columns, 14 + 26 + 10 + 26 for three, 14 + 10 + 26 for two and 14 + 10 for one.
+    Slots of ``size`` bytes begin at ``start``. Before, each PE has its own sum in the first slot; after, all have those
+    of columns 0, 2, 1, 3 in this order, up to the number of columns. For binary32 that takes 14 + 26 + 18 + 34 cycles
+    for four columns, 14 + 26 + 10 + 26 for three, 14 + 10 + 26 for two and 14 + 10 for one.
     """
     builder.mark(Stage.EXCHANGE.value)
     first, second, third = (Mem(start + slot * size) for slot in range(3))
@@ -284,21 +284,21 @@ def emit_results(builder: Builder, memory: MemoryMap) -> None:
 
 
 _PARITY = 2
-"""Past the two mark bytes of the administrative ones."""
+"""Place of the parity among the administrative bytes, after the two mark bytes."""
 
 _EDGE_BYTES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Trims:
-    """The trims of the patches of a pass: their polygons by the number of the patch. Nothing is emitted for none.
+    """The trims of the patches of a pass: their polygons by the number of the patch. Without any, nothing is emitted.
 
     Each PE counts the trim segments that its sample's ray crosses, modulo 2. The GPs break trim curves into segments
-    and form an edge function for each (`surface/trims/`). The LEE broadcasts it, as for the edges of triangles (2.2.2):
-    a PE of the patch in one of the rows that the segment spans toggles a byte where the function is not negative. That
-    is executed while the first control values are on their way. In the end PEs that counted an even number, whose
-    samples lie outside, get a pattern that is not a number in place of their normal, so that it goes wherever results
-    go. All of this is invented: of trimmed patches "there are significant hurdles that must still be resolved" (5.1).
+    and form an edge function for each (`surface/trim_curves.py`). The LEE broadcasts it, as for the edges of triangles
+    (2.2.2): a PE of the patch in one of the rows that the segment spans toggles a byte if the function is not negative.
+    That is executed during the first transfer of control values. In the end PEs with an even count, whose samples are
+    outside, get a NaN in place of their normal, so that it takes the way of the results. All of this is invented: of
+    trimmed patches "there are significant hurdles that must still be resolved" (5.1).
     """
 
     memory: MemoryMap

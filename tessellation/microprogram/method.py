@@ -1,12 +1,9 @@
-"""How passes are executed: the ways of control points, results and database, and the order of work."""
+"""Methods of tessellation: the ways of control points, results and database, and the order of work."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 
@@ -28,12 +25,10 @@ LOADING = coded("load of the database", "PF201")
 READING = coded("reading of the results", "PF202")
 """Work that takes no cycles: the ways from and to the GPs."""
 
-# The float libraries that a tessellation can be built on.
-
 
 @dataclass(frozen=True, slots=True)
 class FloatLibrary:
-    """One float library: the source that holds its routines and the ending of the routines' names."""
+    """One float library: the source of its routines and the ending of their names."""
 
     name: str
     source: str
@@ -42,7 +37,7 @@ class FloatLibrary:
     mantissa_bytes: int = 3
 
     def include(self, builder: Builder, scratch: int) -> None:
-        """Make the routines known to a program; ``scratch`` is the first of their bytes of scratch memory."""
+        """Include the routines in a program; ``scratch`` is the first byte of their scratch memory."""
         builder.include(self.source, SCRATCH=scratch, BYTES=self.mantissa_bytes)
 
     def _call(self, builder: Builder, operation: str, *operands: Mem) -> None:
@@ -90,15 +85,9 @@ LIBRARIES = {
 }
 """The libraries by name; the first is the default. All give the same bits for operands that they take."""
 
-FORMER_NAMES: Mapping[str, str] = MappingProxyType({"thesis": "plain"})
-"""Names that libraries had before, taken in this release still, with a note."""
-
 
 def library_named(name: str) -> FloatLibrary:
-    """Return a library, also by a former name, which is noted; raise InputError with the nearest known name."""
-    if name in FORMER_NAMES:
-        _note_former("float library", name, FORMER_NAMES[name])
-        name = FORMER_NAMES[name]
+    """Return a library by name; raise InputError with the nearest known name for another one."""
     if name not in LIBRARIES:
         guess = nearest(name, LIBRARIES)
         allowed = f"allowed: {', '.join(LIBRARIES)}"
@@ -108,21 +97,13 @@ def library_named(name: str) -> FloatLibrary:
     return LIBRARIES[name]
 
 
-@cache
-def _note_former(what: str, name: str, now: str) -> None:
-    """Say once that a library or a schedule has another name now."""
-    logging.getLogger(__name__.partition(".")[0]).warning(
-        "note: %s %s is called %s now; the former name goes with the next release", what, name, now
-    )
-
-
 _SAFE = 2.0**29
 """Largest coordinate for which no step can overflow: differences stay below 2^30, cross products below 2^62, and the
 sum of their three squares below 2^126."""
 
 
 def library_for(name: str | None, patches: Sequence[Patch], *, finite: bool) -> FloatLibrary:
-    """Return a library by name; without one the tuned, with ``finite`` its finite entries where the data allow them."""
+    """Return a library by name; by default the tuned one, with ``finite`` its finite entries if the data allow them."""
     if name is not None:
         return library_named(name)
     safe = finite and all(float(np.abs(patch.points).max()) <= _SAFE for patch in patches)
@@ -130,21 +111,21 @@ def library_for(name: str | None, patches: Sequence[Patch], *, finite: bool) -> 
 
 
 CONTROL_POINTS = ("texture", "lee")
-"""Ways of the control points to the PEs: from texture memory, or through the LEE (thesis 3.2's slow alternative)."""
+"""Ways of the control points to the PEs: from texture memory, or through the LEE (the slow alternative of 3.2)."""
 
 GP_WAYS = ("direct", "gp")
 """Ways of the database: at once, outside the counted run, or from GP memory by executed transfers."""
 
 RESULT_WAYS = (*GP_WAYS, "gp-fine", "gp-coarse", "gp-both")
-"""Ways of the results: as GP_WAYS after each pass; points during it (table 11) and normals after it; all of them during
-the next pass; or points during it and normals during the next."""
+"""Ways of the results: like `GP_WAYS`, after each pass; points during the pass (table 11) and normals after it; all
+during the next pass; or points during the pass and normals during the next."""
 
 CACHING_WAYS = ("explicit", "base", "alternate", "split")
-"""Ways of keeping results in texture memory (appendix B): an address for each word, a base for three PEs, that with
-alternate banks, or that in sets of 4 + 2 words, which leave no gap."""
+"""Ways of keeping results in texture memory (appendix B): an address for each word; a base for three PEs; the same with
+alternate banks; the same in sets of 4 + 2 words, which leave no gap."""
 
 KEPT = ("after", "beside")
-"""When results are kept: after their pass, or beside the computation of the next."""
+"""Times of keeping results: after their pass, or during the computation of the next."""
 
 SCHEDULES = ("thesis", "shared-columns", "fixed-sums")
 """Orders of work: that of table 11, and those of this project (`shared_columns.py`, `fixed_sums.py`)."""
@@ -154,20 +135,10 @@ TRANSFERS = ("beside", "apart")
 NORMALS = ("fixed", "float")
 """Ways of the normals with sums in fixed point."""
 
-_FORMER_SCHEDULES = {"overlapped": "shared-columns"}
-"""Names of before, understood for one release."""
-
-
-def schedule_named(name: str) -> str:
-    """Return the name of a schedule for that name or a former one, which is noted; any other name stays as it is."""
-    if name in _FORMER_SCHEDULES:
-        _note_former("schedule", name, _FORMER_SCHEDULES[name])
-    return _FORMER_SCHEDULES.get(name, name)
-
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How passes are executed. Raises InputError for a name, or a number of sends, that does not exist."""
+    """A way to execute passes. Raises InputError for unknown names and numbers, and for choices that exclude others."""
 
     control_points: str = "texture"
     schedule: str = "thesis"
@@ -180,28 +151,28 @@ class Method:
     hybrid: bool = False
     """With a longer mantissa: keep the control values binary32 (appendix A)."""
     load: str = "direct"
-    """How the database gets into texture memory."""
+    """Way of the database into texture memory, one of `GP_WAYS`."""
     results: str = "direct"
-    """How points and normals get back."""
+    """Way of points and normals back, one of `RESULT_WAYS`."""
     gps: int | None = None
-    """GPs that take results; None is 1 in the schedule of the thesis, and all of a node in that of shared columns."""
+    """GPs that take results; by default 1 in the schedule of the thesis, and all of a node in the others."""
     exclusive: bool = False
     """True if base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
-    """How results are kept in texture memory after a pass; None where they are not."""
+    """Way of keeping results in texture memory, one of `CACHING_WAYS`; None if they are not kept."""
     kept: str | None = None
-    """When that is done, of `KEPT`: after the pass (None becomes that), or beside the next one, where PEs have 40 bytes
-    left. None where results are not kept."""
+    """Time of keeping, one of `KEPT`: after the pass (the default with ``cache``), or during the next one, if PEs have
+    40 bytes left."""
     transfers: str = "beside"
-    """True if control values come beside the computation on those before, or apart from it."""
+    """One of `TRANSFERS`: control values come during the computation on those before, or after it."""
     alternate: bool = True
-    """True if EMCs take turns between banks, where the schedule lets them."""
+    """True if EMCs take turns between banks, in schedules that allow it."""
 
     normals: str = "fixed"
     """With sums in fixed point: normals by a reciprocal root in fixed point too, or by the library's floats."""
 
     trim_tolerance: float = DEFAULT_TOLERANCE
-    """How far the triangles of a trimmed patch may be from its trim curves, as a share of the patch's extent."""
+    """Largest distance of the triangles of a trimmed patch from its trim curves, as a share of the patch's extent."""
 
     def __post_init__(self) -> None:
         if not TOLERANCES[0] <= self.trim_tolerance <= TOLERANCES[1]:
@@ -209,7 +180,6 @@ class Method:
             raise InputError(
                 Fault(f"a trim tolerance of {self.trim_tolerance:g}", hint=f"allowed: {low:g} to {high:g}")
             )
-        object.__setattr__(self, "schedule", schedule_named(self.schedule))
         for what, name, known in (
             ("way of the control points", self.control_points, CONTROL_POINTS),
             ("schedule", self.schedule, SCHEDULES),
@@ -239,9 +209,11 @@ class Method:
         if self.fixed_sums and self.long:
             raise InputError(Fault("sums in fixed point have no mantissas that could be longer"))
         if self.fine and not self.from_texture:
-            raise InputError(Fault("fine-grain results leave beside reads of texture memory, and the LEE reads none"))
+            raise InputError(Fault("fine-grain results leave during reads of texture memory, and the LEE reads none"))
         if self.transfers == "apart" and (self.fine or self.coarse or not self.from_texture):
-            raise InputError(Fault("transfers apart need control points from texture memory, and nothing beside them"))
+            raise InputError(
+                Fault("transfers apart need control points from texture memory, and results that leave after the pass")
+            )
         if self.cache is not None and self.coarse:
             raise InputError(Fault("results that leave during the next pass cannot be kept in texture memory"))
         if self.kept is not None and self.cache is None:
@@ -251,12 +223,8 @@ class Method:
         if self.cache is not None and self.kept is None:
             object.__setattr__(self, "kept", KEPT[0])
         if self.kept_beside and self.fine:
-            raise InputError(
-                Fault(
-                    "results are kept beside a pass by marks and ports that its points would take",
-                    hint="results gp",
-                )
-            )
+            message = "results are kept during a pass by marks and ports that its points would take"
+            raise InputError(Fault(message, hint="results gp"))
         if self.gps is not None and self.results == "direct":
             raise InputError(Fault("results that are read at once go to no GP", hint="choose another way of results"))
         if self.load == "gp" and not self.from_texture:
@@ -268,27 +236,27 @@ class Method:
 
     @property
     def from_texture(self) -> bool:
-        """True where control values come from texture memory."""
+        """True if control values come from texture memory."""
         return self.control_points == "texture"
 
     @property
     def to_gps(self) -> bool:
-        """True where the results go to the GPs by executed transfers."""
+        """True if the results go to the GPs by executed transfers."""
         return self.results != "direct"
 
     @property
     def fine(self) -> bool:
-        """True where the points leave during their own pass."""
+        """True if the points leave during their own pass."""
         return self.results in ("gp-fine", "gp-both")
 
     @property
     def coarse(self) -> bool:
-        """True where results leave during the next pass."""
+        """True if results leave during the next pass."""
         return self.results in ("gp-coarse", "gp-both")
 
     @property
     def kept_beside(self) -> bool:
-        """True where results are written to texture memory while the next pass is computed."""
+        """True if results are written to texture memory while the next pass is computed."""
         return self.kept == "beside"
 
     @property
@@ -298,48 +266,47 @@ class Method:
 
     @property
     def fixed_sums(self) -> bool:
-        """True where patches that can be are evaluated in fixed point; the others take passes of shared columns."""
+        """True if patches are evaluated in fixed point where possible; the others take passes of shared columns."""
         return self.schedule == "fixed-sums"
 
     @property
     def long(self) -> bool:
-        """True where the arithmetic has more than binary32."""
+        """True if the arithmetic has more than binary32."""
         return self.mantissa_bytes > 3
 
     @property
     def single_database(self) -> bool:
-        """True where control values are stored as binary32."""
+        """True if control values are stored as binary32."""
         return self.hybrid or not self.long
 
     @property
     def stored(self) -> StoredFormat:
-        """How control values lie in texture memory."""
+        """Format of control values in texture memory."""
         return SINGLE if self.single_database else StoredFormat(self.mantissa_bytes + 1)
 
     def trimmed(self, patch: Patch, number: int) -> TrimPolygon | None:
-        """Return the segments of a patch's trim, None for a whole patch; ``number`` is that of the patch, starting at
-        0.
+        """Return the segments of a patch's trim, None for a whole patch; ``number`` is the patch's, starting at 0.
 
-        Raises InputError where loops cross or touch.
+        Raises InputError if loops cross or touch.
         """
         polygon = trimmed(patch, self.trim_tolerance)
         return None if polygon is None else require_simple(polygon, number)
 
     def layout(self, counts: tuple[int, int]) -> MemoryMap:
-        """Return the layout of PE memory; raises InputError where long mantissas do not fit."""
+        """Return the layout of PE memory; raises InputError if long mantissas do not fit."""
         size = self.mantissa_bytes + 1
         return fitting_map(*counts, extra=extra_memory(size) if self.shares_columns else (), value_bytes=size)
 
     def both_banks(self, config: NodeConfig) -> bool:
-        """Return whether the database is in both banks; its EMCs must then be even in number, to take turns."""
+        """Return True if the database is in both banks, which needs an even number of EMCs that take turns."""
         return self.alternate and self.shares_columns and config.array.emcs_per_module % 2 == 0
 
     def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
-        """Return who sends the results of a pass, and where they go."""
+        """Return the PEs that send the results of a pass, and their destination."""
         return Returned.of(written.work, self.gps_of(config), written.buffer)
 
     def gps_of(self, config: NodeConfig) -> int:
-        """Return the GPs that take results; raise InputError where the node has not as many."""
+        """Return the number of GPs that take results; raise InputError if the node has fewer."""
         if self.gps is None:
             return config.gni.gp_count if self.shares_columns else 1
         if not 1 <= self.gps <= config.gni.gp_count:
@@ -350,7 +317,7 @@ class Method:
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """What is done for no cycles, in words: the ways from and to the GPs."""
+        """Uncounted work, in words: the ways from and to the GPs."""
         load = self.from_texture and self.load == "direct"
         return (LOADING,) * load + (READING,) * (self.results == "direct")
 
@@ -360,7 +327,7 @@ class Method:
         return self.shares_columns
 
     def refusal(self, patch: Patch) -> str | None:
-        """Return why a patch is not evaluated in fixed point, None where it is."""
+        """Return the reason why a patch is not evaluated in fixed point, None if it is."""
         return refusal(patch) if self.fixed_sums else "the schedule has sums of floats"
 
     def values(self, patch: Patch) -> np.ndarray:
@@ -375,7 +342,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPass:
-    """A pass whose results are written back: where they are in PE memory, and in which area of GP memory they will be.
+    """A pass whose results are written back: their layout in PE memory, and the area of GP memory for them.
 
     ``gone`` of the six floats of a result have been written back during the pass itself.
     """

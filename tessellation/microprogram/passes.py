@@ -58,14 +58,13 @@ from tessellation.surface.patch import Patch
 
 # Control values from texture memory, fetched by the TASICs while the EMCs compute (thesis 3.5 and 4.1.3).
 #
-# Both streams shake hands twice for every batch. The EIGC signals FREE when it has copied a batch out of the ports (for
-# the first one: when addresses and marks are in place); the TIGC then reads the next batch and signals ARRIVED. So the
-# transfer of a batch runs beside the distribution and the arithmetic of the one before, and the first one beside the
-# load
+# The streams synchronise twice for every batch. The EIGC signals FREE when it has copied a batch out of the ports (for
+# the first one: when addresses and marks are in place); the TIGC then reads the next batch and signals ARRIVED. So a
+# batch is transferred during the distribution and the arithmetic of the one before, and the first one during the load
 # of Bernstein values.
 #
-# Sends per block: the TASICs send a batch to the first of every 16 / S PEs of a block, and PixCopy takes it on from
-# there: over 8, 4, 2 and 1 PEs for one send, only over 2 and 1 for the thesis's four (table 6).
+# Sends per block: the TASICs send a batch to the first of every 16 / S PEs of a block, and PixCopy spreads it: over 8,
+# 4, 2 and 1 PEs for one send, only over 2 and 1 for the thesis's four (table 6).
 
 
 # The LEE compares that leave the first of every 16 / S PEs of a block: PE = 4 (x mod 4) + y mod 4, so the last bits of
@@ -130,14 +129,14 @@ class TextureControlPoints:
 
 
 _MOST_OF_THESIS, _MOST_SHARED = 6, 4
-"""The largest parts in which results leave beside a read, in bytes. From two modules at a time, each to a GP of its
-own, or from one to the only GP, a byte takes 1,024 cycles; between two bicubic reads the EMCs work for some 5,700 in
-the schedule of the thesis and for 3,000 in that of shared columns."""
+"""The largest parts of results that leave during a read, in bytes. From two modules at a time, each to a separate GP,
+or from one to the only GP, a byte takes 1,024 cycles; between two bicubic reads the EMCs work for some 5,700 in the
+schedule of the thesis and for 3,000 in that of shared columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A pass and the net size that all its patches have; ``first`` configures the LEE, once a session."""
+    """A pass of patches of one net size; the ``first`` of a session configures the LEE."""
 
     memory: MemoryMap
     work: Pass
@@ -147,22 +146,22 @@ class Plan:
     buffer: int = 0
     """The area of GP memory that takes the results."""
     last: bool = True
-    """True if the results have left at the end of the pass; else they do during the next."""
+    """True if the results leave by the end of the pass; otherwise they leave during the next."""
     fixed: bool = False
     """True if its sums are in fixed point."""
     keeps: KeptPass | None = None
-    """What this pass writes to texture memory of the one before it."""
+    """Results of the pass before that this pass writes to texture memory."""
     taken: bool = False
-    """True if somebody else takes the results away once the pass has ended."""
+    """True if the caller moves the results after the pass."""
 
     def written(self, gone: int = 0) -> WrittenPass:
-        """Return where the results are, for their write-back."""
+        """Return the place of the results, for their write-back."""
         return WrittenPass(self.memory, self.work, self.buffer, gone)
 
 
 @dataclass(frozen=True, slots=True)
 class PassWork:
-    """What a pass is to do: its plan, the patches by number, and where their control values are stored."""
+    """The work of a pass: its plan, the patches by number, and the places of their control values."""
 
     plan: Plan
     patches: Mapping[int, Patch]
@@ -170,12 +169,12 @@ class PassWork:
 
     @property
     def bases(self) -> dict[int, int]:
-        """Return the base address of each patch in the module where it is placed."""
+        """The base address of each patch in the module where it is placed."""
         return {place.patch: self.stored[place.patch].base(place.module) for place in self.plan.work.placements}
 
     @property
     def batches(self) -> int:
-        """The size of a patch in texture memory, in units of 32 bytes; 0 where none is stored there."""
+        """The size of a patch in texture memory, in units of 32 bytes; 0 if none is stored there."""
         return next((stored.batches for stored in self.stored.values()), 0)
 
     def trims(self, method: Method) -> Trims:
@@ -186,7 +185,9 @@ class PassWork:
 
 
 def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
-    """Return what is written back beside the reads of a pass: its own points, those left over before, or both."""
+    """Return the plan of what leaves during the reads of a pass: its own points, results of the pass before, or
+    both.
+    """
     plan, memory = work.plan, work.plan.memory
     reads = reads_of(work.batches) if method.shares_columns else work.batches
     before = None
@@ -204,7 +205,7 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
 
 
 def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
-    """Return whether the PEs that send can be others at the end of a pass: marks are changed only between reads."""
+    """Return True if the pass's own PEs can be marked in time: marks change only between reads."""
     return before.sent.columns == own.sent.columns or before.most_parts < reads
 
 
@@ -216,7 +217,7 @@ def _points(plan: Plan, config: NodeConfig, method: Method) -> WrittenFloats:
         ends = point_batches(
             memory.rows, memory.columns, reordered=memory.reordered, batch_values=method.stored.batch_values
         )
-    # The arithmetic of a batch runs beside the next read, so that its result can leave beside the one after that.
+    # The arithmetic of a batch runs during the next read, so its result can leave during the one after that.
     floats = (WrittenFloat(memory[f"{axis}_point"].start, end + 2) for axis, end in zip(AXES, ends, strict=True))
     return WrittenFloats(method.returned(plan.written(), config), tuple(floats))
 
@@ -261,7 +262,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
 
 
 def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: Trims) -> Columns:
-    """Return the way of control values in fixed point: one transfer after the other in PE memory."""
+    """Return the way of control values in fixed point: the transfers one after the other in PE memory."""
     transfers = fixed_transfers()
     last = fixed_bytes() - (transfers - 1) * SHARE_BYTES
     return Columns(memory["control_points"].start, transfers, last, banks.alternate, beside, trims, apart=SHARE_BYTES)
@@ -299,7 +300,7 @@ def _emit_thesis(
 
 
 def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:
-    """Emit the way of the results that have not left, unless they leave during the next pass."""
+    """Emit the way of the remaining results, unless they leave during the next pass."""
     if not method.to_gps:
         return
     if not plan.last or plan.taken:

@@ -1,4 +1,4 @@
-"""The local ports of the PEs between both streams: semaphores, copies in and out, and what lies where in them."""
+"""The local ports of the PEs between both streams: semaphores, copies in and out, and their layout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESS_PLACE = Mem(OUTPUT_PORT)
 """The base address is in the first bytes of the output port, from which PEs send it."""
 
 PORT_START = 4
-"""Where results begin in the output port: past the base address, as TAS_MemRdGp4 wants it."""
+"""Begin of the results in the output port: past the base address, as TAS_MemRdGp4 requires."""
 
 
 def emit_copy(builder: Builder, source: Mem, target: Mem, size: int) -> None:
@@ -39,29 +39,24 @@ def emit_into_port(builder: Builder, place: int, start: int, size: int) -> None:
 
 
 def emit_copy_out(builder: Builder, size: int) -> None:
-    """Emit the routine that copies the first bytes of the input port to where its argument says, 1 + 2 a byte."""
+    """Emit the routine that copies the first bytes of the input port to its argument, 1 + 2 a byte."""
     with builder.routine("copy_out", ("to",)) as (to,):
         emit_copy(builder, Mem(INPUT_PORT), to, size)
 
 
 def emit_cleared_ports(builder: Builder, work: Pass) -> None:
-    """Emit address 0 for all PEs where no patch covers the whole array, so that PEs of no patch have one, 5 cycles."""
+    """Emit address 0 for all PEs unless a patch's load reaches them all, so that PEs of no patch have one: 5 cycles."""
     if not any(placement.x == placement.y == 0 for placement in work.placements):
         builder.mark(Stage.MARKS.value)
         builder.emit("EMC_SetEnab")
         builder.emit("EMC_TreeIntoMem_Li", ADDRESS_PLACE, 3, 0, 0, 0)
 
 
-# Where the control points of a pass come from: the one seam between tessellation and the way data is moved.
-#
-# Here the LEE brings them; `texture_source.py` reads them from texture memory, as the thesis does.
-
-
 class ControlPointSource(Protocol):
     """Emits the microcode that brings one batch of control values to every PE of every patch of a pass."""
 
     def emit_start(self, builder: Builder) -> None:
-        """Emit what begins the way of the first batch, right after the load of base addresses."""
+        """Emit the start of the first batch, right after the load of base addresses."""
 
     def emit_batch(self, builder: Builder, batch: int) -> None:
         """Emit code after which values 8 * batch .. of its patch are in the range ``control_points`` of each PE.
@@ -91,7 +86,7 @@ class LeeControlPoints:
         self._stored = stored
 
     def emit_start(self, builder: Builder) -> None:
-        """Nothing runs beside the EMCs."""
+        """Emit nothing: no transfer runs in parallel to the EMCs."""
 
     def emit_batch(self, builder: Builder, batch: int) -> None:
         """Emit the loads of one batch for all patches, in load order (a quadrant overwrites what is loaded later)."""
@@ -119,16 +114,13 @@ def enable_quadrant(builder: Builder, placement: Placement) -> None:
     builder.emit("EMC_TreeGEZero_Li", 0, 1, 0, 1, -placement.y)
 
 
-# Results of a pass on their way to texture memory and back: by themselves, or beside the next pass (appendix B).
+# Results of a pass on their way to texture memory and back: as a program, or during the next pass (appendix B).
 #
-# Beside: "about 9000 TASIC cycles, which can be overlapped with computation on the EMCs". What a pass has left is
-# copied
-# to the end of PE memory before the next one begins, and spread there as the way wants it. Reads of control points need
-# ports and marks; once the last of them has come, ports and TASICs have nothing to do until the pass ends. The
-# writes go there: the EMCs fill the ports, the texture stream writes a part beside their arithmetic, and at the next
-# of a
-# few places the EMCs look whether that part is done and set the marks for another. Where a part is not done yet, they
-# wait, which is a separate stage.
+# The latter takes "about 9000 TASIC cycles, which can be overlapped with computation on the EMCs". The results are
+# copied to the end of PE memory before the next pass begins, and spread over the PEs. Reads of control points need
+# ports and marks; after the last of them, ports and TASICs are idle until the pass ends. The writes go there: the EMCs
+# fill the ports, the texture stream writes a part during their arithmetic, and at the next of a few places the EMCs
+# wait for that part, which is a separate stage, and set the marks for another.
 
 
 _DATA_BYTES, _SPARE_BYTES = 32, 8
@@ -138,7 +130,7 @@ _GO, _DONE = 14, 15
 
 
 class Chance(IntEnum):
-    """Places of a pass past its last read, at which a part can begin."""
+    """Places of a pass after its last read, at which a part can begin."""
 
     READ = 0
     AMIDST = 1
@@ -153,24 +145,24 @@ _PARTS = {
     "alternate": (Chance.READ, Chance.NORMALS),
     "split": (Chance.READ, Chance.AMIDST, Chance.CROSSED, Chance.SQUARED),
 }
-"""Where the parts of each way begin: in a bicubic pass of the thesis those of `alternate` never wait."""
+"""Begin of the parts of each way: in a bicubic pass of the thesis those of `alternate` never wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPass:
-    """What a pass writes for the one before it: where that has left its results, and the area that takes them."""
+    """Results of the pass before that a pass writes: their layout in PE memory, and the area that takes them."""
 
     memory: MemoryMap
     area: ResultArea
 
     @staticmethod
     def fits(memory: MemoryMap) -> bool:
-        """Return whether a pass with that layout has room for the results of another: 40 bytes."""
+        """Return True if a pass with that layout has room for the results of another: 40 bytes."""
         return memory.used <= _DATA
 
 
 class Keeping:
-    """The writes of kept results beside a pass: none, unless there is something to keep."""
+    """The writes of kept results during a pass, if there are any."""
 
     def __init__(self, kept: KeptPass | None = None) -> None:
         self._kept = kept
@@ -178,7 +170,7 @@ class Keeping:
         self._under_way = False
 
     def emit_ahead(self, builder: Builder) -> None:
-        """Emit the copies of what the pass before has left, 48 cycles, and their spread over the PEs."""
+        """Emit the copies of the results of the pass before, 48 cycles, and their spread over the PEs."""
         if self._kept is None:
             return
         builder.mark(Stage.KEEPING.value)
@@ -194,7 +186,9 @@ class Keeping:
             builder.call(f"cache_{self._kept.area.way}_tasic")
 
     def emit(self, builder: Builder, chance: Chance, then: Stage) -> None:
-        """Emit the parts that are due at this place, all PEs enabled before and after; ``then`` is what continues."""
+        """Emit the parts due at this place, with all PEs enabled before and after; ``then`` is the stage that
+        continues.
+        """
         if self._kept is None or not self._left or self._left[0][1] > chance:
             return
         while self._left and self._left[0][1] <= chance:
@@ -206,7 +200,7 @@ class Keeping:
         builder.mark(then.value)
 
     def emit_end(self, builder: Builder) -> None:
-        """Emit the wait for the last part; nobody is marked for writing then."""
+        """Emit the wait for the last part; no PE is marked for writing after it."""
         if self._kept is None:
             return
         self.emit(builder, max(Chance), Stage.KEEPING)
@@ -236,9 +230,9 @@ def _emit_gathered(builder: Builder, memory: MemoryMap, data: int) -> None:
 
 
 def _begin(name: str, area: ResultArea, memory: MemoryMap) -> tuple[Builder, int]:
-    """Return a program with the library, and where in a PE it finds 24 bytes of results.
+    """Return a program with the library, and the place of 24 bytes of results in a PE.
 
-    At the end of a pass the Bernstein values and what follows have done their work.
+    At the end of a pass the Bernstein values and all above them are free.
     """
     data = memory[RESULTS[-1]].end
     builder = Builder(name)
@@ -248,7 +242,7 @@ def _begin(name: str, area: ResultArea, memory: MemoryMap) -> tuple[Builder, int
 
 
 def store_program(area: ResultArea, memory: MemoryMap) -> Program:
-    """Return the program that writes points and normals of all PEs to texture memory, beside nothing."""
+    """Return the program that writes points and normals of all PEs to texture memory."""
     builder, data = _begin("keep results in texture memory", area, memory)
     _emit_gathered(builder, memory, data)
     builder.call(f"cache_{area.way}_emc")
@@ -258,7 +252,7 @@ def store_program(area: ResultArea, memory: MemoryMap) -> Program:
 
 
 def recall_builder(area: ResultArea, memory: MemoryMap) -> Builder:
-    """Return a program, to be continued, that brings them back to where they were."""
+    """Return a program, to be continued, that brings them back to their place in the PEs."""
     builder, data = _begin("results from texture memory", area, memory)
     builder.call({"alternate": "recall_far_emc", "split": "recall_split_emc"}.get(area.way, "recall_near_emc"))
     for index, name in enumerate(RESULTS):

@@ -1,23 +1,23 @@
 """A schedule of this project: the same machine, the same operations, the same bits, about a third of the cycles.
 
-What it does otherwise than the schedule of the thesis, in the order of what it saves:
+Differences from the schedule of the thesis, in the order of what they save:
 
 1. *Columns are shared.* A point is the sum over j of B_j(v) times the sum over i of B_i(u) b_ij. The inner sums depend
    on u alone, and four neighbouring PEs of a block have the same u; the thesis lets each of them compute all inner
    sums. Here PE y of the four computes that of column j = y (of each group of four columns), and PixSwap and PixCopy
    hand the sums around. A bicubic sample then takes 75 multiplications and 53 additions instead of 162 and 116. Every
    operation that remains has the operands that it had, so all bits are those of the thesis's order of work.
-2. *Addresses are computed.* Where the patches of a pass lie side by side in texture memory, in rows on the array, base
-   addresses are linear in x and y, and a LEE load gives them to a whole module at a time, instead of 12 cycles a patch.
-   No size marks are needed then, because a LEE compare finds the sample. Otherwise the load of table 3 is used.
+2. *Addresses are computed.* If the patches of a pass are side by side in texture memory, in rows on the array, base
+   addresses are linear in x and y, and a LEE load gives them to a whole module at a time, in place of 12 cycles a
+   patch. No size marks are needed then, because a LEE compare finds the sample. Otherwise the load of table 3 is used.
 3. *PEs get only their own columns*, a quarter of the control values. TAS_MemRdBlock8 serves two PEs of a block, y = 0
    and y = 2, with one access of 8 bytes to each SDRAM. Each gets four values of its column and four for the PE below;
-   of the last transfer only what it brings is copied and spread.
+   of the last transfer only the used bytes are copied and spread.
 4. *Banks alternate.* Every patch is stored in both banks, as 3.5 suggests; the EMCs of a module, which are served one
    after the other, ask for them in turn. An access of 8 bytes then takes 8 cycles and not 15 (table 2).
 5. *The first transfer begins at once*, and is the shortest that brings a whole coordinate of a bicubic net.
 
-The stall of the first transfer remains: what would fill it needs its data.
+The stall of the first transfer remains: any work to fill it would need its data.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from tessellation.plan.schedule import SHARE_BYTES, Stage, StoredFormat, Surface
 from tessellation.plan.texture_layout import slot_bytes
 
 _SLOTS = (0, 2, 1, 3)
-"""Where the exchange leaves the sum of each of four columns."""
+"""Slot of each of four columns after the exchange."""
 
 
 @dataclass(frozen=True, slots=True)
 class Banks:
-    """Bytes of one bank of an SDRAM, and whether patches lie in both, so that accesses can alternate."""
+    """Bytes of one bank of an SDRAM, and True if patches are in both, so that accesses can alternate."""
 
     bytes_each: int
     alternate: bool
@@ -69,7 +69,7 @@ class _Row:
 
 
 def _computed(work: Pass, bases: Mapping[int, int], slot: int, limit: int) -> list[_Row] | None:
-    """Return the addresses of a pass as linear functions, from top to bottom, or None where they are not regular.
+    """Return the addresses of a pass as linear functions, from top to bottom, or None if they are not regular.
 
     ``slot`` is the distance of two patches in each SDRAM, ``limit`` one past the last byte of the bank. Only the first
     PE of each block sends its address.
@@ -122,7 +122,7 @@ def _emit_computed(builder: Builder, rows: list[_Row], slot: int, side: int) -> 
 
 
 def _emit_banks(builder: Builder, banks: Banks) -> None:
-    """Emit the second bank for the addresses of the odd EMCs: 6 cycles; bit 4 of x tells them."""
+    """Emit the second bank for the addresses of the odd EMCs, those with bit 4 of x set: 6 cycles."""
     index, bit = divmod(banks.bytes_each.bit_length() - 1, 8)
     builder.emit("EMC_SetEnab")
     builder.emit("EMC_TreeLTZero_Li", 0, 1, 8, 0, 0)
@@ -151,13 +151,13 @@ class Columns:
     place: int
     transfers: int
     last_bytes: int
-    """What the last transfer brings to a PE."""
+    """Bytes of the last transfer for a PE."""
     alternate: bool
     write_back: WriteBack
     trims: Trims
-    """Counted while the first transfer is under way."""
+    """Counted during the first transfer."""
     apart: int = 0
-    """How far from each other transfers are put in PE memory; 0 where each takes the place of the one before."""
+    """Distance of transfers in PE memory; 0 if each takes the place of the one before."""
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, for PEs y = 0 and y = 2 of the first column of every block, and the stream of the TIGC."""
@@ -178,7 +178,7 @@ class Columns:
         self.trims.emit_crossings(builder)
 
     def emit_next(self, builder: Builder, number: int) -> None:
-        """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
+        """Emit: wait, take the PE's own values and those for the PE below, start the next transfer, spread."""
         emit_arrival(builder, number, self.write_back)
         place = Mem(self.place + number * self.apart)
         size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
@@ -239,7 +239,7 @@ def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, gro
 def emit_way(
     builder: Builder, memory: MemoryMap, work: Pass, bases: Mapping[int, int], batches: int, banks: Banks
 ) -> Selector:
-    """Emit the load of base addresses, computed where they are regular; return how samples are selected then."""
+    """Emit the load of base addresses, computed if they are regular; return the matching selector of samples."""
     slot = slot_bytes(batches) >> 3
     side = work.placements[0].side
     rows = _computed(work, bases, slot, banks.bytes_each)

@@ -1,15 +1,15 @@
-"""Write-back of results while control points come in: which part of them goes beside which read (thesis 4.1.4).
+"""Write-back of results while control points come in: the part of them for each read (thesis 4.1.4).
 
-TAS_MemRdGp4 and TAS_MemRdGp8 read for the PEs and send a part of their output ports to the GPs, side by side. Two ways
-of overlap use them, alone or together. *Fine-grain*: the points of a pass leave while its derivatives are computed
-(table 11). *Coarse-grain*: what a pass has left leaves while the next pass is computed; the EMCs copy it into the ports
-before they load the addresses of that pass, which have their place in front of it.
+TAS_MemRdGp4 and TAS_MemRdGp8 read for the PEs and send a part of their output ports to the GPs at the same time. Two
+ways of overlap use them, alone or together. *Fine-grain*: the points of a pass leave while its derivatives are computed
+(table 11). *Coarse-grain*: the results of a pass leave while the next pass is computed; the EMCs copy them into the
+ports before they load the addresses of that pass, which have their place in front of them.
 
-A read and what leaves beside it end when the later of the two does. So results are cut into parts that are as equal as
-can be, one for each read and one for the time after the last, and each goes from as many modules at a time as there are
-GPs to take it. No part is so long that the EMCs would wait for it beside a read: what finds no read leaves after the
-last one, beside the rest of the arithmetic. For the thesis's own case, points to one GP, this gives the coordinates of
-one module each of table 11.
+A read and the part sent with it both end when the later of the two does. So results are cut into parts of nearly equal
+size, one for each read and one for the time after the last, and each goes from as many modules at a time as there are
+GPs. No part is so long that the EMCs would wait for it during a read: parts without a read leave after the last one,
+during the rest of the arithmetic. For the thesis's own case, points to one GP, this gives the coordinates of one module
+each of table 11.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ _LEAST = 3
 
 @dataclass(frozen=True, slots=True)
 class WrittenFloat:
-    """A float that is written back: its place in PE memory, and the first read (starting at 0) beside which it can
-    go.
-    """
+    """A float to be written back: its place in PE memory, and the first read (starting at 0) with which it can go."""
 
     place: int
     ready: int = 0
@@ -42,7 +40,7 @@ class WrittenFloat:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFloats:
-    """Floats that PEs send, in the order in which they get ready; ``first`` is the first of the six of a result."""
+    """Floats that PEs send, in the order in which they are ready; ``first`` is the first of the six of a result."""
 
     sent: Returned
     floats: tuple[WrittenFloat, ...]
@@ -56,7 +54,7 @@ class WrittenFloats:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Bytes of what every PE of some modules sends."""
+    """Bytes that every PE of some modules sends."""
 
     sent: Returned
     modules: int
@@ -66,7 +64,7 @@ class _Part:
 
 
 class WriteBack:
-    """The plan of what is written back beside the reads of a pass: nothing, unless there are floats to write back."""
+    """The plan of what is written back during the reads of a pass, which may be nothing."""
 
     def __init__(
         self,
@@ -80,12 +78,12 @@ class WriteBack:
         apart: bool = False,
         keeping: Keeping | None = None,
     ) -> None:
-        """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has this many reads.
+        """The floats of the pass ``before`` go first, then this pass's ``own``; the pass has this many reads.
 
-        ``most`` are the bytes of the largest part: what goes in about the time of the arithmetic from read to read.
-        Floats of its own that are longer than binary32 are rounded on their way to the port, in PE memory at
-        ``narrow_to``. Where the reads are ``apart``, each is asked for when its values are the next that are wanted.
-        ``keeping`` are the writes to texture memory beside the pass.
+        ``most`` are the bytes of the largest part, sent in about the time of the arithmetic from read to read. Own
+        floats longer than binary32 are rounded on their way to the port, in PE memory at ``narrow_to``. If the reads
+        are ``apart``, each begins only when its values are the next to be used. ``keeping`` are the writes to texture
+        memory during the pass.
         """
         self.apart = apart
         self.keeping = Keeping() if keeping is None else keeping
@@ -94,7 +92,7 @@ class WriteBack:
         self._beside: dict[int, _Part] = {}
         self._left: tuple[_Part, ...] = ()
         self._marks: dict[int, Returned] = {}
-        """Whose marks are to be set before which read."""
+        """The PEs to be marked before a read, by its number."""
         sendings = [one for one in (before, own) if one is not None]
         self._first = sendings[0].sent if sendings else None
         if sendings:
@@ -115,7 +113,7 @@ class WriteBack:
             if part.sent.columns != marked.columns:
                 self._marks[read] = marked = part.sent
         if any(part.sent.columns != marked.columns for part in self._left):
-            raise InternalError("other PEs send after the last read than before it, and nobody marks them")
+            raise InternalError("other PEs send after the last read than before it, and nothing marks them")
 
     def _sizes(self, sending: WrittenFloats) -> tuple[int, ...]:
         total = FLOAT_BYTES * len(sending.floats)
@@ -151,7 +149,7 @@ class WriteBack:
         return bool(self._left)
 
     def emit_ahead(self, builder: Builder) -> None:
-        """Emit the copies of what the pass before has left, 8 cycles a float, with all PEs enabled."""
+        """Emit the copies of the floats of the pass before, 8 cycles a float, with all PEs enabled."""
         if self._before is None:
             return
         builder.mark(Stage.RETURN.value)
@@ -160,7 +158,7 @@ class WriteBack:
             emit_into_port(builder, one.place, FLOAT_BYTES * index, FLOAT_BYTES)
 
     def emit_into_port(self, builder: Builder, read: int) -> None:
-        """Emit the copies of floats that can leave beside the next read, and marks if other PEs send then."""
+        """Emit the copies of floats that can leave during the next read, and marks if other PEs send then."""
         own = [] if self._own is None else list(enumerate(self._own.floats, start=self._own.first))
         ready = [(index, one.place) for index, one in own if one.ready == read + 1]
         marks = self._marks.get(read + 1)
@@ -195,12 +193,12 @@ class WriteBack:
         builder.stream("eigc")
 
     def emit_way(self, builder: Builder, read: int) -> None:
-        """Emit where the part beside a read goes, in the stream of the TIGC: two cycles a module, before it waits."""
+        """Emit the destination of the part sent with a read, for the TIGC: two cycles a module, before it waits."""
         if read in self._beside:
             self._emit_way(builder, self._beside[read])
 
     def emit_read(self, builder: Builder, read: int, instruction: str, *operands: int) -> bool:
-        """Emit an instruction that reads and sends, if a part leaves beside this read; ``operands`` are its first."""
+        """Emit an instruction that reads and sends, if a part leaves during this read; ``operands`` are its first."""
         part = self._beside.get(read)
         if part is None:
             return False
@@ -231,7 +229,7 @@ def emit_transfers(
     read: tuple[str, *tuple[int, ...]],
     read_and_send: tuple[str, *tuple[int, ...]],
 ) -> None:
-    """Emit the transfers in the stream of the TIGC, each with its handshake, and what is written back beside them.
+    """Emit the transfers in the stream of the TIGC, each with its handshake and the write-back during it.
 
     ``read`` is the instruction of a transfer with its operands, ``read_and_send`` the one that also sends results, with
     its first operands.
@@ -251,14 +249,14 @@ def emit_transfers(
 
 
 def emit_start(builder: Builder, write_back: WriteBack) -> None:
-    """Emit what goes into the ports before the first transfer, and let that begin."""
+    """Emit the copies into the ports before the first transfer, and the signal that starts it."""
     write_back.emit_start(builder)
     if not write_back.apart:
         builder.emit("SIGNAL", FREE)
 
 
 def emit_arrival(builder: Builder, number: int, write_back: WriteBack) -> None:
-    """Emit the wait for a transfer; what follows copies it out of the ports, with all PEs enabled."""
+    """Emit the wait for a transfer; its copy out of the ports follows, with all PEs enabled."""
     builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
     if write_back.apart:
         builder.emit("SIGNAL", FREE)
@@ -269,7 +267,7 @@ def emit_arrival(builder: Builder, number: int, write_back: WriteBack) -> None:
 
 
 def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteBack) -> None:
-    """Emit what goes into the ports once a transfer has been taken out of them, and let the next one begin."""
+    """Emit the copies into the ports after a transfer has been taken out of them, and the signal for the next one."""
     write_back.emit_into_port(builder, number)
     if (number + 1 < transfers and not write_back.apart) or write_back.rest:
         builder.emit("SIGNAL", FREE)

@@ -1,4 +1,4 @@
-"""A camera: one that is at a place, or one that is set up so that a whole model is in the picture."""
+"""A camera, at a given place or set up so that a whole model is in the picture."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, perspective
 from pixelflow.simd.errors import Fault, InputError
 
 _WIDE, _HIGH = 0.86, 0.80
-"""The share of the picture that a model's outline may fill across and down."""
+"""Share of the picture that a model's outline may fill across and down."""
 _STEPS = 12
 _FILLED = 0.9
-"""The steps have come to an end where the outline fills this much of its share; when they converge, it fills all."""
+"""Part of its share that the outline fills once the steps have converged; in the limit it fills all."""
 _NEAR = 0.05
-"""The least distance of the eye, in extents of the model, where its outline alone would let the eye touch it."""
+"""Smallest distance of the eye, in extents of the model; the outline alone would let a wide view touch it."""
 
 
 CAMERA_RANGES = {"azimuth": (-360, 360), "elevation": (-89, 89), "field_of_view": (1, 120), "zoom": (0.1, 20)}
-"""What is said of a camera, at the beginning or at a frame, and from where to where: degrees, and zoom."""
+"""Ranges of the settings of a camera, at the beginning or at a frame: degrees, and zoom."""
 
 CAMERA_PLACES = ("eye", "look_at")
-"""What is said instead of azimuth and elevation, as places in the world."""
+"""Settings in place of azimuth and elevation: places in the world."""
 
 FARTHEST = 1e6
-"""Coordinates of a place are no larger."""
+"""The largest coordinate of a place."""
 
 NEAR_RANGE = (1e-6, FARTHEST)
-"""From where to where the near plane of a camera that stands may be set, in the world's units."""
+"""Range of the near plane of a camera at a place, in the world's units."""
 
 _NEAR_SHARE = 0.01
-"""Where it is not set it lies so many extents of the model before the eye."""
+"""Default distance of that near plane, in extents of the model."""
 
 _APART = 1e-9
-"""Eye and what it looks at are at least so far from each other."""
+"""Smallest distance between the eye and the place it looks at."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where the camera stands, and the picture's size in pixels.
+    """The place of the camera, and the picture's size in pixels.
 
-    With ``eye`` and ``look_at`` it is at the one and looks at the other, in the model's coordinates; what lies
-    nearer than ``near`` along the view is cut away, and without one what is nearer than a hundredth of the model's
-    extent. Else it looks from degrees around the z axis and above the floor, and has moved back until all of the model
-    is in the picture. ``zoom`` magnifies the picture around its middle, from that place.
+    With ``eye`` and ``look_at`` it is at the one and looks at the other, in the model's coordinates, and cuts away
+    everything nearer than ``near`` along the view, by default a hundredth of the model's extent. Otherwise it looks
+    from degrees around the z axis and above the floor, from as far back as it takes to have all of the model in the
+    picture. ``zoom`` magnifies the picture around its middle, from the same place.
     """
 
     azimuth: float = -62.0
@@ -62,22 +62,22 @@ class View:
 
 
 def camera_contradictions(told: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield what among the words of a camera contradicts the others or has no effect, and what to do."""
+    """Yield settings of a camera that contradict others or have no effect, each with a hint."""
     places = [name for name in CAMERA_PLACES if name in told]
     if len(places) == 1:
         missing = next(name for name in CAMERA_PLACES if name not in told)
-        yield f"{places[0]} without {missing}", "eye says where it stands, look_at what is in the middle of the picture"
+        yield f"{places[0]} without {missing}", "eye is the camera's place, look_at the middle of the picture"
     for name in ("azimuth", "elevation"):
         if places and name in told:
-            yield f"{name} with {places[0]}", "a camera stands at its eye or steps back: leave one of the two out"
+            yield f"{name} with {places[0]}", "a camera is at its eye or steps back: leave one of the two out"
     if "near" in told and not places:
-        yield "near without eye", "before a camera that steps back nothing is cut: give it an eye, or leave near out"
+        yield "near without eye", "a camera that steps back cuts nothing: give it an eye, or leave near out"
     if len(places) == 2 and not apart(*(told[name] for name in CAMERA_PLACES)):
-        yield "eye is look_at", "it must look at another place than where it stands"
+        yield "eye is look_at", "it must look at another place than its own"
 
 
 def apart(eye: object, look_at: object) -> bool:
-    """Return whether two places are far enough from each other for a direction."""
+    """Return True if two places are far enough from each other for a direction."""
     assert isinstance(eye, list | tuple) and isinstance(look_at, list | tuple)
     return math.dist(eye, look_at) >= _APART
 
@@ -99,13 +99,13 @@ class Camera:
     def undivided(self, points: np.ndarray) -> np.ndarray:
         """Return X and Y, pixels times distance from the middle to the right and up, and the distance along the view.
 
-        Unlike those of `project`, these are finite for what lies beside the eye or after it as well.
+        Unlike those of `project`, these are finite for points level with the eye or behind it as well.
         """
         local = (points - self.eye) @ self.axes.T
         return np.stack([self.focal * local[..., 0], self.focal * local[..., 1], -local[..., 2]], axis=-1)
 
     def divided(self, found: np.ndarray) -> np.ndarray:
-        """Return what `project` does, from X, Y and distances that are not 0."""
+        """Return the result of `project` from X, Y and distances other than 0."""
         distance = found[..., 2]
         x = self.width / 2 + found[..., 0] / distance
         y = self.height / 2 - found[..., 1] / distance
@@ -120,10 +120,10 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standpoint:
-    """A camera before a model, or in the midst of it, and which depths become 0 and 1.
+    """A camera before a model, or in the midst of it, and the depths that become 0 and 1.
 
-    The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are depths as it gives them, near and far.
-    Nothing is drawn that is nearer than ``near``, a distance as the camera sees it: 0 where all is before the eye.
+    The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are its depths of the nearest and farthest
+    point. Nothing nearer than ``near``, a distance as the camera sees it, is drawn; 0 if all points are before the eye.
     """
 
     origin: np.ndarray
@@ -135,7 +135,7 @@ class Standpoint:
 
     @classmethod
     def of(cls, points: np.ndarray, view: View) -> Standpoint:
-        """Return the one of a view of all points, float64[point, xyz], with depths from 0 to 1 of those before it."""
+        """Return the standpoint of a view of all points, float64[point, xyz], with depths from 0 to 1."""
         origin, extent = points.min(axis=0), np.ptp(points, axis=0).max()
         if view.eye is None:
             return cls(origin, extent, frame((points - origin) / extent, view), -1.0, -1.0).ranged(points)
@@ -146,14 +146,16 @@ class Standpoint:
     def ranged(self, points: np.ndarray) -> Standpoint:
         """Return the same with depths from 0 at the nearest of points to 1 at the farthest: float64[point, xyz].
 
-        Points before the near plane count as if they lay there.
+        Points nearer than the near plane count as on it.
         """
         distances = self.distances(points)
         nearest = max(distances.min(), self.near)
         return replace(self, low=-1.0 / nearest, high=-1.0 / max(distances.max(), nearest))
 
     def reached_past(self, points: np.ndarray) -> bool:
-        """Return whether any of points is nearer than the near plane, so that its depth is 0: float64[point, xyz]."""
+        """Return True if any of the points, float64[point, xyz], is nearer than the near plane, so that its depth is
+        0.
+        """
         return bool((self.distances(points) < self.near).any())
 
     def widened(self, share: float, *, nearest: bool = True) -> Standpoint:
@@ -166,13 +168,12 @@ class Standpoint:
         return (points - self.origin) / self.extent
 
     def undivided(self, points: np.ndarray) -> np.ndarray:
-        """Return X, Y and the distance of points, as `Camera.undivided` has them: float64[point, 3]."""
+        """Return X, Y and the distance of points from `Camera.undivided`: float64[point, 3]."""
         return self.camera.undivided(self.placed(points))
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Return distances of points along the view, as the camera sees them: float64[point]."""
-        found: np.ndarray = self.undivided(points)[..., 2]
-        return found
+        return np.asarray(self.undivided(points)[..., 2])
 
     def nearness(self, distances: np.ndarray) -> np.ndarray:
         """Return 1 / distance for distances along the view, in shares of the nearest one's: float64[...]."""
@@ -183,7 +184,7 @@ class Standpoint:
         return self.divided(self.undivided(points))
 
     def divided(self, found: np.ndarray) -> np.ndarray:
-        """Return what `project` does, from X, Y and distances that are not 0."""
+        """Return the result of `project` from X, Y and distances other than 0."""
         found = self.camera.divided(found)
         depth, low, high = found[..., 2], self.low, self.high
         found[..., 2] = (depth - low) / (high - low) if high > low else np.zeros_like(depth)
@@ -204,10 +205,10 @@ def axes_along(back: np.ndarray) -> np.ndarray:
 
 
 def _standing(view: View, origin: np.ndarray, extent: float) -> Camera:
-    """Return the camera that stands where a view says; raises InputError where that is not a direction."""
+    """Return the camera at the place of a view; raises InputError if eye and look_at give no direction."""
     eye, look_at = view.eye, view.look_at
     if eye is None or look_at is None or not apart(eye, look_at):
-        hint = "eye says where it stands, look_at another place, which is in the middle of the picture"
+        hint = "eye is the camera's place, look_at another one, in the middle of the picture"
         raise InputError(Fault("a camera that looks nowhere", hint=hint))
     axes = axes_along(np.subtract(eye, look_at))
     return Camera((np.asarray(eye) - origin) / extent, axes, _focal(view) * view.zoom, view.width, view.height)
@@ -220,17 +221,16 @@ def _focal(view: View) -> float:
 def frame(points: np.ndarray, view: View) -> Camera:
     """Return a camera that has all points, float[point, xyz], before it and in its picture, with a margin.
 
-    A few steps move it so that the outline is in the middle and fills its share of the picture. Where they do not lead
-    there, which they do not for wide fields of view and long pictures, the place is computed: the nearest one from
-    which all points lie within the margins. Raises InputError where no such place is found: for points that are not
-    finite.
+    A few steps move it so that the outline is in the middle and fills its share of the picture. If they do not
+    converge, as for wide fields of view and long pictures, the place is computed as the nearest one from which all
+    points are within the margins. Raises InputError if there is no such place, as for points that are not finite.
     """
     azimuth, elevation = np.radians(view.azimuth), np.radians(view.elevation)
     back = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
     axes = axes_along(back)
     width, height = view.width, view.height
     focal = _focal(view)
-    with np.errstate(all="ignore"):  # steps that lead past a point are judged by where they end
+    with np.errstate(all="ignore"):  # steps may lead past a point; their result is checked
         camera = _stepped(points, axes, focal, width, height)
         if _filled(camera, points) < _FILLED:
             camera = _fitted(points, axes, focal, width, height)
@@ -254,7 +254,7 @@ def _stepped(points: np.ndarray, axes: np.ndarray, focal: float, width: int, hei
 
 
 def _filled(camera: Camera, points: np.ndarray) -> float:
-    """Return how much of its share of the picture the outline fills, or -1 where a point is not seen."""
+    """Return the part of its share of the picture that the outline fills, or -1 if a point is not visible."""
     x, y, depth = camera.project(points).T
     seen = (depth < 0) & (x >= 0) & (x <= camera.width) & (y >= 0) & (y <= camera.height)
     if not seen.all():
@@ -278,7 +278,7 @@ def _fitted(points: np.ndarray, axes: np.ndarray, focal: float, width: int, heig
     return Camera(np.array([*sides, least]) @ axes, axes, focal, width, height)
 
 
-# Vertices that a machine takes to the screen in float32: the camera as a matrix, and how far from 64 bits they end.
+# Vertices that a machine takes to the screen in float32: the camera as a matrix, and their distance from 64 bits.
 
 
 _UNIT = 2.0**-24
@@ -290,11 +290,10 @@ _LEAST_SPAN = 2.0**-20
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """How far vertices on the screen are from those of the same camera in 64 bits.
+    """Difference of vertices on the screen from those of the same camera in 64 bits.
 
-    ``steps`` is the largest difference of x or y in 1/256 pixel, ``depth_steps`` that of the depth, of 2^24;
-    ``moved`` counts those of ``vertices`` whose x or y is another. Counted are vertices of triangles that are drawn and
-    were not cut.
+    ``steps`` is the largest difference of x or y in 1/256 pixel, ``depth_steps`` that of the depth in steps of 2^-24;
+    ``moved`` counts those of ``vertices`` whose x or y differs. Only vertices of uncut triangles that are drawn count.
     """
 
     steps: int = 0
@@ -310,7 +309,7 @@ class Offset:
         corners: NDArray[np.int64],
         depths: NDArray[np.int64],
     ) -> Offset:
-        """Return it for vertices: where they are, float64[vertex, 3], and where they have come to on the screen.
+        """Return the difference for vertices at ``points``, float64[vertex, 3], whose places on the screen are given.
 
         ``corners`` are int64[vertex, xy] in 1/256 pixel, ``depths`` int64[vertex].
         """
@@ -323,7 +322,7 @@ class Offset:
         return cls(int(off.max()), int(np.abs(depths - steps).max()), moved, len(points))
 
     def with_other(self, other: Offset) -> Offset:
-        """Return what holds for the vertices of both."""
+        """Return the difference over the vertices of both."""
         return Offset(
             max(self.steps, other.steps),
             max(self.depth_steps, other.depth_steps),
@@ -342,12 +341,12 @@ def clip_matrix(standpoint: Standpoint) -> NDArray[np.float64]:
 
 
 def widened_for_floats(standpoint: Standpoint, points: NDArray[np.float64]) -> Standpoint:
-    """Return the standpoint with room at the ends of the depths for what rounding may do to them.
+    """Return the standpoint with room at the ends of the depths for rounding errors.
 
     A sum of a row's terms is off by at most 5 u times the sum of their sizes: u for a coefficient, u for a coordinate,
     and 3 u for the sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). Twice the bound of z / w is
-    enough: the wider the depths are spread, the smaller it is. Where points are nearer than the near plane there is no
-    room at that end: triangles are cut where the depth is 0.
+    enough, as it shrinks when the depths are spread wider. If points are nearer than the near plane there is no room at
+    that end: triangles are cut where the depth is 0.
     """
     span = max(standpoint.high - standpoint.low, _LEAST_SPAN * -standpoint.low)
     standpoint = replace(standpoint, high=standpoint.low + span)

@@ -1,8 +1,8 @@
-"""Light on a mesh, and its triangles on the screen: what an application and the GPs do before a machine draws.
+"""Light on a mesh, and its triangles on the screen: the work of an application and the GPs before a machine draws.
 
 In the host's floating point; neither its time nor its rounding is part of the model. A key and a fill light shine on
-two-sided surfaces. Where the EMCs have projected the points (`rendering/projection.py`), only the camera's place, the
-light and the way to integers are done here.
+two-sided surfaces. If the EMCs have projected the points (`rendering/projection.py`), only the camera's place, the
+light and the conversion to integers are done here.
 """
 
 from __future__ import annotations
@@ -20,22 +20,20 @@ from tessellation.picture.camera import Standpoint, View, unit
 # Triangles cut by the near plane and the guard band on the host, before the division, in 64-bit floats.
 #
 # Sutherland and Hodgman 1974, plane after plane. An edge is always cut from its inner end, so that both triangles that
-# share it get the same corner; what a polygon of more corners becomes is a fan around its first one. A triangle that
-# need
-# not be cut keeps every bit that it would have without. The guard band lies beside the picture where the screen's
-# numbers
-# end: triangles that reach out of the picture, but not so far, are left whole.
+# share it get the same corner; a polygon of more corners becomes a fan around its first one. A triangle that need not
+# be cut keeps every bit. The guard band ends at the range of the screen's numbers: triangles that reach out of the
+# picture, but stay inside the band, are left whole.
 
 
 _BESIDE = 2
-"""Pixels between the guard band and what the screen's numbers can hold: more than rounding moves a corner."""
+"""Pixels between the guard band and the range of the screen's numbers: more than rounding moves a corner."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutTriangles:
-    """What is left of triangles, in their order, the pieces of each where it was.
+    """Triangles after a cut, in their order, each replaced by its pieces.
 
     ``corners`` is float64[triangle, corner, 3], X, Y and distance; ``source`` int64[triangle] the number of the
     triangle that each comes from; ``weights`` float64[triangle, corner, 3] the share that each corner of that one has.
@@ -52,10 +50,10 @@ class CutTriangles:
 
 
 def cut_triangles(corners: Floats, width: int, height: int, near: float) -> CutTriangles | None:
-    """Cut triangles to where the distance is at least ``near`` and X and Y lie within the guard band of the screen.
+    """Cut triangles to distances of at least ``near`` and to the guard band of the screen.
 
     ``corners`` are float64[triangle, corner, 3]: X and Y in pixels times distance, from the middle of a screen of
-    ``width`` times ``height``, and the distance along the view. Returns None where no triangle need be cut.
+    ``width`` times ``height``, and the distance along the view. Returns None if no triangle need be cut.
     """
     planes = _planes(REACH - max(width, height) / 2 - _BESIDE, near)
     outside = np.stack([plane(corners) < 0 for plane in planes])  # [plane, triangle, corner]
@@ -79,7 +77,7 @@ def cut_triangles(corners: Floats, width: int, height: int, near: float) -> CutT
 
 
 def _planes(reach: float, near: float) -> tuple[Callable[[Floats], Floats], ...]:
-    """Return what gives the distance of corners from each plane, in no particular unit: below 0 outside."""
+    """Return functions of a corner that give its distance from each plane, in no particular unit: below 0 outside."""
     return (
         lambda corner: corner[..., 2] - near,
         lambda corner: reach * corner[..., 2] + corner[..., 0],
@@ -92,13 +90,13 @@ def _planes(reach: float, near: float) -> tuple[Callable[[Floats], Floats], ...]
 def _cut(
     polygon: list[tuple[Floats, Floats]], plane: Callable[[Floats], Floats], near: float | None
 ) -> list[tuple[Floats, Floats]]:
-    """Return what of a convex polygon is on the inner side; ``near`` is the distance of a plane of one distance."""
+    """Return the part of a convex polygon on the inner side; ``near`` is the distance of the near plane."""
     away = [float(plane(corner)) for corner, _ in polygon]
-    found = []
+    inside = []
     for at, here in enumerate(away):
         following = (at + 1) % len(polygon)
         if here >= 0:
-            found.append(polygon[at])
+            inside.append(polygon[at])
         if (here < 0) != (away[following] < 0):
             inner, outer = (at, following) if here >= 0 else (following, at)
             share = away[inner] / (away[inner] - away[outer])
@@ -106,15 +104,15 @@ def _cut(
             corner = a + (b - a) * share
             if near is not None:
                 corner[2] = near
-            found.append((corner, c + (d - c) * share))
-    return found
+            inside.append((corner, c + (d - c) * share))
+    return inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScreenCorners:
     """Corners of triangles on the screen: ``places`` float64[triangle, corner, 3], x and y in pixels and the depth.
 
-    ``nearness`` float64[triangle, corner] is 1 / distance in shares of the nearest one's; ``cut`` None where no
+    ``nearness`` float64[triangle, corner] is 1 / distance in shares of the nearest one's; ``cut`` is None if no
     triangle had to be cut.
     """
 
@@ -124,7 +122,7 @@ class ScreenCorners:
 
     @classmethod
     def of(cls, standpoint: Standpoint, points: Floats, corners: NDArray[np.integer]) -> ScreenCorners:
-        """Return those of triangles of a mesh, cut where they reach past the near plane or the guard band."""
+        """Return the corners of triangles of a mesh, cut where they reach past the near plane or the guard band."""
         undivided = standpoint.undivided(points)[corners]
         camera = standpoint.camera
         cut = cut_triangles(undivided, camera.width, camera.height, standpoint.near)
@@ -140,7 +138,7 @@ class ScreenCorners:
 
 
 CLAY = (0.66, 0.37, 0.21)
-"""The colour of surfaces that have none of their own: linear red, green, blue."""
+"""The default colour of surfaces: linear red, green, blue."""
 
 KEY = np.array([-0.50, -0.55, 1.05])
 """The direction towards the key light, of any length: z is up."""
@@ -149,7 +147,7 @@ FILL = np.array([1.0, -0.25, 0.35])
 """The direction towards the fill light, of any length."""
 
 LIGHT = (0.10, 0.85, 0.20)
-"""What is there without the two lights, and what each of them adds."""
+"""Ambient light, and the share of each of the two lights."""
 
 GAMMA = 2.2
 """Colours are stored as light to the power of its inverse."""
@@ -169,7 +167,7 @@ def lit(normals: np.ndarray, to_eye: np.ndarray, colour: tuple[float, float, flo
 
 
 def facets(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the normals of triangles, 0 where one has no area: float[triangle, xyz]."""
+    """Return the normals of triangles, 0 for one without area: float[triangle, xyz]."""
     a, b, c = (points[corners[:, corner]] for corner in range(3))
     across = np.cross(b - a, c - a)
     length = np.linalg.norm(across, axis=1, keepdims=True)
@@ -189,14 +187,14 @@ def lit_triangles(
     coordinates: np.ndarray | None = None,
     affine: bool = False,
 ) -> ScreenTriangles:
-    """Place a camera before a model and light its vertices, or its triangles where they are to be ``flat``.
+    """Place a camera before a model and light its vertices, or with ``flat`` its triangles.
 
     ``points`` and ``normals`` are float[vertex, xyz], ``corners`` int[triangle, 3]; ``colour`` is linear red, green and
-    blue. ``standpoint`` is where the camera stands already, and ``screen`` what somebody else has projected: x and y in
-    pixels and depth of each vertex; else triangles are cut where they reach past the near plane or the guard band.
+    blue. ``standpoint`` is a camera already placed, and ``screen`` points already projected: x and y in pixels and
+    depth of each vertex; otherwise triangles are cut where they reach past the near plane or the guard band.
     ``coordinates`` are those of a texture, float[vertex, uv] in texels. Colours and coordinates follow perspective, or
-    are linear on the screen where they are to be ``affine``. Raises InputError for a model without extent, for numbers
-    that are not finite and for corners that do not exist.
+    with ``affine`` are linear on the screen. Raises InputError for a model without extent, for numbers that are not
+    finite and for corners that do not exist.
     """
     points = np.asarray(points, np.float64)
     check_mesh(points, corners)

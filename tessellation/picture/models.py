@@ -30,14 +30,14 @@ _LARGEST = 1e30
 
 MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb")
 _TEXTS = (".obj", ".off")
-"""Of these, those that are always text."""
+"""Endings of files that are always text."""
 _DECLARED = {
     ".ply": re.compile(rb"\nelement face (\d+)\s"),
     ".off": re.compile(rb"\A\s*\w*OFF\s+(?:#.*\s+)*\d+\s+(\d+)\s"),
 }
-"""Where a file says how many faces it has: of text that is cut off the reader takes those that are there."""
+"""The number of faces that a file declares; of a truncated text the reader takes the faces that are there."""
 _FACETS = re.compile(rb"^\s*facet\s", re.IGNORECASE | re.MULTILINE)
-"""What begins a triangle of STL that is text."""
+"""Beginning of a triangle in an STL file of text."""
 _WHOLE = "is it whole, and in the form that its name says?"
 
 
@@ -50,11 +50,11 @@ class Model:
     corners: np.ndarray
 
 
-@np.errstate(all="ignore")  # what is no finite point is told as that
+@np.errstate(all="ignore")  # points that are not finite have their own message
 def read_model(path: str) -> Model:
-    """Read a mesh file; normals are the sum of the areas around a vertex, whatever the file says.
+    """Read a mesh file; normals are the sum of the areas around a vertex, and those of the file are ignored.
 
-    Raises InputError for a file that cannot be read, is damaged or holds no triangle, and where trimesh is missing.
+    Raises InputError for a file that cannot be read, is damaged or holds no triangle, and if trimesh is missing.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in MESH_SUFFIXES:
@@ -97,7 +97,7 @@ def read_model(path: str) -> Model:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Raise KeyboardInterrupt at the end of the block where a library in it caught one and went on."""
+    """Raise KeyboardInterrupt at the end of the block if a library in it caught one and continued."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
@@ -134,7 +134,7 @@ def _check(path: str, points: np.ndarray, corners: np.ndarray) -> None:
     wrong = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))
     if len(wrong):
         message = f"vertex {wrong[0] + 1} of {len(points)} is not a finite point"
-        raise InputError(Fault(message, Place(path), f"coordinates lie between -{_LARGEST:g} and {_LARGEST:g}"))
+        raise InputError(Fault(message, Place(path), f"coordinates are between -{_LARGEST:g} and {_LARGEST:g}"))
     wrong = np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))
     if len(wrong):
         message = f"triangle {wrong[0] + 1} names a vertex that does not exist; there are {len(points)}"
@@ -151,17 +151,17 @@ def _normals(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return sums / np.where(length > 0, length, 1)
 
 
-# Pictures as texels: the one that ships here, and files that Pillow reads.
+# Pictures as texels: a built-in one, and files that Pillow reads.
 
 
 CHECKER = "checker"
-"""The texture that ships here."""
+"""Name of the built-in texture."""
 _CHECKER_SIDE = 64
 _CHECKER_FIELD = 8
 
 
 def checker() -> NDArray[np.uint8]:
-    """Return the texture that ships here, white and blue fields: uint8[64, 64, rgba]."""
+    """Return the built-in texture, white and blue fields: uint8[64, 64, rgba]."""
     at = np.arange(_CHECKER_SIDE) // _CHECKER_FIELD
     light = (at + at[:, None]) % 2 == 0
     texels = np.full((_CHECKER_SIDE, _CHECKER_SIDE, 4), 255, np.uint8)
@@ -172,7 +172,7 @@ def checker() -> NDArray[np.uint8]:
 def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
     """Return the texels of a picture file, uint8[row, column, rgba]; neither side has more than ``largest``.
 
-    ``allowed`` says which sizes are. Raises InputError that names the file, and MissingPackageError without Pillow.
+    ``allowed`` is the hint for other sizes. Raises InputError with the file's name; MissingPackageError without Pillow.
     """
     try:
         from PIL import Image, UnidentifiedImageError
@@ -198,7 +198,7 @@ def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
 
 
 def _texels(image: Image) -> NDArray[np.uint8]:
-    """Return the texels of a picture, uint8[row, column, rgba]: of 16-bit grey ones the upper 8 bits."""
+    """Return the texels of a picture, uint8[row, column, rgba]; 16-bit grey is cut to its upper 8 bits."""
     if image.mode.startswith("I"):
         grey = (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
         return np.stack([grey, grey, grey, np.full_like(grey, 255)], axis=-1)

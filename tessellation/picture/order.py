@@ -1,4 +1,4 @@
-"""An order of a picture: how its scene is made, and what the machine that draws it is told."""
+"""An order of a picture: the way its scene is made, and the options for the machine that draws it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 SIZE = (640, 480)
-"""Width and height in pixels of a picture whose scene says none."""
+"""Default width and height in pixels."""
 BACKGROUND = (222, 224, 230)
-"""Red, green and blue of what is not drawn on, where a scene says none."""
+"""Default red, green and blue of the background."""
 SAMPLES = 8
 """Samples of named patches along u and along v."""
 UPS = ("z", "y")
-"""Which axis of a file may be up; that of the world is z."""
+"""Axes of a file that may be up; that of the world is z."""
 
 Loaded = TypeVar("Loaded")
 """A scene that has been made."""
@@ -35,12 +35,12 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True, slots=True)
 class SceneSource:
-    """How a scene is made where it says nothing itself.
+    """Settings for a scene beyond its file.
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
-    ``counts`` and ``one_sided``, ``flat``, ``up`` and ``view``, but for its size, are for a model that is named instead
-    of a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine`` lets colours and
-    texture coordinates be linear on the screen, whatever the file says.
+    ``counts`` and ``one_sided``, ``flat``, ``up`` and ``view``, except for its size, are for a model named in place of
+    a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine`` makes colours and texture
+    coordinates linear on the screen and overrides the file.
     """
 
     size: tuple[int, int] | None = None
@@ -57,14 +57,12 @@ class SceneSource:
     engine: str = "auto"
     progress: Telling | None = None
     note: Callable[[str], None] | None = None
-    """Is told what a user should know of the files."""
+    """Receives notes on the files for the user."""
     watch: Callable[[Node], None] | None = None
     mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
-    """Makes a mesh of patches, at this many samples along u and along v, instead of a node."""
+    """Makes a mesh of patches, at this many samples along u and along v, in place of a node."""
     require: Callable[[Sequence[tuple[str, State]], int], None] | None = None
-    """Refuses, before any work, names and states of draws, at this many samples a pixel, that a machine does not
-    draw.
-    """
+    """Refuses draws (name and state, samples a pixel) that a machine does not support, before any work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +76,11 @@ class PictureOrder(Generic[Loaded]):
     effective: Effective[NodeConfig]
     """The configuration of the node that tessellates."""
     told: Told
-    """What the drawer is told."""
+    """Options for the drawer."""
     output: str
-    """The name of the picture's file, which the report has."""
+    """The name of the picture's file, for the report."""
     projection: str = "host"
 
     def load(self, mesher: Callable[[Sequence[Patch], int], Mesh] | None = None) -> Loaded:
-        """Make the scene, by another ``mesher`` than a node; raises InputError for what is not a scene."""
+        """Make the scene, with ``mesher`` in place of a node; raises InputError for a file that is not a scene."""
         return self.loader(self.scene, replace(self.source, mesher=mesher))

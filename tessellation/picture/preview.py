@@ -1,8 +1,8 @@
-"""A shaded picture of a mesh, so that a person sees what the numbers are.
+"""A shaded picture of a mesh.
 
 Perspective three-quarter view, framed by the mesh itself; per-pixel (Phong) shading with the machine's own normals, a
-shadow map for one key light, a floor under the model. Which triangle is seen where says `pixelflow.simd.drawing`, at
-four samples a pixel. Needs pillow (extra ``image``) only to write the PNG.
+shadow map for one key light, a floor under the model. Visibility comes from `pixelflow.simd.drawing`, at four samples a
+pixel. Needs pillow (extra ``image``) only to write the PNG.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _HORIZON = np.array([[0.93], [0.93], [0.94]], np.float32)
 _SHADOW_SIZE = 768
 _SHADOW_BIAS = 0.02
 _SPREAD = (-3.5, -1.2, 1.2, 3.5)
-"""How far around a place the shadow map is looked up, in texels, along both axes."""
+"""Offsets of the lookups in the shadow map around a place, in texels, along both axes."""
 _BATCH = 1 << 14
-"""RasterImage at a time: what they need stays in the host's cache."""
+"""Pixels at a time, whose data stay in the host's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
     colours = np.zeros((camera.height * camera.width, 3), np.float32)
     seen = [nearest(triangles, camera.width, camera.height, place)[0].reshape(-1) for place in SAMPLES]
     for number, (place, here) in enumerate(zip(SAMPLES, seen, strict=True)):
-        # What a triangle covers of a pixel is shaded once, at the first of the samples.
+        # The samples of a pixel that one triangle covers are shaded once, at the first of them.
         new = here != NOTHING
         for before in seen[:number]:
             new &= here != before
@@ -99,7 +99,7 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
 
 
 def png(mesh: Mesh, view: View | None = None) -> bytes:
-    """Return a PNG file of picture(); raises InputError where pillow is not installed."""
+    """Return a PNG file of picture(); raises InputError if pillow is not installed."""
     return pixels(mesh, view).png()
 
 
@@ -110,7 +110,7 @@ def pixels(mesh: Mesh, view: View | None = None, caption: str = "") -> RasterIma
 
 
 def require_pillow() -> None:
-    """Raise MissingPackageError where pillow is not installed."""
+    """Raise MissingPackageError if pillow is not installed."""
     try:
         import PIL.Image  # noqa: F401
     except ImportError:
@@ -118,7 +118,7 @@ def require_pillow() -> None:
 
 
 def _triangles(screen: np.ndarray, depth: np.ndarray, corners: np.ndarray) -> ScreenTriangles:
-    """Return triangles without colours, which are computed where they are seen."""
+    """Return triangles without colours, which are computed only for visible pixels."""
     return snap(screen[corners], depth[corners], np.zeros((*corners.shape, 3), np.uint8))
 
 
@@ -128,7 +128,7 @@ def _batches(pixels: np.ndarray) -> list[np.ndarray]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Surface:
-    """What is shaded, for triangles in their order on the screen: float32 [..., vertex].
+    """Data for shading, for triangles in their order on the screen: float32 [..., vertex].
 
     ``corners`` int64[corner, triangle] are vertices, ``places`` and ``normals`` [xyz, vertex], ``inverse`` 1/distance
     from the eye.
@@ -151,7 +151,7 @@ class _Surface:
     def shade(self, triangle: np.ndarray, inside: np.ndarray, shadow: _Shadow) -> np.ndarray:
         """Return colours, float32[rgb, pixel]: two-sided, key light with shadow, fill light, rim, highlight."""
         corners = self.corners[:, triangle]
-        # Weights on the screen times 1/distance are those on the surface itself, but for their sum.
+        # Weights on the screen times 1/distance are those on the surface itself, up to their sum.
         weights = inside.T.astype(np.float32) * self.inverse[corners]
         weights /= weights.sum(axis=0)
         place, normal = (
@@ -176,7 +176,7 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors [xyz, pixel] of length 1, but for those of length 0."""
+    """Return vectors [xyz, pixel] scaled to length 1, except those of length 0."""
     return vectors / np.sqrt(np.maximum(_dot(vectors, vectors), np.float32(1e-24)))
 
 

@@ -1,1 +1,1 @@
-"""What a pass is, as data: which PE makes which sample, what its bytes hold, the order of work, where patches lie."""
+"""A pass as data: PEs of samples, layout of PE memory, order of work, layout of texture memory."""

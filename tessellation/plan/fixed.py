@@ -88,12 +88,12 @@ def refusal(patch: Patch) -> str | None:
         return "its coordinates are too small"
     lost = np.abs(np.ldexp(integers.astype(np.float64), exponent + 1 - 8 * VALUE_BYTES) - points)
     if (lost > UNIT * np.abs(points)).any():
-        return "a coordinate is too small beside the largest"
+        return "a coordinate is too small for the largest"
     for axis in (0, 1):
         after, before = (np.take(lost, each, axis) for each in (range(1, 4), range(3)))
         length = np.linalg.norm(np.diff(points, axis=axis), axis=-1)
         if (np.linalg.norm(after + before, axis=-1) > UNIT * length).any():
-            return "a first difference is too small beside the coordinates"
+            return "a first difference is too small for the coordinates"
     return None
 
 

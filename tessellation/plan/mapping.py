@@ -1,8 +1,8 @@
-"""Which PE makes which sample of which patch (thesis 3.2 and 4.1, figure 8).
+"""Assignment of samples to PEs (thesis 3.2 and 4.1, figure 8).
 
 A patch sampled k x k takes a square of blocks inside one EMC: one block of 4x4 PEs for k up to 4, four for k up to 8,
-sixteen (the whole EMC) for k up to 16. Sample (i, j) sits i to the right (u runs along x) and j down (v runs along y).
-Large patches are placed first, so that what remains always fits the smaller ones; what does not fit waits for another
+sixteen (the whole EMC) for k up to 16. Sample (i, j) is i to the right (u runs along x) and j down (v runs along y).
+Large patches are placed first, so that the rest always fits the smaller ones; patches without room wait for another
 pass. Figure 8 is missing from the text: inside an EMC the blocks are taken in Z order (invented), which makes every
 aligned square a run of consecutive blocks.
 """
@@ -54,12 +54,12 @@ class Placement:
 
 
 def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig) -> np.ndarray:
-    """Return the lanes of the squares of ``side`` x ``side`` PEs from each patch's first one on.
+    """Return the lanes of the squares of ``side`` x ``side`` PEs that begin at each patch's first one.
 
     The shape is (placements, side, side), the second index along x.
     """
-    found = np.array([(place.x, place.y, place.module, place.emc) for place in placements]).reshape(-1, 4)
-    first_x, first_y, module, emc = found.T
+    places = np.array([(place.x, place.y, place.module, place.emc) for place in placements]).reshape(-1, 4)
+    first_x, first_y, module, emc = places.T
     offset = np.arange(side)
     x = ((first_x - EMC_WIDTH * emc)[:, None] + offset)[:, :, None]
     y = ((first_y - EMC_HEIGHT * module)[:, None] + offset)[:, None, :]
@@ -71,7 +71,7 @@ def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig)
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What the array does in one go: the placements in the order in which their data must be loaded."""
+    """One pass of the array: the placements in the order in which their data must be loaded."""
 
     placements: tuple[Placement, ...]
     lanes: int
@@ -88,7 +88,7 @@ class Pass:
 
     @property
     def allocated(self) -> int:
-        """PEs that belong to a patch, with those that k between the powers of two leaves idle."""
+        """PEs that belong to a patch, including those left idle by a k between the powers of two."""
         return sum(placement.side**2 for placement in self.placements)
 
     @property
@@ -98,10 +98,9 @@ class Pass:
 
 
 def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] | None = None) -> tuple[Pass, ...]:
-    """Place patch ``patches[p]`` (p itself without) with ``samples[p]`` x ``samples[p]`` samples, in as many passes
-    as that takes.
+    """Place patch ``patches[p]`` (p by default) with ``samples[p]`` x ``samples[p]`` samples, in passes.
 
-    Raises InputError where a count is not 2 to 16 or its square does not fit an EMC of this array.
+    Raises InputError for a count other than 2 to 16, or whose square does not fit an EMC of this array.
     """
     patches = range(len(samples)) if patches is None else patches
     _check(samples, patches, array)
@@ -113,7 +112,7 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A patch that is to be tessellated: ``patch`` is its number, ``modules`` those that have its control points."""
+    """A patch to be tessellated: ``patch`` is its number, ``modules`` have its control points."""
 
     patch: int
     samples: int
@@ -123,10 +122,9 @@ class Marked:
 def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bool = False) -> tuple[Pass, ...]:
     """Place patches on blocks of modules that have their data, each module's large ones first (thesis 4.1).
 
-    A patch stored in several modules goes to the one with the fewest blocks taken. A module with more patches than
-    fit takes as many passes as it needs; the passes of all modules run side by side. With ``raster``, a module's
-    patches of one size follow each other in rows over all its EMCs, where a pass has no other size. Raises InputError
-    as allocate() does.
+    A patch stored in several modules goes to the one with the fewest blocks taken. A module with more patches than fit
+    takes several passes; the passes of all modules run side by side. With ``raster``, the patches of a pass with a
+    single size follow each other in rows over all EMCs of their module. Raises InputError as allocate() does.
     """
     _check([each.samples for each in marked], [each.patch for each in marked], array)
     queues: list[list[Marked]] = [[] for _ in range(array.modules)]
@@ -143,11 +141,11 @@ def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bo
 
 def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, raster: bool) -> list[list[Placement]]:
     """Cut the patches of one module, large ones first, into passes and place each of those."""
-    found = []
+    placed = []
     for members in _cut(queue, len(_emc_blocks(array)) * array.emcs_per_module):
         in_rows = raster and len({one.samples for one in members}) == 1
-        found.append((_in_rows if in_rows else _in_z_order)(module, members, array))
-    return found
+        placed.append((_in_rows if in_rows else _in_z_order)(module, members, array))
+    return placed
 
 
 def _cut(queue: Sequence[Marked], capacity: int) -> list[list[Marked]]:
@@ -165,26 +163,26 @@ def _cut(queue: Sequence[Marked], capacity: int) -> list[list[Marked]]:
 
 
 def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
-    """Place patches on the blocks of one EMC after the other, from those of module ``first`` on."""
-    found, used, blocks = [], 0, _emc_blocks(array)
+    """Place patches on the blocks of one EMC after the other, starting with module ``first``."""
+    placed, used, blocks = [], 0, _emc_blocks(array)
     for each in members:
         chip, block = divmod(used, len(blocks))
         module, emc = divmod(first * array.emcs_per_module + chip, array.emcs_per_module)
         column, row = blocks[block]
         x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
-        found.append(Placement(each.patch, each.samples, module, emc, x, y))
+        placed.append(Placement(each.patch, each.samples, module, emc, x, y))
         used += blocks_of(each.samples)
-    return found
+    return placed
 
 
 def _in_rows(module: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
     side = _side(members[0].samples)
     in_a_row = EMC_WIDTH * array.emcs_per_module // side
-    found = []
-    for index, each in enumerate(members):
-        x, y = side * (index % in_a_row), EMC_HEIGHT * module + side * (index // in_a_row)
-        found.append(Placement(each.patch, each.samples, module, x // EMC_WIDTH, x, y))
-    return found
+    places = [(side * (n % in_a_row), EMC_HEIGHT * module + side * (n // in_a_row)) for n in range(len(members))]
+    return [
+        Placement(each.patch, each.samples, module, x // EMC_WIDTH, x, y)
+        for each, (x, y) in zip(members, places, strict=True)
+    ]
 
 
 def load_order(placements: Sequence[Placement]) -> tuple[Placement, ...]:
@@ -192,7 +190,7 @@ def load_order(placements: Sequence[Placement]) -> tuple[Placement, ...]:
 
     A load enables the quadrant right of and below a patch's first PE with two compares, so it also overwrites every
     patch that the quadrant meets: such a patch must be loaded later. Among the possible orders the one nearest to
-    raster order is taken. Raises ValueError where no order exists, which cannot happen for the squares of allocate().
+    raster order is taken. Raises ValueError if no order exists, which cannot happen for the squares of allocate().
     """
     if not placements:
         return ()

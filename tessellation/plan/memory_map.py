@@ -1,4 +1,4 @@
-"""Which byte of a PE holds what during a tessellation (thesis 4.2, tables 8 and 9)."""
+"""Layout of PE memory during a tessellation (thesis 4.2, tables 8 and 9)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class MemoryUse:
 class MemoryMap:
     """The layout for control nets of ``rows`` x ``columns`` points (rows with u, columns with v).
 
-    ``ranges`` are in address order and do not overlap; for 4x4 they are table 9 to the byte. The bytes from ``used``
-    on are free.
+    ``ranges`` are in address order and do not overlap; for 4x4 they are table 9 to the byte. Bytes at ``used`` and
+    above are free.
     """
 
     rows: int
@@ -68,7 +68,7 @@ class MemoryMap:
 
     @property
     def fits(self) -> bool:
-        """True where the layout leaves the two local ports alone."""
+        """True if the layout leaves the two local ports free."""
         return self.used <= AVAILABLE
 
 
@@ -83,12 +83,12 @@ def memory_map(
     """Return the layout for nets of ``rows`` x ``columns`` control points, 3 to 12 each.
 
     Table 9's line "control patch (after local port)" has 36 bytes for a batch of 32; here the other 4 hold the base
-    address where control values come through the LEE (invented). The thesis needs two floats of temporaries for a
-    bicubic patch and n + 1 above (decoded from table 8); this program uses the first two. ``extra`` ranges follow.
+    address for control values through the LEE (invented). The thesis needs two floats of temporaries for a bicubic
+    patch and n + 1 above (decoded from table 8); this program uses the first two. ``extra`` ranges follow.
 
-    Where ``reordered``, the values for points and for first differences share their place, as section 4.2 proposes
-    for nets of 12x12: the derivatives need both sets of a direction, but those in u and those in v one after the other.
-    Floats of more than 4 bytes (appendix A) take three temporaries, one of them for a value that is made longer.
+    With ``reordered`` the values for points and for first differences share their place, as section 4.2 proposes for
+    nets of 12x12: the derivatives need both sets of a direction, but those in u and those in v one after the other.
+    Floats of more than 4 bytes (appendix A) take three temporaries, one of them for a widened value.
     """
     for count in (rows, columns):
         if not MIN_COUNT <= count <= MAX_COUNT:
@@ -126,15 +126,13 @@ def memory_map(
 def fitting_map(
     rows: int, columns: int, *, extra: tuple[tuple[str, int], ...] = (), value_bytes: int = FLOAT_BYTES
 ) -> MemoryMap:
-    """Return the layout that fits a PE: the plain one where it can be, else the one of section 4.2.
+    """Return the layout that fits a PE: the plain one if it does, else the one of section 4.2.
 
-    Raises InputError where neither fits, which happens only for floats of more than 4 bytes.
+    Raises InputError if neither fits, which happens only for floats of more than 4 bytes.
     """
-    plain = memory_map(rows, columns, extra=extra, value_bytes=value_bytes)
-    if plain.fits:
-        return plain
-    found = memory_map(rows, columns, reordered=True, extra=extra, value_bytes=value_bytes)
-    if not found.fits:
-        message = f"a net of {rows}x{columns} points needs {found.used} bytes with floats of {value_bytes} bytes"
-        raise InputError(Fault(message, hint=f"a PE has {AVAILABLE}: take shorter mantissas"))
-    return found
+    for reordered in (False, True):
+        layout = memory_map(rows, columns, reordered=reordered, extra=extra, value_bytes=value_bytes)
+        if layout.fits:
+            return layout
+    message = f"a net of {rows}x{columns} points needs {layout.used} bytes with floats of {value_bytes} bytes"
+    raise InputError(Fault(message, hint=f"a PE has {AVAILABLE}: take shorter mantissas"))

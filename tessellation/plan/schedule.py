@@ -1,13 +1,13 @@
-"""The order of work: which control value is used when, and which batch of 32 bytes brings it.
+"""The order of work: when each control value is used, and the batch of 32 bytes that brings it.
 
 Thesis 4.1.3 and table 11: first the point, coordinate by coordinate, then both derivatives, coordinate by coordinate.
 A surface is evaluated as the thesis writes it, left multiplication of each column first, then the right one:
 
     P(u, v) = sum over j of B_j(v) * (sum over i of B_i(u) * b_ij)
 
-so the values are wanted column by column, and no more than one batch has to be in PE memory. For a bicubic patch the
-120 values make the 15 transfers of table 11. For other nets the stream runs on without a gap, which the thesis does
-not say (invented; it saves the short last batch of each surface).
+so the values are used column by column, and no more than one batch has to be in PE memory. The 120 values of a bicubic
+patch make the 15 transfers of table 11. For other nets the stream continues without a gap, which the thesis does not
+say (invented; it saves the short last batch of each surface).
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from itertools import accumulate
 import numpy as np
 
 from tessellation.plan.mapping import BLOCK_SIDE
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap, fitting_map
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.surface.patch import Patch
-
-# The stages of a tessellation, as cycle reports name them.
 
 
 class Stage(StrEnum):
@@ -54,19 +52,18 @@ class Stage(StrEnum):
     KEEPING = "results to texture memory"
     KEPT_STALL = "wait for kept results"
     PORTS = "wait for free ports"
-    """Of the texture stream, as all that follows."""
+    """In the texture stream, like the reads."""
 
     @staticmethod
     def read(number: int) -> str:
-        """Return the name of the stage in which the texture stream makes the transfer of that number, starting at 1."""
+        """Return the name of the stage of the texture stream's transfer of that number, starting at 1."""
         return f"read {number}"
 
 
 def without_configuration(stages: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """Return the cycles by stage without the configuration of the LEE, and the cycles of that one.
+    """Return the cycles by stage without the configuration of the LEE, and the cycles of that.
 
-    The first pass of a node configures the LEE, once for all that it tessellates: who tells pictures one by one tells
-    it apart, since it belongs to none of them.
+    The first pass of a node configures the LEE once for a session, so an account of single pictures has it apart.
     """
     rest = {stage: cycles for stage, cycles in stages.items() if stage != Stage.LEE.value}
     return rest, stages.get(Stage.LEE.value, 0)
@@ -94,7 +91,7 @@ class Surface(Enum):
                 return rows, columns - 1
 
     def net(self, points: np.ndarray) -> np.ndarray:
-        """Return the control values of this surface, formed in binary32 from binary32 points, as the GPs do it."""
+        """Return the control values of this surface, formed in binary32 from binary32 points, as by the GPs."""
         match self:
             case Surface.POINT:
                 return points
@@ -131,8 +128,8 @@ class SurfaceWork:
 def surface_order(rows: int, columns: int, *, reordered: bool = False) -> Iterator[SurfaceWork]:
     """Yield the nine evaluations of a net of ``rows`` x ``columns`` points in the order of table 11.
 
-    Where ``reordered``, all derivatives in u come before those in v, so that a surface's Bernstein values are wanted
-    only once (section 4.2, for nets whose values do not fit all at a time).
+    With ``reordered`` all derivatives in u come before those in v, so that a surface's Bernstein values are needed only
+    once (section 4.2, for nets whose values do not all fit at a time).
     """
     order = [(Surface.POINT, axis) for axis in range(3)]
     if reordered:
@@ -152,14 +149,14 @@ def value_count(rows: int, columns: int) -> int:
 
 
 def batch_count(rows: int, columns: int, batch_values: int = BATCH_VALUES) -> int:
-    """Return the batches of one patch: 15 for a bicubic one whose values have 4 bytes, 8 in a batch."""
+    """Return the batches of one patch: 15 for a bicubic one with values of 4 bytes, 8 in a batch."""
     return -(-value_count(rows, columns) // batch_values)
 
 
 def point_batches(
     rows: int, columns: int, *, reordered: bool = False, batch_values: int = BATCH_VALUES
 ) -> tuple[int, ...]:
-    """Return the batch, starting at 0, with whose arithmetic each coordinate of the points is complete."""
+    """Return the batch, starting at 0, whose arithmetic completes each coordinate of the points."""
     points = [work for work in surface_order(rows, columns, reordered=reordered) if work.surface is Surface.POINT]
     return tuple((work.first + work.rows * work.columns - 1) // batch_values for work in points)
 
@@ -180,7 +177,7 @@ def surface_values(points: np.ndarray) -> np.ndarray:
 
 
 def surface_places(rows: int, columns: int) -> dict[Surface, np.ndarray]:
-    """Return for each surface where its control values are in `surface_values`, in the shape of its net."""
+    """Return the places of each surface's control values in `surface_values`, in the shape of its net."""
     places, size = {}, 0
     for surface in Surface:
         shape = (*surface.counts(rows, columns), len(AXES))
@@ -197,24 +194,13 @@ def _stream_order(rows: int, columns: int, reordered: bool) -> np.ndarray:
     return np.concatenate([places[work.surface][..., work.axis].T.reshape(-1) for work in order])
 
 
-def control_values(patch: Patch, *, reordered: bool | None = None) -> np.ndarray:
-    """Return the stream of control values of a patch as binary32 patterns: uint32[value_count].
-
-    Without ``reordered`` the order is that of the layout for binary32.
-    """
-    if reordered is None:
-        reordered = fitting_map(*patch.counts).reordered
-    return value_stream(patch.points32, reordered=reordered).view(np.uint32)
-
-
-# Floats with longer mantissas: how values are stored, and the microcode between formats (thesis appendix A).
+# Floats with longer mantissas (thesis appendix A).
 #
 # A float of n bytes of mantissa has n + 1 bytes; 3 are binary32 and 4 to 6 have the same sign and exponent, so that a
-# short number becomes a long one by zeros at its low end. Two ways are offered. *Long throughout*: the database, the
+# short number becomes a long one by zeros at its low end. There are two ways. *Long throughout*: the database, the
 # Bernstein values and all arithmetic; a batch of 32 bytes brings fewer values, so there are more transfers.
-# *Hybrid*: the
-# database stays binary32 and each value is made longer when it is used. Either way points and normals are rounded to
-# binary32 at the end, so that no more bytes go to the GPs than before.
+# *Hybrid*: the database stays binary32 and each value is widened when it is used. Either way points and normals are
+# rounded to binary32 at the end, so that the same number of bytes go to the GPs.
 
 
 MANTISSAS = (3, 4, 5, 6)
@@ -223,12 +209,12 @@ MANTISSAS = (3, 4, 5, 6)
 
 @dataclass(frozen=True, slots=True)
 class StoredFormat:
-    """How control values are stored: bytes of each, packed from the first byte of a batch or of a PE's share on."""
+    """Format of stored control values: bytes of each, packed from the first byte of a batch or of a PE's share."""
 
     value_bytes: int = FLOAT_BYTES
 
     def fitting(self, size: int) -> int:
-        """Return how many whole values so many bytes hold."""
+        """Return the number of whole values in this many bytes."""
         return size // self.value_bytes
 
     @property
@@ -236,16 +222,12 @@ class StoredFormat:
         """Values of a batch: 8 of 4 bytes, 6, 5 or 4 of 5, 6 or 7."""
         return self.fitting(BATCH_BYTES)
 
-    @property
-    def _mantissa_bits(self) -> int:
-        return 8 * (self.value_bytes - 1)
-
     def points(self, patch: Patch) -> np.ndarray:
-        """Return the control points of a patch rounded to the format: float32, or float64 where that is too short."""
+        """Return the control points of a patch rounded to the format: float32, or float64 for longer values."""
         if self.value_bytes == FLOAT_BYTES:
             return patch.points32
         fraction, exponent = np.frexp(patch.points.astype(np.float64))
-        bits = self._mantissa_bits
+        bits = 8 * (self.value_bytes - 1)
         return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
 
     def patterns(self, values: np.ndarray) -> np.ndarray:
@@ -282,14 +264,14 @@ def stored_patterns(patch: Patch, stored: StoredFormat, *, reordered: bool) -> n
 def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
     """Return the patterns nearest to float64 values, ties to even: uint64.
 
-    A magnitude below 2^-126 becomes a zero, one that is too large an infinity; the sign stays.
+    A magnitude below 2^-126 becomes zero, one beyond the range infinity; the sign stays.
     """
     bits = 8 * mantissa_bytes
     fraction, exponent = np.frexp(np.abs(values))
     significand = np.rint(np.ldexp(fraction, bits)).astype(np.uint64)
     carried = significand >> np.uint64(bits)
     biased = exponent + 126 + carried.astype(np.int64)
-    # A significand that rounded up to the next power of two has only zeros below its leading bit.
+    # A significand rounded up to the next power of two has only zeros below its leading bit.
     low = np.where(carried == 1, np.uint64(0), significand & np.uint64((1 << bits - 1) - 1))
     pattern = low | biased.clip(0, 255).astype(np.uint64) << np.uint64(bits - 1)
     pattern = np.where(biased > 254, np.uint64(255 << bits - 1), pattern)
@@ -297,7 +279,7 @@ def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
     return pattern | np.signbit(values).astype(np.uint64) << np.uint64(bits + 7)
 
 
-# The order of the control values in the schedule of shared columns: each of four PEs gets those of its own columns.
+# The order of the control values in the schedule of shared columns: each of four PEs gets those of its columns.
 #
 # For each evaluation and each group of four columns, PE y = 0 .. 3 of a block takes column y of the group, row by row.
 # One transfer brings 16 bytes to each of the four, with as many whole values as fit: 4 of binary32, 3, 2 and 2 of 5, 6
@@ -317,7 +299,7 @@ def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
 
 
 def groups_of(columns: int) -> int:
-    """Return into how many groups of four so many columns are cut."""
+    """Return the number of groups of four for this many columns."""
     return -(-columns // BLOCK_SIDE)
 
 
@@ -327,7 +309,7 @@ def reads_of(batches: int) -> int:
 
 
 def _ends(memory: MemoryMap) -> list[int]:
-    """Return how many values each PE has used when each surface is complete."""
+    """Return the number of values that each PE has used when each surface is complete."""
     surfaces = surface_order(memory.rows, memory.columns, reordered=memory.reordered)
     return list(accumulate(work.rows * groups_of(work.columns) for work in surfaces))
 
@@ -338,14 +320,14 @@ def share_values(memory: MemoryMap) -> int:
 
 
 def point_reads(memory: MemoryMap, stored: StoredFormat = SINGLE) -> tuple[int, ...]:
-    """Return the transfer, starting at 0, after whose arithmetic each coordinate of the points is complete."""
+    """Return the transfer, starting at 0, whose arithmetic completes each coordinate of the points."""
     return tuple((end - 1) // stored.fitting(SHARE_BYTES) for end in _ends(memory)[: len(AXES)])
 
 
 def column_values(patch: Patch, stored: StoredFormat = SINGLE, *, reordered: bool = False) -> np.ndarray:
     """Return the words of a patch in the order of this schedule: uint32[16 n], 16 for each transfer.
 
-    The share of PE y = 0 comes first; columns that the net does not have are zeros.
+    The share of PE y = 0 comes first; columns beyond the net are zeros.
     """
     order = _column_order(*patch.counts, stored.fitting(SHARE_BYTES), reordered)
     return stored.packed(stored.patterns(surface_values(stored.points(patch))[order]), SHARE_BYTES)

@@ -1,13 +1,12 @@
-"""The patch database in texture memory, and what lies beside it: where each part is, and its bytes (3.5, 4.1 and 4.3).
+"""Layout of texture memory: the patch database, kept results and pictures (3.5, 4.1 and 4.3).
 
-A patch is a run of 32-byte batches, in the order of use: the 8 words of a batch lie at the same address of the 8 SDRAMs
+A patch is a run of 32-byte batches, in the order of use: the 8 words of a batch are at the same address of the 8 SDRAMs
 of a module, so that one access brings them all. Addresses here are *logical linear* ones of one module (figure 11): the
 word at linear address 32 b + 4 d is in SDRAM d at byte address 4 b. A patch begins at a multiple of the next power of
 two of its size, so that the address generator's offset only fills bits that are zero in the base (appendix B).
 
-Patches come from the lower end of a module, kept results and pictures from the upper one (`texture_space.py`).
-
-`write` puts the bytes there at once, for no cycles; `gp_traffic.load` has the node load them from GP memory.
+Patches are placed from the lower end of a module, kept results and pictures from the upper one. `write` stores the
+bytes at once, for no cycles; `gp_traffic.load` makes the node load them from GP memory.
 """
 
 from __future__ import annotations
@@ -26,19 +25,16 @@ from pixelflow.node import EMC_WIDTH, AddressMap, Cell, Node, Texel
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.plan.memory_map import BATCH_BYTES
 
-# Where the results of a pass lie in texture memory, by each way of appendix B (thesis 4.3 and appendix B).
+# Places of the results of a pass in texture memory, by each way of appendix B (thesis 4.3 and appendix B).
 #
-# A base address is on a boundary of the next power of two of what the generator counts from it. Of four PEs three
-# give
-# a word of every SDRAM, so that a base for three words takes four places: a quarter of them stays empty. Of eight PEs,
-# with three words in either bank, these are the appendix's six items in the room of eight. The way `split` breaks them
-# into 4 + 2, two words a bank from one base and one from another, and leaves nothing empty.
+# A base address is on a boundary of the next power of two of the generator's count. Three of four PEs write a word of
+# every SDRAM, so that a base for three words takes four places and a quarter of them stays empty. For eight PEs, with
+# three words in either bank, these are the appendix's six items in the room of eight. The way `split` breaks them into
+# 4 + 2, two words a bank from one base and one from another, and leaves nothing empty.
 #
-# Cells are those of one SDRAM, of four bytes: every word of all eight is at the same. Where an area begins is
-# chosen by
-# who keeps the results; the addresses inside it are those of `texture/caching.mc`, and differ from module to module
-# by a
-# distance of one group of PEs, as the LEE computes them from coordinates that do (invented).
+# Cells are those of one SDRAM, of four bytes; the words of all eight have the same cell. The session chooses the begin
+# of an area; the addresses inside it are those of `texture/caching.mc`, and differ from module to module by a distance
+# of one group of PEs, as the LEE computes them from coordinates that do (invented).
 
 
 FAR_WAYS = ("alternate", "split")
@@ -47,7 +43,7 @@ FAR_WAYS = ("alternate", "split")
 
 @dataclass(frozen=True, slots=True)
 class CellRun:
-    """Neighbouring cells of every SDRAM of a module: the number of the first one, and how many bytes of each SDRAM."""
+    """Neighbouring cells of every SDRAM of a module: the number of the first one, and their count."""
 
     first: int
     cells: int
@@ -55,12 +51,14 @@ class CellRun:
 
 @dataclass(frozen=True, slots=True)
 class ResultArea:
-    """The place of one pass; ``first`` is the number of its first cell, in the first bank where it takes both."""
+    """The place of one pass's results; ``first`` is the number of its first cell, in the first bank if it takes
+    both.
+    """
 
     way: str
     first: int
     bank: int
-    """From a cell to the same one in the second bank."""
+    """Distance from a cell to the same one in the second bank."""
     columns: int
     """PEs of a module side by side."""
     modules: int
@@ -82,7 +80,7 @@ class ResultArea:
         return self.first + 16 * self.columns + 16 * (self.modules - 1)
 
     def pieces(self, module: int) -> tuple[CellRun, ...]:
-        """Return what it takes in a module, in each of its banks."""
+        """Return its cells in a module, the same in each of its banks."""
         if self.way == "split":
             pairs = CellRun(self.first + 32 * module, 16 * self.columns)
             return pairs, CellRun(self.single + 16 * module, 8 * self.columns)
@@ -101,29 +99,26 @@ class ResultArea:
         return (2 if self.both_banks else 1) * sum(piece.cells for piece in self.pieces(0))
 
 
-# Who has which part of texture memory: patches, kept results and pictures side by side in one space (thesis 4.3).
+# Owners of the parts of texture memory: patches, kept results and pictures in one space (thesis 4.3).
 #
 # Every part has an address in three spaces (`pixelflow.node.AddressMap`): patches and results are runs of *linear*
 # addresses, pictures are rectangles of rows and columns of *logical texture space*, and the mapping between the two
-# keeps
-# the footprint of a run square, so that large squares stay free for pictures. One unit of account is what all SDRAMs
-# of a
-# module give in one access: 32 bytes of linear space, 2 rows of 4 texels on the thesis machine.
+# keeps the footprint of a run square, so that large squares stay free for pictures. The unit is the size of one access
+# to all SDRAMs of a module: 32 bytes of linear space, 2 rows of 4 texels on the thesis machine.
 #
-# Pictures come from the upper end of the memory, on a boundary of the power of two of their larger side where there is
-# one; a rectangle takes no more than its own units, so that the rest of that square stays free. Runs that patches take
-# come from the lower end (who does this is told in `texture_layout.py`). What is freed can be taken again.
+# Pictures are placed from the upper end of the memory, on a boundary of the power of two of their larger side if one is
+# free; a rectangle takes no more than its own units, so that the rest of that square stays free.
 
 
 class Owner(IntEnum):
-    """Whose a part of texture memory is."""
+    """Owner of a part of texture memory."""
 
     FREE = 0
     PATCHES = 1
     RESULTS = 2
     TEXTURES = 3
     WORK = 4
-    """What programs lay down and take up again."""
+    """Working space of programs."""
 
     @property
     def title(self) -> str:
@@ -137,7 +132,7 @@ class Owner(IntEnum):
 
 
 class Rectangle(NamedTuple):
-    """Texels of logical texture space: from this row and column on, so many rows and columns."""
+    """Texels of logical texture space: the first row and column, and the numbers of rows and columns."""
 
     row: int
     column: int
@@ -158,17 +153,17 @@ class TextureSpace:
     def __init__(self, config: SdramConfig, modules: int) -> None:
         self.map = AddressMap(config)
         self.unit = 4 * config.devices_per_module
-        """Bytes of linear space that one unit has."""
+        """Bytes of linear space in one unit."""
         self._owners = np.zeros((modules, self.map.size // self.unit), np.uint8)
 
     # --- runs of linear addresses -------------------------------------------------------------------------------------
 
     def is_free(self, module: int, start: int, size: int) -> bool:
-        """Return whether nobody has a run of linear addresses."""
+        """Return True if a run of linear addresses has no owner."""
         return not self._owners[module, self._units(start, size)].any()
 
     def take(self, owner: Owner, modules: Iterable[int], start: int, size: int) -> None:
-        """Give a run of linear addresses to somebody; `Owner.FREE` takes it back."""
+        """Give a run of linear addresses to an owner; `Owner.FREE` frees it."""
         for module in modules:
             self._owners[module, self._units(start, size)] = owner
 
@@ -182,9 +177,10 @@ class TextureSpace:
         *,
         last: bool = False,
     ) -> int | None:
-        """Return where ``size`` bytes below ``limit`` are free in all modules, at a multiple of ``align``, or None.
+        """Return the first address of ``size`` free bytes in all modules, below ``limit`` and a multiple of ``align``.
 
-        That is the first such place, or the ``last``. With ``copies`` it is free at these distances as well.
+        With ``last`` the last such address, with ``copies`` one that is free at these distances as well; None if there
+        is none.
         """
         units = align // self.unit
         pieces = -(-size // align)
@@ -212,12 +208,12 @@ class TextureSpace:
         """The unit at each row and column of units: int64[rows, columns]."""
         first = self.map.to_texture(self.unit * np.arange(self._owners.shape[1], dtype=np.int64))
         rows, columns = first.row // self._tile[0], first.column // self._tile[1]
-        found = np.zeros((int(np.max(rows)) + 1, int(np.max(columns)) + 1), np.int64)
-        found[rows, columns] = np.arange(np.size(rows))
-        return found
+        places = np.zeros((int(np.max(rows)) + 1, int(np.max(columns)) + 1), np.int64)
+        places[rows, columns] = np.arange(np.size(rows))
+        return places
 
     def place(self, rows: int, columns: int) -> Rectangle | None:
-        """Return a free rectangle of texels, the same in all modules, or None where there is none."""
+        """Return a free rectangle of texels, the same in all modules, or None."""
         busy = (self._owners != Owner.FREE).any(axis=0)[self._places]
         height, width = -(-rows // self._tile[0]), -(-columns // self._tile[1])
         if height > busy.shape[0] or width > busy.shape[1]:
@@ -235,7 +231,7 @@ class TextureSpace:
         return None
 
     def give(self, owner: Owner, rectangle: Rectangle) -> None:
-        """Give the units of a rectangle, in all modules, to somebody; `Owner.FREE` takes them back."""
+        """Give the units of a rectangle, in all modules, to an owner; `Owner.FREE` frees them."""
         down, across = self._tile
         rows = slice(rectangle.row // down, -(-(rectangle.row + rectangle.rows) // down))
         columns = slice(rectangle.column // across, -(-(rectangle.column + rectangle.columns) // across))
@@ -250,7 +246,7 @@ class TextureSpace:
     # --- what there is ------------------------------------------------------------------------------------------------
 
     def bytes_of(self, owner: Owner, module: int) -> int:
-        """Return the bytes that somebody has in a module."""
+        """Return the bytes of an owner in a module."""
         return int((self._owners[module] == owner).sum()) * self.unit
 
     @property
@@ -259,7 +255,7 @@ class TextureSpace:
         return len(self._owners)
 
     def part(self, rows: int, columns: int) -> str:
-        """Return how many texels a letter of a map of this many rows and columns stands for."""
+        """Return the texels for a letter of a map of this many rows and columns, as text."""
         down, across = self._places.shape
         high, wide = down // min(rows, down) * self._tile[0], across // min(columns, across) * self._tile[1]
         return f"{wide}x{high}"
@@ -267,20 +263,20 @@ class TextureSpace:
     def largest_square(self, module: int) -> int:
         """Return the texels along a side of the largest free square, a power of two on a boundary of that; 0 if none.
 
-        What the thesis calls the largest remaining contiguous block.
+        The thesis calls it the largest remaining contiguous block.
         """
         busy = self._owners[module] != Owner.FREE
-        found, texels = 0, self.unit // 4
+        side, texels = 0, self.unit // 4
         while not busy.all():
-            # The footprint of a run is a square, or two beside each other.
-            found = 1 << (texels.bit_length() - 1) // 2
+            # The footprint of a run is a square, or two next to each other.
+            side = 1 << (texels.bit_length() - 1) // 2
             if len(busy) == 1:
                 break
             busy, texels = busy.reshape(-1, 2).any(axis=1), 2 * texels
-        return found
+        return side
 
     def drawn(self, module: int, rows: int, columns: int) -> list[str]:
-        """Return a map of logical texture space, a letter for each part of it: of those that have any, who has most."""
+        """Return a map of logical texture space, with the letter of the largest owner for each part of it."""
         owners = self._owners[module][self._places]
         rows, columns = min(rows, owners.shape[0]), min(columns, owners.shape[1])
         parts = owners.reshape(rows, owners.shape[0] // rows, columns, owners.shape[1] // columns)
@@ -296,11 +292,11 @@ REPLICATIONS = (1, 2, 4)
 """Modules that hold a patch: one, two as a compromise, or all four of a node (thesis 4.1)."""
 
 SENDS = (16, 8, 4, 2, 1)
-"""Sends per block of table 6: to how many PEs of a block the TASICs send a batch."""
+"""Sends per block of table 6: the PEs of a block to which the TASICs send a batch."""
 
 
 class Image(NamedTuple):
-    """What is to be in texture memory: words from a linear address of a module on, and the bytes that are theirs."""
+    """Words for texture memory: their module and linear address, and the bytes reserved for them."""
 
     module: int
     address: int
@@ -314,14 +310,14 @@ _AREA_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where a patch is: its linear address in each module that has it."""
+    """Place of a patch: its linear address in each module that has it."""
 
     batches: int
     addresses: dict[int, int]
     map: AddressMap
 
     def base(self, module: int) -> int:
-        """Return where the patch begins in each SDRAM of a module: what the PEs are loaded with, 21 bits."""
+        """Return the begin of the patch in each SDRAM of a module: the 21 bits that the PEs are loaded with."""
         return int(self.map.number_at(self.addresses[module]))
 
 
@@ -331,10 +327,10 @@ def slot_bytes(batches: int) -> int:
 
 
 class ModuleChoice:
-    """Deals patches out to the modules that store them: the least loaded ones, neighbours where there are several."""
+    """Chooses the modules that store each patch: the least loaded ones, neighbours for several copies."""
 
     def __init__(self, modules: int, replication: int = 1) -> None:
-        """Raises InputError for a replication that the thesis does not name or the node has no modules for."""
+        """Raises InputError for a replication that the thesis does not name or that needs more modules."""
         if replication not in REPLICATIONS or replication > modules:
             allowed = ", ".join(str(number) for number in REPLICATIONS if number <= modules)
             raise InputError(Fault(f"patches stored in {replication} modules", hint=f"allowed: {allowed}"))
@@ -351,16 +347,16 @@ class ModuleChoice:
 
 @dataclass(frozen=True, slots=True)
 class HeldTexture:
-    """A picture in texture memory: its name, and where its texels are in the logical texture space of every module."""
+    """A picture in texture memory: its name, and its place in the logical texture space of every module."""
 
     name: str
     place: Rectangle
 
 
 class TextureDatabase:
-    """Addresses and contents of all patches and pictures in the texture memory of a node, and who else has room there.
+    """Addresses and contents of all patches and pictures in the texture memory of a node.
 
-    With ``both_banks`` every patch is there twice, at the same row and column of either bank, so that accesses can
+    With ``both_banks`` every patch is stored twice, at the same row and column of either bank, so that accesses can
     alternate between the banks (thesis 3.5); that takes twice the room.
     """
 
@@ -368,7 +364,7 @@ class TextureDatabase:
         self.space = TextureSpace(config, modules)
         self._map = self.space.map
         self._bank = 1 << self._map.bank_bit
-        # The bank is the uppermost of the bits: a copy in the next one lies past all of the first (figure 11).
+        # The bank is the uppermost of the bits: a copy in the next one is past all of the first (figure 11).
         self._size = self._bank if both_banks else self._map.size
         self._copies = (0, self._size) if both_banks else (0,)
         self._all = range(modules)
@@ -379,7 +375,7 @@ class TextureDatabase:
     def store(self, values: np.ndarray, modules: Sequence[int]) -> Stored:
         """Give a patch an address in each of ``modules``; ``values`` are its words in the order of use: uint32[n].
 
-        Raises InputError where a module has no room left.
+        Raises InputError if a module has no room left.
         """
         batches = -(-len(values) * values.itemsize // BATCH_BYTES)
         slot = slot_bytes(batches)
@@ -389,7 +385,7 @@ class TextureDatabase:
         return stored
 
     def _slot(self, module: int, slot: int) -> int:
-        """Return where a patch goes: past the last one, or where that is no longer free, into the first gap."""
+        """Return the place for a patch: after the last one, or if that is not free, in the first gap."""
         start = -(-self._next[module] // slot) * slot
         if start + slot > self._size or not all(
             self.space.is_free(module, start + copy, slot) for copy in self._copies
@@ -402,7 +398,7 @@ class TextureDatabase:
         return start
 
     def _full(self, modules: Sequence[int], what: str, hint: str = "") -> Fault:
-        """Return what is said where there is no room: who has it, module by module."""
+        """Return the fault for lack of room, with the owners of the memory."""
         held = ", ".join(
             f"{owner.title} {taken:,}" for owner in Owner if (taken := self.space.bytes_of(owner, modules[0]))
         )
@@ -426,28 +422,28 @@ class TextureDatabase:
         ]
 
     def replace(self, stored: Stored, values: np.ndarray) -> Stored:
-        """Put other values of a patch where it lies, or where they take another size in a separate place.
+        """Replace the values of a patch, in its place, or in another one if their size differs.
 
-        Returns where they are; the former place is free then. Raises InputError where a module has no room left.
+        Returns the place; a former place becomes free. Raises InputError if a module has no room left.
         """
         if -(-len(values) * values.itemsize // BATCH_BYTES) != stored.batches:
-            found = self.store(values, tuple(stored.addresses))
+            moved = self.store(values, tuple(stored.addresses))
             self._take(Owner.FREE, stored)
-            return found
+            return moved
         self._put(stored, values)
         return stored
 
     def reserve(self, size: int) -> int:
-        """Give ``size`` bytes of every module to a program that works there; return their linear address.
+        """Reserve ``size`` bytes of every module as working space; return their linear address.
 
-        Raises InputError where nobody has as many left.
+        Raises InputError if there is no room left.
         """
         start = self._room(size, both_banks=False)
         self.space.take(Owner.WORK, self._all, start, size)
         return start
 
     def reserve_results(self, way: str, config: NodeConfig) -> ResultArea:
-        """Return the place of a pass's results, which is theirs from now on; raises InputError where none is left."""
+        """Reserve and return the place of a pass's results; raise InputError if there is no room left."""
         width = 4 * config.sdram.devices_per_module
         empty = ResultArea.at(way, 0, config)
         start = self._room(empty.cells // 4 * width, both_banks=empty.both_banks)
@@ -456,7 +452,7 @@ class TextureDatabase:
         return area
 
     def release_results(self, area: ResultArea) -> None:
-        """Let others have the place of results."""
+        """Free the place of results."""
         self._give(Owner.FREE, area)
 
     def _give(self, owner: Owner, area: ResultArea) -> None:
@@ -470,14 +466,14 @@ class TextureDatabase:
         limit, copies = (self._bank, (0, self._bank)) if both_banks else (self._map.size, (0,))
         start = self.space.find(self._all, size, _AREA_BYTES, limit, copies, last=True)
         if start is None:
-            what = f"{size:,} bytes are wanted beside the patches{', in either bank' * both_banks}"
+            what = f"{size:,} bytes are wanted next to the patches{', in either bank' * both_banks}"
             raise InputError(self._full(self._all, what, "fewer patches or pictures"))
         return start
 
     def hold(self, name: str, texels: np.ndarray) -> HeldTexture:
-        """Lay a picture, uint8[row, column, rgba], into the texture memory of every module (2.2.7); return where it is.
+        """Store a picture, uint8[row, column, rgba], in the texture memory of every module (2.2.7); return its place.
 
-        Raises InputError for another shape, and where no rectangle of that size is free.
+        Raises InputError for another shape, and if no rectangle of that size is free.
         """
         if texels.ndim != 3 or texels.shape[2] != 4 or texels.dtype != np.uint8 or not texels.size:
             raise InputError(
@@ -490,7 +486,7 @@ class TextureDatabase:
             raise InputError(self._full(self._all, what, f"the largest free square has {side} texels a side"))
         self.space.give(Owner.TEXTURES, place)
         held = HeldTexture(name, place)
-        # What lies side by side in linear space is one run, as the GPs load it.
+        # Neighbours in linear space make one run, as the GPs load it.
         linear = self.space.linear(place).ravel()
         order = np.argsort(linear)
         words = np.ascontiguousarray(texels).reshape(-1, 4).view("<u4").ravel()[order]
@@ -504,13 +500,8 @@ class TextureDatabase:
         return held
 
     def release(self, held: HeldTexture) -> None:
-        """Let others have the place of a picture."""
+        """Free the place of a picture."""
         self.space.give(Owner.FREE, held.place)
-
-    @property
-    def used_bytes(self) -> tuple[int, ...]:
-        """Bytes that patches have in each module, copies in another bank included."""
-        return tuple(self.space.bytes_of(Owner.PATCHES, module) for module in self._all)
 
     def new_images(self) -> Iterator[Image]:
         """Yield everything stored since the last call."""
@@ -519,7 +510,7 @@ class TextureDatabase:
 
 
 def _whole_units(runs: Sequence[tuple[int, np.ndarray]], unit: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield runs that begin and end with units: what a picture leaves of one is its own too, and gets zeros."""
+    """Yield runs of whole units; the rest of a unit that a picture begins or ends in gets zeros."""
     units: dict[int, np.ndarray] = {}
     for start, words in runs:
         if start % unit == 0 and 4 * len(words) % unit == 0:
@@ -531,7 +522,7 @@ def _whole_units(runs: Sequence[tuple[int, np.ndarray]], unit: int) -> Iterator[
 
 
 def write(database: TextureDatabase, node: Node) -> int:
-    """Put what was stored since the last call into a node's texture memory; return the bytes written."""
+    """Write everything stored since the last call to a node's texture memory; return the number of bytes."""
     # One write for each module: a write costs more than its words do.
     of: dict[int, list[tuple[int, np.ndarray]]] = {}
     for image in database.new_images():

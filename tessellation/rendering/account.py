@@ -1,4 +1,4 @@
-"""Account of a picture by nodes (watching): what its figures rest on, and what is not counted."""
+"""Account of a picture by nodes (watching): sources of its figures, and work that is not counted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.report import counted, number
 from pixelflow.simd.units import Constant, Standing
 
-# Grounds of a picture by nodes: which guesses its figures rest on, what is a formula, and which work is counted.
+# Grounds of a picture by nodes: the guesses behind its figures, formulas, and the work that is counted.
 
 
 PE_BITS = 8
-"""Of an ALU."""
+"""Width of an ALU."""
 
 _BITS = Constant("PE bits", PE_BITS, Standing.THESIS, "thesis 2.2.2", "of an ALU", "bits")
 ENCODING = Constant("encoding", "words of 32 bits", Standing.INVENTED, "the thesis prints no encodings")
@@ -27,9 +27,9 @@ _REGIONS = "pixels covered by counting in 64-bit integers, over the PEs of the r
 
 
 def grounds_of_nodes(used: Guesses, config: NodeConfig, *, composed: bool) -> Mapping[str, Ground]:
-    """Return what figures of nodes rest on, whose runs ``used`` those guesses; ``composed`` with other nodes' pictures.
+    """Return the grounds of the figures of nodes, given the guesses their runs ``used``.
 
-    What the thesis prints of the times is no guess; the guesses are those that took part, and what somebody has set.
+    Guesses are those that took part and values that were set; times printed in the thesis are not guesses.
     """
     kinds = {
         f"isa.{each}": Constant(f"isa.{each}", each, standing, "its declaration (about --model)", "what it takes")
@@ -62,7 +62,7 @@ def grounds_of_nodes(used: Guesses, config: NodeConfig, *, composed: bool) -> Ma
 
 
 def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Work, HowCounted]:
-    """Return how the cycles of nodes have the work of a picture; ``fed`` where words come at a rate."""
+    """Return how the cycles of nodes count the work of a picture; ``fed`` if words arrive at a rate."""
     return {
         Work.VERTICES: HowCounted.FREE,
         Work.SETUP: HowCounted.FREE,
@@ -72,7 +72,7 @@ def counted_by_nodes(used: Guesses, *, composed: bool, fed: bool) -> Mapping[Wor
         Work.COLOURS: HowCounted.PROGRAM,
         Work.TEXELS: HowCounted.PROGRAM,
         Work.BLENDING: HowCounted.PROGRAM,
-        # Pixels are in the memory of PEs; what is in texture memory is waited for.
+        # Pixels are in PE memory; texture memory is waited for.
         Work.MEMORY: HowCounted.UNITS if any(key.startswith("sdram.") for key in used.values) else HowCounted.NONE,
         Work.FEED: HowCounted.UNITS if fed else HowCounted.FREE,
         Work.OUTPUT: HowCounted.UNITS if composed else HowCounted.FREE,
@@ -88,24 +88,24 @@ STAGES: Mapping[str, Work] = {
     "blend": Work.BLENDING,
     **dict.fromkeys(("copy for composition", "receive", "finished pixels"), Work.OUTPUT),
 }  # fmt: skip
-"""The work of each stage of rendering; values of pixels are colours and texture coordinates."""
+"""Kind of work of each stage of rendering; values of pixels are colours and texture coordinates."""
 
 
-# What of pictures by nodes nobody counts: the same wherever their cycles stand, with its size where it has a bound.
+# Work that is not counted, with a bound where there is one.
 
 
 LAST_LAYER = coded("the answer whether a layer was the last", "PF303")
 PIXELS = "pixels to the frame buffer"
-"""Of a node alone: with more than one the image composition network brings them, and is counted."""
+"""Not counted for a node alone; with several nodes the image composition network counts them."""
 
 
 def uncounted_work(
     *, chosen: bool = False, projected: bool = False, words: bool = False, textures: bool = False
 ) -> str:
-    """Return what GPs do for no cycles.
+    """Return the work of GPs that takes no cycles.
 
-    They may have ``chosen`` k for each patch; EMCs may have ``projected`` the samples, or gone on to instruction
-    ``words``; draws may have ``textures``.
+    GPs may choose k for each patch (``chosen``) and prepare ``textures``; EMCs may have ``projected`` the samples or
+    made instruction ``words``.
     """
     work = ["camera"] * (not (projected or words)) + ["choice of samples"] * chosen
     work += (
@@ -116,7 +116,7 @@ def uncounted_work(
 
 
 def uncounted_pixels(width: int, height: int, *, composed: bool) -> str:
-    """Return what becomes of a picture's pixels for no cycles; ``composed``: they have been brought, and are kept."""
+    """Return the work on a picture's pixels that takes no cycles; ``composed``: only that of the frame buffer."""
     pixels = width * height
     if composed:
         return coded(f"what the frame buffer does with {pixels:,} pixels, 3 bytes each", "PF302")
@@ -124,7 +124,7 @@ def uncounted_pixels(width: int, height: int, *, composed: bool) -> str:
 
 
 def feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, int]]:
-    """Return the paths that instruction words of a picture go over, and the fewest cycles in which each brings them."""
+    """Return the paths of a picture's instruction words and the least cycles of each."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     paths = (
         (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
@@ -138,7 +138,7 @@ def feed_floors(words: int, parts: int, config: NodeConfig) -> list[tuple[str, i
 
 
 def free_feed(words: int, parts: int, config: NodeConfig) -> list[FreeWork]:
-    """Return the way of instruction words to the nodes, of each path; nothing where its time is counted."""
+    """Return the transport of instruction words over each path, unless its time is counted."""
     if config.igc.supply:
         return []
     rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
@@ -149,7 +149,7 @@ def free_feed(words: int, parts: int, config: NodeConfig) -> list[FreeWork]:
 
 
 def free_pixels(regions: int, each: int, config: NodeConfig) -> FreeWork:
-    """Return the way of the pixels of a node alone to the frame buffer, in ``each`` cycles a region."""
+    """Return the transport of a node's pixels to the frame buffer, ``each`` cycles a region."""
     return FreeWork(
         PIXELS,
         Bound.ABOUT,

@@ -1,4 +1,4 @@
-"""Frames one after the other on one node: tessellation, scan conversion, and results that return beside it (4.1.4)."""
+"""Animation on one node: tessellation, scan conversion, and the return of results during scan conversion (4.1.4)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,40 +27,33 @@ from tessellation.plan.schedule import Stage, without_configuration
 from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import draw_on_nodes
 from tessellation.rendering.instructions import Region
-from tessellation.rendering.renderer import Rendering, plain_triangles, render
+from tessellation.rendering.renderer import plain_triangles, render
 from tessellation.rendering.shading_raster import BLEND_STAGE
 from tessellation.sampling import SampleChoice
 
-# The return of a tessellation's results beside scan conversion: the coarse grain of the thesis (4.1.4).
+if TYPE_CHECKING:
+    from tessellation.scenes import PreparedScene
+
+# The return of results during scan conversion: the coarse grain of the thesis (4.1.4).
 #
-# After the last pass of the next frame its results are in PE memory, where the pixels of this frame are to be. They are
-# copied into the output ports once, and while the EIGC draws region after region the TIGC sends them to the GPs,
-# part by
-# part. How much goes beside a region is computed from its triangles before it is drawn: as many bytes as the path
-# takes in the least that so many triangles take. What is left after the last region leaves alone.
+# After the last pass of the next frame its results occupy the PE memory that the pixels of this frame need. They are
+# copied into the output ports once; while the EIGC draws region after region the TIGC sends them to the GPs in parts.
+# The size of each part is computed from the triangles of its region: the bytes that the path carries in the least time
+# in which these are drawn. The remainder is sent after the last region.
 
 
 _LEAST_CYCLES = 26
-"""What a triangle takes in a region at least: 1 to enable, three edges of 2 bytes, depth, a flat colour."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Bytes that every PE of a group of modules sends, which go to a GP each."""
-
-    group: int
-    start: int
-    size: int
+"""Least cycles of a triangle in a region: 1 to enable, three edges of 2 bytes, depth, a flat colour."""
 
 
 class _Parts:
-    """What leaves beside one program."""
+    """Results sent during one program: ``parts`` of (group of modules, first byte, bytes), each group to its GP."""
 
-    def __init__(self, whole: ReturnBeside, parts: tuple[_Part, ...], *, first: bool) -> None:
+    def __init__(self, whole: ReturnBeside, parts: Sequence[tuple[int, int, int]], *, first: bool) -> None:
         self._whole, self._parts, self._first = whole, parts, first
 
     def emit_before(self, builder: Builder) -> None:
-        """Emit the copies into the ports, 48 cycles and marks, where nothing has left yet; then the TIGC's part."""
+        """Emit the copies into the ports before the first part, 48 cycles and marks; then the TIGC's part."""
         whole = self._whole
         builder.mark(Stage.RETURN.value)
         if self._first:
@@ -74,22 +67,22 @@ class _Parts:
         builder.emit("TAS_SetOrder", 0)
         builder.emit("WAIT", FREE)
         builder.mark(Stage.RETURN.value)
-        for part in self._parts:
-            modules = whole.sent.groups[part.group]
+        for group, start, size in self._parts:
+            modules = whole.sent.groups[group]
             whole.sent.emit_gps(builder, modules)
-            whole.sent.emit_addresses(builder, whole.config.array, part.start, modules)
-            builder.emit("TAS_GpWrite", modules, PORT_START + part.start, part.size)
+            whole.sent.emit_addresses(builder, whole.config.array, start, modules)
+            builder.emit("TAS_GpWrite", modules, PORT_START + start, size)
         builder.emit("SIGNAL", ARRIVED)
         builder.stream("eigc")
 
     def emit_after(self, builder: Builder) -> None:
-        """Emit the wait until all of it has left."""
+        """Emit the wait until the parts have left."""
         builder.mark(Stage.RETURN.value)
         builder.emit("WAIT", ARRIVED)
 
 
 class ReturnBeside:
-    """The results of one pass on their way to the GPs, beside programs that leave the output ports alone."""
+    """Return of one pass's results to the GPs during programs that leave the output ports alone."""
 
     def __init__(self, written: WrittenPass, sent: Returned, config: NodeConfig) -> None:
         self.written, self.sent, self.config = written, sent, config
@@ -99,31 +92,28 @@ class ReturnBeside:
         rate = config.gni.gp_memory_mb_per_second / config.clock_mhz
         self._byte_cycles = lanes / rate
 
-    def _left(self) -> int:
-        return sum(RESULT_BYTES - sum(sizes) for sizes in self._sizes)
-
     def _take(self, most: int) -> _Parts | None:
         parts = []
         for group, sizes in enumerate(self._sizes):
             start = sum(sizes)
             size = min(most, RESULT_BYTES - start)
             if size > 0:
-                parts.append(_Part(group, start, size))
+                parts.append((group, start, size))
                 sizes.append(size)
                 most -= size
         if not parts:
             return None
         first, self._begun = not self._begun, True
-        return _Parts(self, tuple(parts), first=first)
+        return _Parts(self, parts, first=first)
 
     def beside(self, region: Region) -> _Parts | None:
-        """Return what goes beside the drawing of a region; with the first one the results leave PE memory."""
+        """Return the parts to send while a region is drawn; the first ones move all results out of PE memory."""
         most = int(_LEAST_CYCLES * len(region.triangles) / self._byte_cycles)
         return self._take(most if self._begun else max(1, most))
 
     def alone(self) -> Program | None:
-        """Return the program of what has not left, None where all has."""
-        parts = self._take(self._left())
+        """Return the program that sends the remainder, or None."""
+        parts = self._take(RESULT_BYTES * len(self._sizes) - sum(map(sum, self._sizes)))
         if parts is None:
             return None
         builder = Builder("the rest of the results")
@@ -132,7 +122,7 @@ class ReturnBeside:
         return builder.build()
 
     def received(self, node: Node, runs: list[Run]) -> TakenResults:
-        """Return what is in GP memory once all has left, by ``runs``."""
+        """Return the results in GP memory after ``runs`` have sent them all."""
         points, normals = (np.zeros((node.lanes, 3), np.float32) for _ in range(2))
         there = np.zeros(node.lanes, bool)
         for modules, sizes in zip(self.sent.groups, self._sizes, strict=True):
@@ -143,85 +133,55 @@ class ReturnBeside:
         return TakenResults(points, normals, there, sum(bytes_to_gps(run) for run in runs))
 
 
-# An animation on one node, frame after frame: what executes in which order, and how long it takes.
+# Frames in their order of execution.
 #
-# The EMCs tessellate the next frame before they scan convert this one, so that the way of the next frame's results
-# to the
-# GPs lies beside this one's drawing (thesis 4.1.4, coarse grain), and the GPs have the time of the next tessellation to
-# make triangles of them (3.1.1). All of it is executed on one node and one clock: passes, the return beside the
-# regions,
-# and what of it is left after them. The work of the GPs is not.
+# The EMCs tessellate the next frame before they scan convert this one, so the results of the next frame reach the GPs
+# while this one is drawn (thesis 4.1.4, coarse grain), and the GPs have the time of the next tessellation to make
+# triangles of them (3.1.1). Passes, the return during the regions, and the remainder after them are executed on one
+# node and one clock. The work of the GPs is not.
 
 
 RETURNS = ("beside", "after", "direct")
-"""Ways of the results to the GPs: beside the scan conversion of the frame before, after each frame's last pass, or at
-once and for no cycles. In the first two those of earlier passes leave during the next one."""
-
-
-class SceneFrame(Protocol):
-    """A frame that has been tessellated."""
-
-    @property
-    def frame(self) -> Frame:
-        """What is drawn."""
-
-    @property
-    def anew(self) -> tuple[Tessellation, ...]:
-        """What a node did to make it."""
-
-    @property
-    def once(self) -> tuple[Tessellation, ...]:
-        """What a node did before, the same for every frame."""
-
-    @property
-    def choice(self) -> SampleChoice | None:
-        """How patches were sampled by view."""
-
-
-class FrameSource(Protocol):
-    """A scene that makes its frames one by one."""
-
-    def at(self, frame: int = 0) -> SceneFrame:
-        """Return a frame, tessellated."""
+"""Ways of the results to the GPs: during the scan conversion of the previous frame, after the last pass of each frame,
+or at once and in no cycles. In the first two those of earlier passes are sent during the next pass."""
 
 
 @dataclass(slots=True, eq=False)
 class AnimatedFrame:
-    """A frame and what it took: cycles of the node's EMCs, all executed."""
+    """A frame and the cycles of the node's EMCs, all executed."""
 
     number: int
     choice: SampleChoice | None
     triangles: int
     passes: int
     tessellation: int
-    """Cycles of its passes, with what of their results left during later ones, without configuring the LEE."""
+    """Cycles of its passes, including the return of results during later ones, without configuring the LEE."""
     stages: dict[str, int]
-    """Cycles by stage of its passes, but for the configuration of the LEE."""
+    """Cycles of its passes by stage, without configuring the LEE."""
     samples: int
     picture: Picture | None = None
     drawing: dict[str, int] = field(default_factory=dict)
-    """Cycles by stage of its scan conversion."""
+    """Cycles of its scan conversion by stage."""
     carrying: int = 0
-    """Of these the copies into the ports and the waits for results of the next frame."""
+    """Cycles of these for results of the next frame: copies into the ports, and waits."""
     left: int = 0
-    """Cycles in which its own results left alone, after the scan conversion of the frame before."""
+    """Cycles in which the remainder of its results was sent, after the scan conversion of the previous frame."""
     configuring: int = 0
-    """Cycles in which the LEE was configured, once for all frames by the first pass of all: in none of the others."""
+    """Cycles of configuring the LEE, once for all frames, in the first pass; not part of the others."""
     trims: TrimAccount | None = None
-    """Of patches with trims: what the GPs have to do for them."""
+    """Work of the GPs on trimmed patches."""
     loading: int = 0
-    """Cycles in which its textures were loaded, once for all frames: in none of the others."""
+    """Cycles of loading its textures, once for all frames; not part of the others."""
     same: bool = True
     """True if every pixel is the reference's."""
 
     @property
     def scan(self) -> int:
-        """Cycles of its scan conversion, without what carried results."""
+        """Cycles of its scan conversion, without those for results."""
         return sum(self.drawing.values()) - self.carrying
 
     @property
     def cycles(self) -> int:
-        """All cycles that it made the EMCs busy or wait."""
         return self.tessellation + self.scan + self.carrying + self.left
 
 
@@ -231,19 +191,19 @@ class Animation:
 
     frames: tuple[AnimatedFrame, ...]
     way: str | None
-    """Of `RETURNS`; None where nothing is tessellated anew, so that nothing returns."""
+    """One of `RETURNS`; None if nothing is tessellated anew and nothing returns."""
     session: Session | None
     config: NodeConfig
     path_cycles: int
-    """Cycles in which the paths to the GPs' memories were busy with results, of the busiest one."""
+    """Cycles in which the busiest path to a GP's memory carried results."""
     hidden: int
-    """Of these, cycles beside scan conversion."""
+    """Cycles of these during scan conversion."""
     once: tuple[Tessellation, ...] = ()
-    """Tessellations before the first frame, for all frames: in none of the cycles."""
+    """Tessellations before the first frame, for all frames; not part of the cycles."""
 
     @property
     def configuring(self) -> int:
-        """Cycles of the configuration of the LEE, once for all frames: in none of the cycles."""
+        """Cycles of configuring the LEE, once for all frames; not part of the cycles."""
         return sum(each.configuring for each in self.frames)
 
     @property
@@ -253,12 +213,11 @@ class Animation:
 
     @property
     def cycles(self) -> int:
-        """Cycles of all frames."""
         return sum(each.cycles for each in self.frames)
 
 
 class _Animator:
-    """Draws each frame once the next one has been tessellated."""
+    """Draws each frame after tessellating the next one."""
 
     def __init__(self, session: Session | None, node: Node, config: NodeConfig, way: str, engine: str) -> None:
         self._session, self._node, self._config, self._engine = session, node, config, engine
@@ -271,8 +230,8 @@ class _Animator:
         if session is not None and way == "beside":
             session.take = self._take
 
-    def frame(self, number: int, source: FrameSource) -> None:
-        """Tessellate a frame and draw the one before."""
+    def frame(self, number: int, source: PreparedScene) -> None:
+        """Tessellate a frame and draw the previous one."""
         self._next_left = 0
         scene = source.at(number)
         self.draw()
@@ -296,7 +255,7 @@ class _Animator:
         self._waiting = made, scene.frame
 
     def draw(self, carried: ReturnBeside | None = None) -> list[Run]:
-        """Draw the frame that waits, if one does, with results beside it."""
+        """Draw the waiting frame, if any, and return the results of the next one meanwhile."""
         if self._waiting is None:
             return []
         made, frame = self._waiting
@@ -312,10 +271,10 @@ class _Animator:
         made.carrying = made.drawing.get(Stage.RETURN.value, 0)
         made.same = draw(triangles, *size, frame.background).equals(rendering.picture)
         self.done.append(made)
-        return _runs(rendering)
+        return [each.run for each in rendering.regions]
 
     def _deferred(self, made: AnimatedFrame, frame: Frame) -> list[Run]:
-        """Draw a frame that is shaded once all of a region is there: textures, cutouts, sorted glass, four samples."""
+        """Draw a frame that needs deferred shading: textures, cutouts, sorted glass, four samples."""
         composed = draw_on_nodes(frame, config=self._config, engine=self._engine)
         (node,) = composed.nodes
         made.picture, made.drawing = composed.picture, node.cycles_by_stage
@@ -343,12 +302,8 @@ class _Animator:
         into.update({f"store{gp}": run.gni_cycles.get(f"store{gp}", 0) for gp in range(self._config.gni.gp_count)})
 
 
-def _runs(rendering: Rendering) -> list[Run]:
-    return [each.run for each in rendering.regions]
-
-
 def animate(
-    source: FrameSource,
+    source: PreparedScene,
     session: Session | None,
     frames: Sequence[int],
     config: NodeConfig,
@@ -358,13 +313,12 @@ def animate(
     tell: Callable[[str], None] | None = None,
     shown: Callable[[Picture], None] | None = None,
 ) -> Animation:
-    """Make frames one after the other on the node of ``session``, or on a node where nothing is tessellated anew.
+    """Draw frames in order on the node of ``session``, or on a new node if nothing is tessellated anew.
 
-    ``way`` is one of `RETURNS`, for the first two of which the session's method must have results that leave during the
-    next pass; without a session nothing returns. ``shown`` gets the pictures in their order, which are not kept. Raises
-    InputError as `render` does where something is tessellated anew: patches then have the node's texture memory, and
-    returning results its ports, which the shading of textures and layers needs. Else it raises what `draw_on_nodes`
-    does.
+    ``way`` is one of `RETURNS`; the first two need a method whose results return during the next pass. Without a
+    session nothing returns. ``shown`` receives the pictures in order; they are not kept. With a session, raises
+    InputError as `render` does, since patches use the texture memory and results the ports that deferred shading needs;
+    otherwise as `draw_on_nodes` does.
     """
     node = Node(config, engine) if session is None else session.node
     animator = _Animator(session, node, config, way, engine)
@@ -390,27 +344,26 @@ def _show(done: Iterable[AnimatedFrame], shown: Callable[[Picture], None] | None
             made.picture = None
 
 
-# The report of an animation: cycles of each frame, where the time went, and how GPs and EMCs would share the work.
+# The report of an animation: cycles of each frame by stage, and the balance of GPs and EMCs.
 
 
 _BEFORE = "before, once for all frames, in none of the above"
 _NOTHING_ANEW = (
-    "nothing is tessellated anew for a frame: there are no passes, samples and results of its own, and nothing of "
-    "which GPs could make a share"
+    "nothing is tessellated anew for a frame: no frame has passes, samples or results, and GPs could take no share"
 )
 _WORDS = {
     "beside": "copies: into the ports, and waits, for results of the next frame, which return to the GPs while this "
-    "one is drawn; alone: cycles in which this frame's own results return while nothing else goes on",
+    "one is drawn; alone: cycles in which nothing happens but the return of this frame's results",
     "after": "results return to the GPs after a frame's last pass: their cycles are among those of the tessellation",
     "direct": "results are read for no cycles",
 }
-"""Of `RETURNS`, what the columns of the frames mean."""
+"""Meaning of the columns of frames for each of `RETURNS`."""
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class AnimationFile:
-    """What was animated, and where it went."""
+    """Source and destination of an animation."""
 
     scene: str
     size: tuple[int, int]
@@ -420,7 +373,7 @@ class AnimationFile:
 
 
 def animation_report(animation: Animation, file: AnimationFile) -> Report:
-    """Return what each frame took, in which stages, and the balance of GPs and EMCs; fails where a pixel differs."""
+    """Return the cycles of each frame by stage, and the balance of GPs and EMCs; fails if a pixel differs."""
     frames, config = animation.frames, animation.config
     wrong = [each.number for each in frames if not each.same]
     columns = _columns(animation)
@@ -457,7 +410,7 @@ def animation_report(animation: Animation, file: AnimationFile) -> Report:
             "results": animation.way,
             "cycles": animation.cycles,
             "tessellation_before_cycles": animation.cycles_before,
-            "balance": None,  # unless frames have samples of their own: the table's key
+            "balance": None,  # replaced by the table of that key if there is one
             "lee_configuration_cycles": animation.configuring,
             "trims_on_gps": trims.as_object() if (trims := _trims(animation)) else None,
             "texture_loading_cycles": max((each.loading for each in frames), default=0),
@@ -471,7 +424,7 @@ def animation_report(animation: Animation, file: AnimationFile) -> Report:
 
 
 def _columns(animation: Animation) -> tuple[Column, ...]:
-    """Return the columns of the frames; what none of them can have is in JSON alone."""
+    """Return the columns of the frames; those without values are in JSON alone."""
     anew, beside = animation.session is not None, animation.way == RETURNS[0]
     patches, samples, passes, tessellation = (
         label if anew else None for label in ("patches", "samples", "passes", "tessellation")
@@ -518,12 +471,9 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
         else:
             text = f"{number(animation.path_cycles)} cycles of the busiest path to a GP's memory"
             yield "results", text
-            yield "", f"{number(animation.hidden)} of these beside scan conversion, executed"
+            yield "", f"{number(animation.hidden)} of these during scan conversion, executed"
         dropped = sum(len(each.choice.samples) - len(each.choice.kept) for each in animation.frames if each.choice)
-        yield (
-            "sampling by view",
-            f"{plural(dropped, 'patch')} dropped, over all frames",
-        )
+        yield "sampling by view", f"{plural(dropped, 'patch')} dropped, over all frames"
         yield "not counted", LOADING
     if animation.once:
         yield "tessellation", f"{counted(animation.cycles_before, 'cycle')} {_BEFORE}"
@@ -548,31 +498,31 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
 
 
 def _trims(animation: Animation) -> TrimAccount | None:
-    """Return what GPs have to do for trims of patches that are tessellated anew, over all frames."""
+    """Return the work of GPs on trims of patches tessellated anew, over all frames."""
     return together([each.trims for each in animation.frames if each.trims])
 
 
 def _shared(animation: Animation) -> Iterator[Part]:
-    """Yield how GPs and EMCs would share the samples, where frames have any of their own."""
+    """Yield the balance of GPs and EMCs, if samples are made anew for frames."""
     if any(each.samples for each in animation.frames):
         passes = sum(each.passes for each in animation.frames) / len(animation.frames)
         yield (
-            "formula: what a frame would take on average with so many of its samples made by the GPs (3.1.1); EMCs "
+            "formula: average cycles of a frame with a share of its samples made by the GPs (3.1.1); EMCs "
             f"save whole passes, of which a frame has {number(passes)} on average"
         )
         yield from ("", balance(animation))
 
 
 def _left(frame: AnimatedFrame, part: float) -> float:
-    """Return the share of a frame's passes that are left where the GPs make a part of its samples."""
+    """Return the share of a frame's passes that remain when GPs make a part of its samples."""
     return math.ceil(frame.passes * (1 - part)) / max(1, frame.passes)
 
 
 def balance(animation: Animation) -> Table:
-    """Return, by formula, the cycles of EMCs and GPs for an average frame where the GPs make a share of the samples.
+    """Return, by formula, the cycles of EMCs and GPs for an average frame when GPs make a share of the samples.
 
-    EMCs save whole passes; a GP makes 240e6 / 282 samples a second, chapter 1's peak over section 5's operations. What
-    GPs do besides is left out.
+    EMCs save whole passes; a GP makes 240e6 / 282 samples a second, chapter 1's peak over section 5's operations. Other
+    work of GPs is left out.
     """
     frames, config = animation.frames, animation.config
     count, gps = max(1, len(frames)), config.gni.gp_count

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Protocol
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,108 +47,67 @@ from tessellation.rendering.shading_raster import record_program, sorted_layers
 if TYPE_CHECKING:
     from pixelflow.simd.configuration import Effective
 
-# Records: what rasterizers leave for each sample of a pixel, and what a shader has to do with it.
-
-
-class FrameRecords(Protocol):
-    """The records of a frame; where they are in image composition memory is ``place``, None for one node alone."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of a record that are sent, the depth first, highest byte first."""
-
-    @property
-    def samples(self) -> int:
-        """Samples a pixel."""
-
-    @property
-    def triangles(self) -> int:
-        """How many triangles rasterizers draw, from the first on."""
-
-    @property
-    def regions(self) -> Sequence[Region]:
-        """The regions, and which triangles reach into each."""
-
-    def loaded(self, node: Node, *, shades: bool) -> Run | None:
-        """Load what a node needs before its first region, one that ``shades`` or one that draws; None for nothing."""
-
-    def program(self, region: Region, sample: int, place: int | None) -> Program:
-        """Return the program that draws a sample of a region, and copies the records to ``place``."""
-
-    def read(self, node: Node, place: int | None) -> np.ndarray:
-        """Return the records that a node has drawn: uint8[byte, lane]."""
+# Records: what rasterizers leave for each sample of a pixel, and how shaders finish it.
 
 
 class FinishedRecords:
-    """Records of plain frames at one sample: depth, red, green, blue, which the rasterizer has finished."""
+    """Records of plain frames at one sample, finished by the rasterizer: depth (highest byte first), red, green, blue.
+
+    ``triangles`` is the number of triangles that rasterizers draw, ``size`` the bytes of a record that are sent.
+    """
 
     size = SENT_BYTES
     samples = 1
 
     def __init__(self, frame: Frame) -> None:
-        self._frame = frame
-        self._triangles = plain_triangles(frame)
-        self._data = TriangleData.of(self._triangles)
-
-    @property
-    def triangles(self) -> int:
-        """How many triangles there are."""
-        return len(self._triangles)
-
-    @cached_property
-    def regions(self) -> tuple[Region, ...]:
-        """The regions, and which triangles reach into each."""
-        return tuple(regions(self._triangles, self._frame.width, self._frame.height))
+        self._background = frame.background
+        drawn = plain_triangles(frame)
+        self._data = TriangleData.of(drawn)
+        self.triangles = len(drawn)
+        self.regions = list(regions(drawn, frame.width, frame.height))
 
     def loaded(self, node: Node, *, shades: bool) -> Run | None:
-        """Nothing is to be loaded."""
+        """Load what a node needs before its first region, one that ``shades`` or one that draws; here nothing."""
         return None
 
     def program(self, region: Region, sample: int, place: int | None) -> Program:
-        """Return the program that draws a region, and copies the records to ``place``."""
-        return region_program(self._data, region, self._frame.background, place)
+        """Return the program that draws a sample of a region and copies the records to ``place``, if any."""
+        return region_program(self._data, region, self._background, place)
 
     def read(self, node: Node, place: int | None) -> np.ndarray:
-        """Return what is at ``place``: uint8[byte, lane]."""
-        if place is None:
-            raise ValueError("finished records are there to be sent")
+        """Return the records drawn by a node: uint8[byte, lane]."""
+        assert place is not None  # they are made to be sent
         return node.read_memory(place, self.size)
 
 
 class DeferredRecords:
-    """Records of frames whose nearest samples are shaded when all is drawn (`tessellation.rendering.shading`)."""
+    """Records of frames whose nearest samples are shaded once all is drawn (`tessellation.rendering.shading`)."""
 
     def __init__(self, frame: Frame, config: NodeConfig) -> None:
         self._shaded = ShadedFrame.of(frame, config)
         self.size = len(self._shaded.record.sent)
         self.samples = frame.samples
+        self.triangles = self._shaded.opaque
         self.regions = self._shaded.regions()
         self._cut = any(draw.cutout for draw in self._shaded.draws)
 
-    @property
-    def triangles(self) -> int:
-        """How many triangles rasterizers draw: those that are opaque."""
-        return self._shaded.opaque
-
     def loaded(self, node: Node, *, shades: bool) -> Run | None:
-        """Load the textures: of a shader, and of a rasterizer that cuts out by them."""
+        """Load the textures into a shader, or into a rasterizer that needs them for cutouts."""
         textures = self._shaded.textures
         return load_textures(node, textures) if textures.textures and (shades or self._cut) else None
 
     def program(self, region: Region, sample: int, place: int | None) -> Program:
-        """Return the program that draws a sample of a region, and copies the records to ``place``."""
         return record_program(self._shaded, region, sample, place)
 
     def read(self, node: Node, place: int | None) -> np.ndarray:
-        """Return the records: uint8[byte, lane]."""
         return read_record(node, self._shaded.record) if place is None else node.read_memory(place, self.size)
 
     def received(self, node: Node, place: int) -> Run:
-        """Take records out of image composition memory."""
+        """Copy records from image composition memory to main memory."""
         return node.run(receive_program(self._shaded.record, place))
 
     def shaded(self, node: Node, region: Region, sample: int) -> tuple[Run, ...]:
-        """Divide, read texels, multiply, lay sorted triangles over it, as far as the region has such triangles."""
+        """Divide, texture and blend sorted layers, as far as the region has such triangles."""
         shading = shade_region(node, self._shaded, self._shaded.present(region.triangles.tolist()))
         layers = tuple(sorted_layers(node, self._shaded, region, sample))
         return layers if shading is None else (shading, *layers)
@@ -160,42 +119,38 @@ class DeferredRecords:
         return red, green, blue
 
 
-# Merging of records by depth: what the image composition network does with the bytes that it carries (thesis 2.2.2).
+# Merging of records by depth, as the image composition network does it (thesis 2.2.2).
 #
-# A record begins with its depth, highest byte first, so that a node that compares two of them byte by byte knows the
-# nearer one as soon as they differ. Of equal depths the record of the node that comes first in the row stays.
+# A record begins with its depth, highest byte first, so a node that compares two of them byte by byte knows the nearer
+# one as soon as they differ. Of equal depths the record of the first node in the row stays.
 
 
 DEPTH_BYTES = 3
 
 
 def merge(records: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the nearest record at each PE, of those of the nodes in their order: uint8[byte, lane] each."""
-    found = records[0]
+    """Return the nearest record at each PE, given those of the nodes in row order: uint8[byte, lane] each."""
+    nearest = records[0]
     for other in records[1:]:
-        nearer = depths_of(other) < depths_of(found)
-        found = np.where(nearer, other, found)
-    return found
+        nearest = np.where(depths_of(other) < depths_of(nearest), other, nearest)
+    return nearest
 
 
 def depths_of(record: np.ndarray) -> np.ndarray:
-    """Return the depths that records begin with: int64[lane]."""
+    """Return the depths at the beginning of records: int64[lane]."""
     high, middle, low = record[:DEPTH_BYTES].astype(np.int64)
     return high << 16 | middle << 8 | low
 
 
 def shares(triangles: int, nodes: int) -> list[range]:
-    """Deal numbers of triangles to nodes in consecutive shares, so that the first of equal depths stays the first."""
+    """Deal triangle numbers to nodes in consecutive shares, so that of equal depths the first drawn stays first."""
     each = np.array_split(np.arange(triangles), nodes)
     ends = np.cumsum([len(part) for part in each]).tolist()
     return [range(end - len(part), end) for end, part in zip(ends, each, strict=True)]
 
 
-# What a shader does with the samples of a region when they are shaded: their mean, and finished pixels that leave.
-#
-# The mean of four colours is (sum + 2) >> 2. Sums, of two bytes for each of red, green and blue, stay in main memory
-# from
-# sample to sample; finished pixels have the last bytes of image composition memory.
+# The mean of shaded samples, (sum + 2) >> 2. Sums of two bytes for each of red, green and blue stay in main memory from
+# sample to sample; finished pixels occupy the last bytes of image composition memory.
 
 
 SAMPLE_STAGE = "samples added up"
@@ -203,7 +158,7 @@ FINISHING_STAGE = "finished pixels"
 """Names of stages in cycle reports."""
 
 SUMS = 240
-"""Where sums begin in main memory: six bytes. Layers (`shading_raster.py`) have the eight that follow."""
+"""Address of the sums in main memory: six bytes. Layers (`shading_raster.py`) use the eight that follow."""
 
 _CHANNELS = 3
 _ROUNDING = 2
@@ -211,7 +166,7 @@ _ROUNDING = 2
 
 
 def finished_place(array: ArrayConfig) -> int:
-    """Return where finished pixels lie: red, green, blue."""
+    """Return the address of finished pixels: red, green, blue."""
     return array.composition_start + array.composition_bytes - _CHANNELS
 
 
@@ -221,7 +176,7 @@ def _sums() -> list[tuple[Mem, Mem]]:
 
 @cache
 def sample_program(colours: Sequence[int], sample: int, samples: int) -> Program:
-    """Return the program that adds a sample, whose colour bytes lie at ``colours``, to the sums of its pixels."""
+    """Return the program that adds a sample, whose colour bytes are at ``colours``, to the sums of its pixels."""
     register = Register.R
     builder = Builder(f"sample {sample + 1} of {samples}")
     builder.mark(SAMPLE_STAGE)
@@ -241,7 +196,7 @@ def sample_program(colours: Sequence[int], sample: int, samples: int) -> Program
 
 @cache
 def finishing_program(place: int, samples: int) -> Program:
-    """Return the program that puts the means of a region's samples to ``place``."""
+    """Return the program that stores the means of a region's samples at ``place``."""
     builder = Builder("finished pixels")
     builder.mark(FINISHING_STAGE)
     builder.emit("EMC_SetEnab")
@@ -255,16 +210,16 @@ def finishing_program(place: int, samples: int) -> Program:
     return builder.build()
 
 
-# A picture drawn by nodes with roles: rasterizers, shaders, and the frame buffer that gets finished pixels.
+# A picture drawn by nodes with roles: rasterizers, shaders, and the frame buffer that receives finished pixels.
 #
-# Each node is simulated by itself, region after region and sample after sample. What a rasterizer leaves in image
-# composition memory is merged with what the others leave there, and is in the shader's when that begins. How long all
-# that takes together, with waits, the network says (`network.py`), from what each node has executed.
+# Each node is simulated by itself, region after region and sample after sample. Records of the rasterizers are merged
+# and placed in the shader's image composition memory before it begins. The network (`network.py`) computes the time of
+# the whole, waits included, from what each node has executed.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Composed:
-    """A picture, what each node executed for it, and where there is more than one what the network did."""
+    """A picture and the runs of each node; ``time`` is that of the network, if there are several nodes."""
 
     picture: Picture
     roles: Roles
@@ -272,7 +227,7 @@ class Composed:
     """Rasterizers, then shaders."""
     time: NetworkTime | None
     loading: tuple[Run, ...]
-    """Of textures, by each node that reads some: once for all pictures with them, and not among what they executed."""
+    """Loads of textures, one for each node that reads any: once for all pictures, not part of ``nodes``."""
 
 
 def draw_on_nodes(
@@ -287,7 +242,7 @@ def draw_on_nodes(
 ) -> Composed:
     """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw.
 
-    ``workers`` simulate the regions of a plain frame by one node, as in `render`; all others are drawn here.
+    ``workers`` simulate the regions of a plain frame on one node, as in `render`; other frames are drawn here.
     """
     roles = Roles() if roles is None else roles
     require_region(config)
@@ -299,7 +254,7 @@ def draw_on_nodes(
         )  # fmt: skip
         return Composed(drawn.picture, roles, (drawn,), None, ())
     if frame.plain and not roles.shaders:
-        records: FrameRecords = FinishedRecords(frame)
+        records: FinishedRecords | DeferredRecords = FinishedRecords(frame)
     else:
         records = DeferredRecords(frame, config)
         require_shaders(roles, (draw.state for draw in frame.draws), frame.samples)
@@ -309,7 +264,7 @@ def draw_on_nodes(
 
 
 def require_shaders(roles: Roles, states: Iterable[State], samples: int) -> None:
-    """Raise InputError for several nodes without a shader where draws in these states need one."""
+    """Raise InputError for several nodes without a shader if draws in these states need one."""
     if roles.alone or roles.shaders:
         return
     if samples > 1 or not all(state.plain for state in states):
@@ -319,13 +274,13 @@ def require_shaders(roles: Roles, states: Iterable[State], samples: int) -> None
 
 
 class _Drawing:
-    """The nodes of a picture, at work."""
+    """The nodes of a picture at work."""
 
     def __init__(
         self,
         frame: Frame,
         roles: Roles,
-        records: FrameRecords,
+        records: FinishedRecords | DeferredRecords,
         config: NodeConfig,
         engine: str,
         watch: Callable[[Node], None] | None,
@@ -386,14 +341,14 @@ class _Drawing:
         return depths, node.read_memory(place, PIXEL_BYTES).T
 
     def _slot(self, turn: int) -> int | None:
-        """Return where a record is in image composition memory, which they fill in turn; None for a node alone."""
+        """Return the address of a record in image composition memory, used in rotation; None for a node alone."""
         if self.roles.alone:
             return None
         held = self.config.composition.regions_held
         return self.config.array.composition_start + turn % held * self.records.size
 
     def _drawn(self, index: int, region: Region, sample: int, slot: int | None) -> np.ndarray:
-        """Let a rasterizer draw its share, and return its records as they are to leave: uint8[byte, lane]."""
+        """Draw the share of a rasterizer and return its records as sent: uint8[byte, lane]."""
         node, share = self.rasterizers[index], self.shares[index]
         numbers = region.triangles
         own = region.only((numbers >= share.start) & (numbers < share.stop))
@@ -406,7 +361,7 @@ class _Drawing:
     def _shaded(
         self, records: DeferredRecords, which: int, region: Region, record: np.ndarray, sample: int, slot: int | None
     ) -> SampleWork:
-        """Let a shader take a record, shade it and add it up; return its cycles."""
+        """Receive, shade and accumulate a record on a shader; return its cycles."""
         node, receiving = self.shaders[which], 0
         if slot is not None:
             node.write_memory(slot, record)
@@ -416,23 +371,23 @@ class _Drawing:
         return SampleWork(receiving, sum(self._ran(which, region, run, "shading") for run in (*runs, added)))
 
     def _ran(self, which: int, region: Region, run: Run, does: str) -> int:
-        """Put a run to a shader's account; return its cycles."""
+        """Add a run to a shader's account; return its cycles."""
         number = which if self.roles.alone else self.roles.rasterizers + which
         self.runs[number].append(RegionRun.of(region, 0, run, does))
         return run.cycles
 
 
-# What a report says of nodes with roles: each one's cycles and waits, the wires, and their rates.
+# Report of nodes with roles: cycles and waits of each, the wires, and their rates.
 
 
 NETWORK_KEYS = "composition."
-"""How the keys of its values begin."""
+"""Prefix of the keys of the network's values."""
 
 _WAITS = (Doing.STARVED, Doing.FULL, Doing.SENDING, Doing.HELD)
 
 
 def network_table(time: NetworkTime) -> Table:
-    """Return where the time of each node went: it works, it waits, or it has not begun or is done."""
+    """Return the time of each node: it works, it waits, or it is idle before its first and after its last work."""
     columns = (
         Column("works", number, "works", bars=True), Column("share", str, fixed=True), Column("waits", number, "waits"),
         Column("idle", number, "idle"), Column("sends", number, "sends", unit="bytes"), Column("node", key="node"),
@@ -448,12 +403,18 @@ def network_table(time: NetworkTime) -> Table:
 
 
 def network_figure(time: NetworkTime) -> Timeline:
-    """Return what each node did when."""
-    lanes = [
-        (node.name, [TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits])
+    """Return a timeline of the nodes, waits left out."""
+    return Timeline(
+        "what nodes did; where there is nothing they waited, or had not begun or were done", busy_spans(time)
+    )
+
+
+def busy_spans(time: NetworkTime) -> list[tuple[str, tuple[TimeSpan, ...]]]:
+    """Return the activities of each node, waits left out."""
+    return [
+        (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
         for node in time.nodes
     ]
-    return Timeline("what nodes did; where there is nothing they waited, or had not begun or were done", lanes)
 
 
 def _reasons(node: NodeTime) -> Iterator[str]:
@@ -463,7 +424,7 @@ def _reasons(node: NodeTime) -> Iterator[str]:
 
 
 def network_facts(time: NetworkTime, slowest: int, effective: Effective[NodeConfig]) -> list[tuple[str, str]]:
-    """Return what the network took beside the slowest node's ``slowest`` cycles, and at which rates."""
+    """Return the time of the network beyond the ``slowest`` cycles of the slowest node, and its rates."""
     wires = max((node.sending for node in time.nodes), default=0)
     return [
         ("composition", f"{time.cycles - slowest:,} of them more than the slowest node has (executed, invented rates)"),
@@ -476,7 +437,7 @@ def network_facts(time: NetworkTime, slowest: int, effective: Effective[NodeConf
 
 
 def rates(effective: Effective[NodeConfig]) -> Iterator[str]:
-    """Yield the values of the network, and who says so."""
+    """Yield the values of the network and their origin."""
     for key, about, value, _ in leaves(effective.config.composition, NETWORK_KEYS):
         origin = effective.set_by[key]
         whose = about.standing.value if origin.startswith("preset ") else f"set by {origin}"
@@ -484,7 +445,7 @@ def rates(effective: Effective[NodeConfig]) -> Iterator[str]:
 
 
 def set_for_nothing(effective: Effective[NodeConfig]) -> list[str]:
-    """Return which values of the image composition network somebody set for a node that sends nothing."""
+    """Return a note for each value of the image composition network that was set for a node that sends nothing."""
     return [
         f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose"
         for key, origin in effective.set_by.items()
@@ -493,11 +454,7 @@ def set_for_nothing(effective: Effective[NodeConfig]) -> list[str]:
 
 
 def network_object(time: NetworkTime, effective: Effective[NodeConfig]) -> dict[str, Json]:
-    """Return everything about it for JSON."""
-    nodes: Sequence[Json] = [
-        {"node": each.name, "works": each.busy, "waits": each.waited, "sending": each.sending, "bytes": each.sent_bytes}
-        for each in time.nodes
-    ]
+    """Return the account of the network for JSON."""
     return {
         "standing": "executed; rates as listed",
         "rates": list(rates(effective)),
@@ -508,6 +465,10 @@ def network_object(time: NetworkTime, effective: Effective[NodeConfig]) -> dict[
         "transfer_cycles": time.transfer_cycles,
         "frame_cycles": time.cycles,
         "regions_complete": list(time.came),
-        "nodes": list(nodes),
+        "nodes": [
+            {"node": each.name, "works": each.busy, "waits": each.waited, "sending": each.sending,
+             "bytes": each.sent_bytes}
+            for each in time.nodes
+        ],
         "waits": list(time.waits),
-    }
+    }  # fmt: skip

@@ -1,10 +1,10 @@
 """From triangles to instructions of the EIGC: three compares, a depth test, depth and colour (thesis 2.2.2).
 
-The thesis colours the pixels inside and leaves the depth test open; here the LEE's depth is compared with the one in
-memory before anything is stored, with the compare that the LEE offers for that. Flat and Gouraud-shaded triangles.
+The thesis colours the pixels inside and leaves the depth test open; here the LEE's depth is compared with the stored
+one first, with the compare that the LEE provides. Triangles are flat or Gouraud-shaded.
 
-Where colours follow perspective, PEs keep numerators and their divisor, and divide once, when the region is drawn: only
-what is seen is divided (`pixelflow.simd.drawing.planes`). Regions without such triangles have none of that.
+For colours in perspective, PEs keep numerators and their divisor and divide once, after the region is drawn, so only
+visible pixels are divided (`pixelflow.simd.drawing.planes`). Regions without such triangles skip this.
 """
 
 from __future__ import annotations
@@ -36,37 +36,37 @@ from pixelflow.simd.drawing import (
     steady,
 )
 
-# Regions of the screen, and which triangles each gets: the work of the GPs before a picture is drawn.
+# Regions of the screen and their triangles: the work of the GPs before a picture is drawn.
 
 
 REGION_WIDTH = 128
 REGION_HEIGHT = 64
-"""Pixels of a region: one for each PE of a node (thesis 2.2.1)."""
+"""Pixels of a region: one per PE of a node (thesis 2.2.1)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A part of the screen from pixel (left, top) on, and the triangles whose bounding boxes reach into it."""
+    """A part of the screen with first pixel (left, top), and the triangles whose bounding boxes reach into it."""
 
     left: int
     top: int
     triangles: np.ndarray
-    """Their numbers, in the order of drawing: int64."""
+    """Their numbers in drawing order: int64."""
 
     def only(self, which: np.ndarray) -> Region:
-        """Return the same part of the screen with some of its triangles: bool[triangle]."""
+        """Return the region with some of its triangles: bool[triangle]."""
         return Region(self.left, self.top, self.triangles[which])
 
     def alone(self) -> Region:
-        """Return the same region where there are none but its own triangles."""
+        """Return the region with its triangles renumbered from 0."""
         return Region(self.left, self.top, np.arange(len(self.triangles)))
 
 
 def regions(
     triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)
 ) -> Iterator[Region]:
-    """Yield the regions of a screen row by row; a box without any of the ``places`` in a pixel reaches nowhere."""
-    # The first and the last pixel of which a place is within the box.
+    """Yield the regions of a screen row by row; a box that contains no sampling place of a pixel reaches nowhere."""
+    # The first and last pixel with a place within the box.
     low, high = np.array(places).min(axis=0), np.array(places).max(axis=0)
     first = -((high - triangles.corners.min(axis=1)) // SUBPIXELS)
     last = (triangles.corners.max(axis=1) - low) // SUBPIXELS
@@ -83,11 +83,8 @@ _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
 _COLOUR_BYTES = 1 + COLOUR_FRACTION // 8
 _QUOTIENT_BYTES = 4
 
-COPY_STAGE = "copy for composition"
-"""Name of the stage in cycle reports."""
-
-DIVISION_STAGE = "division"
-"""Likewise, of numerators by 1 / w."""
+COPY_STAGE, DIVISION_STAGE = "copy for composition", "division"
+"""Names of stages in cycle reports; numerators are divided by 1 / w."""
 
 Plane = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """A, B and C of each triangle."""
@@ -98,20 +95,19 @@ SENT_BYTES = 3 + len(CHANNELS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriangleData:
-    """What the GPs have computed for all triangles of a picture."""
+    """Data computed by the GPs for all triangles of a picture."""
 
     edges: Edges
     planes: Planes
     flat: tuple[bool, ...]
-    """Which triangles have one colour."""
+    """True for triangles of one colour."""
     quotients: Quotients | None = None
-    """Where colours of some triangle follow perspective."""
+    """Present if colours of some triangle follow perspective."""
     divided: tuple[bool, ...] = ()
-    """Of which triangles they do: those that are neither flat nor equally far at all three corners."""
+    """True for those triangles: neither flat nor at one distance at all three corners."""
 
     @classmethod
     def of(cls, triangles: ScreenTriangles) -> TriangleData:
-        """Return the data of triangles."""
         flat = steady(triangles)
         divided = ~(flat | triangles.level)
         quotients = quotients_of(triangles) if divided.any() else None
@@ -133,15 +129,15 @@ class TriangleData:
 
 @dataclass(frozen=True, slots=True)
 class PixelMemory:
-    """Where a PE keeps its pixel: a depth of 4 bytes whose lowest is 0, and colours whose highest byte counts.
+    """Addresses of a PE's pixel: a depth of 4 bytes whose lowest is 0, and colours whose highest byte counts.
 
-    A depth with a fraction is below a stored depth without one exactly where its whole part is.
+    A depth with a fraction is below a stored depth without one exactly if its whole part is.
     """
 
     depth: Range
     colours: tuple[Range, ...]
     divisor: Range | None = None
-    """Where colours may be numerators: four bytes of the divisor, and one that is 1 where there is any, else 0."""
+    """For colours that may be numerators: four bytes of the divisor, and a byte that is 1 if they are, else 0."""
 
     @classmethod
     def declared(cls, builder: Builder, *, divided: bool = False) -> PixelMemory:
@@ -153,15 +149,15 @@ class PixelMemory:
 
     @property
     def sent(self) -> tuple[Mem, ...]:
-        """The bytes that the image composition network gets, in their order."""
+        """The bytes sent over the image composition network, in order."""
         return (*(self.depth[index] for index in (3, 2, 1)), *(colour[colour.size - 1] for colour in self.colours))
 
 
 class Around(Protocol):
-    """What continues beside the drawing of a region."""
+    """Work that overlaps the drawing of a region."""
 
     def emit_before(self, builder: Builder) -> None:
-        """Emit what begins it, before anything is drawn; the stream is the EIGC's before and after."""
+        """Emit its start before anything is drawn; the stream is the EIGC's before and after."""
 
     def emit_after(self, builder: Builder) -> None:
         """Emit the wait for its end."""
@@ -174,9 +170,9 @@ def region_program(
     composition: int | None = None,
     beside: Around | None = None,
 ) -> Program:
-    """Return the program that clears a region and draws its triangles, with something ``beside`` that.
+    """Return the program that clears a region and draws its triangles, overlapped with the work ``beside`` it.
 
-    With ``composition``, the address of image composition memory, it then copies what the other nodes are to get there.
+    With ``composition``, an address in image composition memory, it then copies the pixels there to be sent.
     """
     builder = Builder(f"region {region.left},{region.top}")
     if beside is not None:
@@ -205,7 +201,7 @@ def region_program(
 def _emit_triangles(
     builder: Builder, memory: PixelMemory, data: TriangleData, numbers: NDArray[np.int64], region: Region
 ) -> None:
-    """Emit one round for each triangle, in their order."""
+    """Emit one round for each triangle, in order."""
     flat, divided = np.array(data.flat, bool)[numbers], np.array(data.divided, bool)[numbers]
     shaded = ~(flat | divided)
     rounds, edges = builder.rounds(len(numbers)), data.edges
@@ -236,7 +232,7 @@ def _per_round(*numbers: NDArray[np.int64]) -> tuple[PerRound, ...]:
 
 
 def _numerators(quotients: Quotients, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
-    """Return the divisor of each triangle's colours, and their numerators, in the coordinates of a region."""
+    """Return the divisor and the numerators of each triangle's colours, in the coordinates of a region."""
     a, b, c = (each[numbers] for each in (quotients.a, quotients.b, quotients.c))
     here = (c + a * region.left + b * region.top) % (1 << 8 * _QUOTIENT_BYTES)
     order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
@@ -244,7 +240,7 @@ def _numerators(quotients: Quotients, numbers: NDArray[np.int64], region: Region
 
 
 def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> None:
-    """Emit the division of each pixel's numerators, where its colours are such."""
+    """Emit the division of the pixels whose colours are numerators."""
     rest, quotient = builder.range("rest", _QUOTIENT_BYTES), builder.range("quotient", 1)
     builder.mark(DIVISION_STAGE)
     builder.emit("EMC_SetEnab")
@@ -255,14 +251,14 @@ def _emit_division(builder: Builder, memory: PixelMemory, divisor: Range) -> Non
 
 
 def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range, rest: Range, quotient: Range) -> None:
-    """Emit the division of numerators, where enabled, bit by bit: the quotient, a colour, to their highest byte.
+    """Emit the bitwise division of numerators, where enabled; the quotient, a colour, goes to their highest byte.
 
     Numerators, the divisor and the scratch ``rest`` have 4 bytes, ``quotient`` has 1.
     """
     register, every = Register.R, range(_QUOTIENT_BYTES)
 
     def less(numerator: Mem, to: Range | None = None) -> None:
-        """Emit numerator less divisor, or the compare of both; carry where the numerator is not a smaller."""
+        """Emit numerator - divisor, or their compare; carry if the numerator is not smaller."""
         for at in every:
             builder.emit("LD", register, numerator[at])
             operation = ("CMP", "CMPC") if to is None else ("SUB", "SBC")
@@ -271,7 +267,7 @@ def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range
                 builder.emit("ST", to[at], register)
 
     with builder.routine("divide", ("numerator",), uses=(rest, quotient)) as (numerator,):
-        # Rounding may take a numerator below 0 or to the divisor: then the colour is 0, or 255.
+        # Rounding may make a numerator negative or equal to the divisor: then the colour is 0, or 255.
         builder.emit("SHL", register, numerator[_QUOTIENT_BYTES - 1])
         builder.emit("EC")
         for at in every:
@@ -310,7 +306,7 @@ def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...
 
 
 def _planes(planes: Planes, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
-    """Return the planes of triangles as they are in the coordinates of a region."""
+    """Return the planes of triangles in the coordinates of a region."""
     found = []
     for index, bits in enumerate(planes.bits):
         a, b, c = (values[numbers, index] for values in (planes.a, planes.b, planes.c))
@@ -319,7 +315,7 @@ def _planes(planes: Planes, numbers: NDArray[np.int64], region: Region) -> list[
 
 
 def signed_bytes(a: NDArray[np.int64], b: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many bytes hold the sign of A x + B y + C at every pixel of a region."""
+    """Return the number of bytes that hold the sign of A x + B y + C at every pixel of a region."""
     right, bottom = REGION_WIDTH - 1, REGION_HEIGHT - 1
     low = c + np.minimum(0, a * right) + np.minimum(0, b * bottom)
     high = c + np.maximum(0, a * right) + np.maximum(0, b * bottom)

@@ -1,4 +1,4 @@
-"""The division of labour between EMCs and GPs (thesis 3.1.2): the ways side by side, and frame after frame."""
+"""The division of labour between EMCs and GPs (thesis 3.1.2): the three ways compared, and an animation by words."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from tessellation.rendering.words import SEND_STAGE, InstructionWords, draw_word
 from tessellation.sampling import SeenPatches, pixel_errors, samples_alike, unseen_facts
 from tessellation.surface.bpt import load
 
-# The division of labour (thesis 3.1.2): points, projected points or instruction words from the EMCs, executed.
+# Points, projected points or instruction words from the EMCs, executed.
 
 
 _WAYS = ("points", "projected", "words")
 _GPS = "GPs"
-"""What stands where the GPs do the work: no cycles are counted for it."""
+"""Cell for work of the GPs, which takes no cycles."""
 
 _SCREEN = ("x_point", "y_point", "z_point")
 
@@ -55,13 +55,13 @@ _GROUPS = {
     "regions and marks": ("regions and marks",),
     "coefficients in each region": ("edges in the region", "planes in the region", "next region"),
 }
-"""Stages of the words by what they are for."""
+"""Stages of the words by purpose."""
 
 
 def labour_report(config: NodeConfig, samples: int, gps: int, view: View, tell: Callable[[str], None]) -> Report:
     """Return the cycles of the teapot by the three ways, stage by stage.
 
-    Everything is executed, with results sent to ``gps`` GPs; raises InputError where the node has not as many.
+    Everything is executed, with results sent to ``gps`` GPs; raises InputError if the node has fewer.
     """
     patches = load("teapot").patches
     method = Method(results="gp", gps=gps)
@@ -143,7 +143,7 @@ def _returned_bytes(points: Tessellation, gps: int, config: NodeConfig) -> int:
 
 
 class _ScreenSender:
-    """Projects the samples of each pass and sends x and y in 1/256 pixel, depth and normal: 24 bytes, as points are."""
+    """Projects the samples of each pass and sends x and y in 1/256 pixel, depth and normal: 24 bytes, like points."""
 
     def __init__(self, config: NodeConfig, gps: int, projection: Projection) -> None:
         self._config, self._gps, self._projection = config, gps, projection
@@ -162,19 +162,18 @@ class _ScreenSender:
 
 
 def _screen_memory(memory: MemoryMap, places: Places) -> MemoryMap:
-    """Return the layout with what was projected in the place of the point."""
+    """Return the layout with the projected coordinates in place of the point."""
     screen = dict(zip(_SCREEN, (*places.fixed, places.screen[2]), strict=True))
     ranges = (MemoryUse(use.name, screen.get(use.name, use.start), use.size) for use in memory.ranges)
     return replace(memory, ranges=tuple(ranges))
 
 
-# Frames of a moving camera, with the EMCs all the way to instruction words: sampled by view, and all patches alike.
+# Frames of a moving camera by instruction words of the EMCs: sampled by view, and all patches alike.
 #
-# For each frame the manager chooses k patch by patch; the EMCs tessellate, light, project, cut, and make the words that
-# draw, and the node draws the picture from these. The same is executed with one k for all patches, the smallest whose
-# largest error on the screen is not above that of sampling by view. Other machines draw the triangles that the EMCs
-# made
-# of the samples by view, from their corners on.
+# For each frame the manager chooses k patch by patch; the EMCs tessellate, light, project, cut and make instruction
+# words, from which the node draws the picture. The same is executed with one k for all patches, the smallest whose
+# largest error on the screen does not exceed that of sampling by view. Other machines draw the triangles made by the
+# EMCs of the samples by view.
 
 
 _NODE = "PixelFlow"
@@ -183,31 +182,29 @@ Drawer = Callable[[Frame], DrawnFrame]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordFrame:
-    """A frame that was drawn from the EMCs' words; cycles of the node's EMCs, all executed."""
+    """A frame drawn from the EMCs' words; cycles of the node's EMCs, all executed."""
 
     samples: int
-    passes: int
     tessellation: int
     words: int
     """Cycles from samples to words in GP memory."""
     drawing: int
     triangles: int
-    """With an area."""
+    """Triangles with an area."""
     error: float
-    """The largest distance between triangles and surface on the screen, in pixels, measured."""
+    """Largest distance between triangles and surface on the screen, in pixels, measured."""
     picture: Picture
     same: bool
     """True if every pixel is that of the same triangles in 64-bit integers."""
     library: str
-    """Of the tessellation."""
+    """Float library of the tessellation."""
     configuring: int = 0
-    """Cycles of the tessellation in which the LEE was configured: each frame is of a separate node."""
+    """Cycles of the tessellation in which the LEE was configured: each frame has a separate node."""
     free: tuple[FreeWork, ...] = ()
-    """What of its work has a bound and is in none of the cycles."""
+    """Work with a bound that is in none of the cycles."""
 
     @property
     def cycles(self) -> int:
-        """All three, one after the other."""
         return self.tessellation + self.words + self.drawing
 
 
@@ -220,16 +217,16 @@ class TurnedFrame:
     seen: WordFrame
     alike: WordFrame
     k: int
-    """Samples of a side where all patches have as many."""
+    """Samples of a side, equal for all patches."""
     others: Mapping[str, DrawnFrame]
 
     def difference(self, name: str) -> PictureDifference:
-        """Return another machine's picture beside the one by view."""
+        """Return the difference of another machine's picture from the one by view."""
         return PictureDifference.of(self.others[name], self.seen.picture)
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """Whose picture differs and must not: the reference's from either way's, or another machine's."""
+        """Ways that differ from the reference, and other machines whose difference is an error."""
         ways = {"by view": self.seen, "alike": self.alike}
         return (
             *(name for name, each in ways.items() if not each.same),
@@ -239,7 +236,7 @@ class TurnedFrame:
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """What is turned: a scene's name, its size and background, its patches before the camera of a frame."""
+    """A scene with a moving camera: name, view and patches of each frame, background."""
 
     scene: str
     view: Callable[[int], View]
@@ -256,7 +253,7 @@ def turn(
     engine: str = "auto",
     tell: Callable[[str], None] | None = None,
 ) -> Iterator[TurnedFrame]:
-    """Draw frames one after the other; frames in which nothing is seen are left out.
+    """Draw frames in order; those in which nothing is seen are left out.
 
     Raises InputError as `generate_words` does.
     """
@@ -285,7 +282,7 @@ def _drawn(
     config: NodeConfig,
     engine: str,
 ) -> tuple[WordFrame, InstructionWords]:
-    """Return a frame whose patches have this many samples of a side, 0 for none; errors are those of ``judged``."""
+    """Return a frame whose patches have ``counts`` samples of a side, 0 for none; errors are those of ``judged``."""
     kept = [at for at, k in enumerate(counts) if k]
     patches, samples = [here.patches[at] for at in kept], [counts[at] for at in kept]
     tessellation, words = generate_words(
@@ -299,7 +296,7 @@ def _drawn(
         words_of(run).needed for run in (*tessellation.runs, *words.runs, *(each.run for each in drawn.regions))
     )
     made = WordFrame(
-        tessellation.samples, len(tessellation.runs), tessellation.cycles, words.cycles, drawn.cycles,
+        tessellation.samples, tessellation.cycles, words.cycles, drawn.cycles,
         len(words.triangles), float(pixel_errors(results, here.standpoint).max()), drawn.picture, same,
         tessellation.library, without_configuration(stages_of(tessellation.runs))[1],
         (*free_feed(needed, 1, config), free_pixels(drawn.places, pixel_cycles(config), config)),
@@ -310,9 +307,9 @@ def _drawn(
 def turning_report(
     turning: Turning, size: tuple[int, int], frames: Sequence[TurnedFrame], config: NodeConfig, chosen: Sequence[int]
 ) -> Report:
-    """Return what each frame took in both ways and on other machines; fails where a picture differs.
+    """Return the cycles of each frame in both ways and on other machines; fails if a picture differs.
 
-    Of the ``chosen`` frames those are said, too, in which nothing is seen; raises InputError where that is all.
+    Names the ``chosen`` frames in which nothing is seen; raises InputError if these are all.
     """
     drawn = {each.number for each in frames}
     unseen = [each for each in chosen if each not in drawn]
@@ -404,7 +401,7 @@ def _facts(
 
 
 def _left_out(frames: Sequence[TurnedFrame]) -> dict[str, list[FreeWork]]:
-    """Return what the cycles of the frames leave out, by machine: PixelFlow's of frames by view."""
+    """Return the work left out of the cycles, by machine; PixelFlow's is of frames by view."""
     found = {_NODE: free_in_all([each.seen.free for each in frames])}
     for name in frames[0].others if frames else ():
         found[name] = free_in_all([each.others[name].free for each in frames])

@@ -43,7 +43,7 @@ _NO_RATE = "no rate of a GP is printed"
 def run_on_node(
     program: Program, *, config: NodeConfig | None = None, bus: Bus | None = None, engine: str = AUTO
 ) -> Run:
-    """Run a program on a fresh node to its end."""
+    """Run a program on a fresh node."""
     node = Node(config or THESIS, engine)
     if bus is not None:
         node.bus = bus
@@ -60,13 +60,14 @@ def draw_on_pixelflow(
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:
-    """Draw a frame on ``parts`` nodes side by side, and ``shaders`` after them.
+    """Draw a frame on ``parts`` rasterizers and ``shaders`` after them.
 
-    With more than one node the image composition network is run, and the picture's cycles are its. Raises InputError
+    With more than one node the image composition network is run and determines the picture's cycles. Raises InputError
     for a frame that nodes do not draw.
     """
-    # Assembles the programs of rendering: only who draws waits for it.
+    # Assembles the programs of rendering, which would delay commands that do not draw.
     from tessellation.rendering import Roles, draw_on_nodes
+    from tessellation.rendering.composition import busy_spans
 
     config = config or THESIS
     triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
@@ -124,33 +125,24 @@ def draw_on_pixelflow(
         free=(*_left_out(len(triangles), reached, words, parts, single, config), *_left_out_of_shading(frame)),
         grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
         part="node",
-        timeline=_timeline(drawn[0]) if composed.time is None else _timelines(composed.time),
+        timeline=_timeline(drawn[0]) if composed.time is None else tuple(busy_spans(composed.time)),
         ended=() if composed.time is None else ended_of(composed.time),
         counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
         works=STAGES,
     )
 
 
-def _timelines(time: NetworkTime) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return what each of several nodes does when, waits left out."""
-    return tuple(
-        (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
-        for node in time.nodes
-    )
-
-
 def ended_of(time: NetworkTime) -> tuple[int, ...]:
-    """Return up to which cycle each of several nodes works.
+    """Return the cycle in which each of several nodes finishes its last work.
 
-    A node is busy while its programs run, waits for texels and for instructions (``igc.supply``) among it. After its
-    last work it is lost to imbalance until the last node's; else it waits besides: for records, for room, until what
-    it sent has gone, and all nodes from the last one's work until all pixels are in the frame buffer.
+    A node is busy while its programs run, including waits for texels and for instructions (``igc.supply``). From its
+    last work to that of the last node its time is lost to imbalance; all other time is waiting.
     """
     return tuple(max((end for doing, _, end in node.spans if not doing.waits), default=0) for node in time.nodes)
 
 
 def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return when a node alone draws which region, and when it shades it."""
+    """Return the timeline of a node alone: each region drawn and shaded."""
     spans, begin = list[TimeSpan](), 0
     for (does, left, top), runs in groupby(node.regions, lambda each: (each.does, each.left, each.top)):
         end = begin + sum(each.cycles for each in runs)
@@ -160,7 +152,7 @@ def _timeline(node: NodeRuns) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
 
 
 def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
-    """Return what the words of a picture ask of the paths that bring them: a bound, for which no time is counted."""
+    """Return the bandwidth that the instruction words of a picture need: a bound, not counted as time."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
     bounds = [f"{cycles:,} cycles at {name}" for name, cycles in feed_floors(words, parts, config)]
@@ -173,7 +165,7 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
 def _left_out(
     triangles: int, reached: int, words: int, parts: int, regions: int | None, config: NodeConfig
 ) -> tuple[FreeWork, ...]:
-    """Return what nodes have for nothing; ``regions`` are those whose pixels nobody sends: of a node alone."""
+    """Return work that nodes get free of charge; ``regions`` are those of a node alone, whose pixels are not sent."""
     found = [
         FreeWork(what, Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
         for what, amount, work in (
@@ -196,7 +188,7 @@ def _left_out(
 
 
 def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
-    """Yield what textures and sorted draws need besides."""
+    """Yield the additional free work of textures and sorted draws."""
     textures = {id(draw.state.texture): draw.state.texture for draw in frame.draws if draw.state.texture is not None}
     if textures:
         levels = sum(len(each.levels) for each in textures.values())
@@ -208,7 +200,7 @@ def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
-    """Return how many samples the triangles cover, each on its own."""
+    """Return the number of samples covered, summed over triangles."""
     places = places_of(frame.samples)
     return sum(int(spans_of(triangles, frame.width, frame.height, place).pixels.sum()) for place in places)
 
@@ -218,7 +210,7 @@ def _sum(runs: list[RunStatistics], name: str) -> int:
 
 
 def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
-    """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
+    """Return executed instructions of the EIGC by family, without those that take no cycle."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
         families = run.program.by_kind.each(lambda each: each.declaration.family.value)
@@ -228,12 +220,12 @@ def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
 
 
 def _words(drawn: Sequence[NodeRuns]) -> int:
-    """Return the words that nodes need, of programs whose routines and loops are sent once."""
+    """Return the instruction words that nodes need, with routines and loops sent once."""
     return sum(words_of(each.run).needed for node in drawn for each in node.regions)
 
 
 def _traffic(drawn: Sequence[NodeRuns], time: NetworkTime | None) -> dict[str, int]:
-    """Return bytes of the words that the nodes are sent, and of what they send over the image composition network."""
+    """Return bytes of instruction words, of texels, and on the image composition network."""
     words = _words(drawn)
     found = {"instructions to the nodes": words * WORD_BITS // 8}
     ledgers = (each.run.ledger for node in drawn for each in node.regions)
@@ -250,7 +242,7 @@ def _by_each(parts: int) -> str:
 
 
 _BUILT = (Constant("year", 1995, Standing.THESIS, "Keller, UNC TR95-043", "in which the machine is described"),)
-"""Process and area of its chips are not in the thesis."""
+"""The thesis gives neither process nor area of the chips."""
 
 MACHINE = MachineRecord(
     name="pixelflow",

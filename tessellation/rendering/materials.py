@@ -1,8 +1,8 @@
-"""What the application and the GPs have computed of a frame that is shaded later: planes, materials, textures.
+"""Data of a frame with deferred shading, computed by the application and the GPs: planes, materials, textures.
 
-A material is how records are shaded: with which texture, and whether their values are numerators. It has the number
-that is in a record; 0 is the background. Those that are divided, and those with a texture, follow each other, so that
-PEs find either with two compares: linear colours, linear with textures, divided with textures, divided colours.
+A material determines the shading of records: its texture, and whether values are numerators. Records hold its number; 0
+is the background. Divided materials are consecutive, and so are textured ones, so PEs select either with two compares:
+linear colours, linear with textures, divided with textures, divided colours.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.ports import ARRIVED
 from tessellation.rendering.instructions import Region, regions
 
-# The record of a sample: what a rasterizer keeps of the triangle that is nearest, so that it is shaded once, later.
+# The record of a sample: data of the nearest triangle, kept by a rasterizer so that it is shaded once, later.
 #
-# A record lies from byte 0 of PE memory on, and is what goes over the image composition network:
+# A record begins at byte 0 of PE memory and is sent over the image composition network:
 #
 # depth     4   its lowest byte is 0 and is not sent
 # material  1   0 for the background
-# colours   12  red, green, blue, 4 bytes each: numerators; or linear, and then the highest byte is the colour
-# divisor   4   where colours or coordinates follow perspective, or there are textures
-# u, v      8   where there are textures: numerators, or linear, in 1/65536 texel
-# slopes    24  where there are mipmaps, at one sample: by how much divisor, u and v grow to the right, and downwards
-# others    36  where there are mipmaps, at four, whose places in a pixel differ: divisor, u and v of the pixels
-# across, below and diagonally across in the block of two by two pixels, for the same triangle,
-# whoever is nearest there
+# colours   12  red, green, blue, 4 bytes each: numerators; or linear, with the colour in the highest byte
+# divisor   4   if colours or coordinates follow perspective, or there are textures
+# u, v      8   if there are textures: numerators, or linear, in 1/65536 texel
+# slopes    24  if there are mipmaps, at one sample: increments of divisor, u and v to the right, and downwards
+# others    36  if there are mipmaps, at four samples, whose places in a pixel differ: divisor, u and v of the
+#               pixels across, below and diagonally across in the block of two by two pixels, for the same
+#               triangle, whichever is nearest there
 #
-# that is 17, 21, 29, 53 or 65 bytes, of which all but one are sent: at most the 64 of image composition memory. The
-# layout is this project's; the thesis says that shading is deferred (2.2.2) and not what is kept until then.
+# in all 17, 21, 29, 53 or 65 bytes, of which all but one are sent: at most the 64 of image composition memory. The
+# layout is this project's; the thesis says that shading is deferred (2.2.2), not which data are kept until then.
 
 
 CHANNELS = 3
@@ -63,13 +63,13 @@ _BLOCK_PIXELS = 4
 
 @dataclass(frozen=True, slots=True)
 class SampleRecord:
-    """What the records of a frame hold; ``block`` is of mipmaps, whose coordinates come for a block of pixels."""
+    """Contents of a frame's records; ``block``: mipmaps, which need the coordinates of a block of pixels."""
 
     divisor: bool = False
     coordinates: bool = False
     block: bool = False
     slopes: bool = False
-    """True if what is kept of the block are slopes."""
+    """True if the block is kept as slopes."""
 
     @property
     def size(self) -> int:
@@ -80,31 +80,31 @@ class SampleRecord:
 
     @property
     def groups(self) -> int:
-        """Groups of divisor, u and v: of the own pixel, and either of those around it or of slopes."""
+        """Groups of divisor, u and v: of the own pixel, and of the other pixels or slopes."""
         return 1 if not self.block else 3 if self.slopes else _BLOCK_PIXELS
 
     @property
     def depth(self) -> Mem:
-        """Four bytes, of which the lowest is 0."""
+        """Four bytes, the lowest of which is 0."""
         return Mem(0)
 
     @property
     def colours(self) -> tuple[Mem, ...]:
-        """Four bytes each; once a region is shaded the colour of 8 bits is in the highest."""
+        """Four bytes each; after shading the highest holds the colour of 8 bits."""
         return tuple(Mem(_COLOURS + 4 * channel) for channel in range(CHANNELS))
 
     @property
     def finished(self) -> tuple[Mem, ...]:
-        """Where red, green and blue of 8 bits are once the region is shaded."""
+        """Red, green and blue of 8 bits after shading."""
         return tuple(colour[3] for colour in self.colours)
 
     def group(self, number: int = 0) -> Mem:
-        """Return where a group of divisor, u and v is, 4 bytes each."""
+        """Return the address of a group of divisor, u and v, 4 bytes each."""
         return Mem(_GROUPS + GROUP_BYTES * number)
 
     @property
     def sent(self) -> tuple[Mem, ...]:
-        """The bytes that the image composition network gets: depth, highest byte first, then the others in order."""
+        """The bytes sent over the image composition network: depth, highest byte first, then the others in order."""
         return (
             *(self.depth[index] for index in (3, 2, 1)),
             *(Mem(place) for place in range(MATERIAL.offset, self.size)),
@@ -112,7 +112,7 @@ class SampleRecord:
 
 
 def receive_program(record: SampleRecord, composition: int) -> Program:
-    """Return the program of a shader that takes records out of ``composition`` memory: 2 cycles a byte, and 2."""
+    """Return the program that moves records from ``composition`` memory to main memory: 2 cycles a byte, and 2."""
     builder = Builder("records received")
     builder.mark("receive")
     builder.emit("EMC_SetEnab")
@@ -124,21 +124,20 @@ def receive_program(record: SampleRecord, composition: int) -> Program:
 
 
 def read_record(node: Node, record: SampleRecord) -> np.ndarray:
-    """Return the bytes of PE memory that would be sent: uint8[byte, lane]."""
+    """Return the bytes of records to be sent: uint8[byte, lane]."""
     return np.stack([node.read_memory(place.offset)[0] for place in record.sent])
 
 
-# Textures in texture memory: where each level lies, and how it comes there from GP memory.
+# Textures in texture memory: the layout of their levels, and loading from GP memory.
 #
 # One read brings a PE four bytes from each of the eight SDRAMs of its module, each from a separate address: the four
-# texels around a place in one level of detail, and the four in the next. So the column's lowest bit and the row's
-# choose
-# the SDRAM of a texel, as in thesis 4.3, and levels lie in turn in the lower and in the upper four SDRAMs. What is left
-# of column and row is the address: inside an SDRAM a word is at row 512 + column, texture space being 512 words wide,
-# and every level is a rectangle there whose place is a multiple of its sides, so that PEs need masks and no sums.
-# A level of one row or column is stored twice, as it repeats; so it has both neighbours.
+# texels around a place in one level of detail, and the four in the next. So the lowest bits of column and row select
+# the SDRAM of a texel, as in thesis 4.3, and levels alternate between the lower and the upper four SDRAMs. The rest of
+# column and row is the address: inside an SDRAM a word is at 512 row + column, texture space being 512 words wide, and
+# every level is a rectangle there at multiples of its sides, so that PEs need masks and no sums. A level of one row or
+# column is stored twice, as it repeats, to have both neighbours.
 #
-# Every module holds a copy of every texture, since its PEs read no other module's memory. They are loaded at once.
+# Every module holds a copy of every texture, since its PEs read no other module's memory. All are loaded at once.
 
 
 LOADING_STAGE = "textures"
@@ -146,15 +145,15 @@ _DEVICES = 8
 _HALF = _DEVICES // 2
 _WORD_BYTES = 4
 _COLUMNS = 512
-"""Words of a row of texture space in an SDRAM: it has every other texel of a row, of which there are up to 1024."""
+"""Words of a row of texture space in an SDRAM, which holds every other of up to 1024 texels."""
 _MOST_BLOCKS = (1 << 16) - 1
 _GP_START = 1 << 25
-"""Where in GP memory textures lie until they are loaded: past results, database and words (invented)."""
+"""Address of textures in GP memory before loading: past results, database and words (invented)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPlace:
-    """Where a level is in texture space, in words of each of its four SDRAMs; sides are powers of two."""
+    """Place of a level in texture space, in words of each of its four SDRAMs; sides are powers of two."""
 
     half: int
     """0 for the lower four SDRAMs, 1 for the upper four."""
@@ -166,18 +165,18 @@ class LevelPlace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextureLayout:
-    """Textures that were found room for, level by level, and what each of the modules' SDRAMs holds."""
+    """Textures with the places of their levels, and the contents of a module's SDRAMs."""
 
     textures: tuple[Texture, ...]
     levels: tuple[tuple[LevelPlace, ...], ...]
     words: np.ndarray
-    """uint8[word, SDRAM, byte], from the first word on to the last that is used."""
+    """uint8[word, SDRAM, byte], up to the last used word."""
     used: np.ndarray
-    """Which words are: bool[word]."""
+    """bool[word]."""
 
     @classmethod
     def of(cls, textures: Sequence[Texture], config: NodeConfig) -> TextureLayout:
-        """Find room for textures, the largest first; raises InputError where there is none."""
+        """Allocate textures, the largest first; raises InputError if they do not fit."""
         sdram = config.sdram
         rows = sdram.banks * sdram.rows * sdram.columns // _WORD_BYTES // _COLUMNS
         if sdram.devices_per_module != _DEVICES:
@@ -202,7 +201,7 @@ class TextureLayout:
 
     @property
     def bytes_held(self) -> int:
-        """Bytes that each module holds, as blocks of all of its SDRAMs."""
+        """Bytes used in each module, as blocks of all of its SDRAMs."""
         return int(self.used.sum()) * _DEVICES * _WORD_BYTES
 
     @property
@@ -213,7 +212,7 @@ class TextureLayout:
 
 
 def _placed(texture: Texture, taken: np.ndarray, half: int) -> tuple[LevelPlace, ...] | None:
-    """Return where the levels of a texture lie whose first is in a half, and take that; None where there is no room."""
+    """Allocate the levels of a texture, the first in ``half``; returns None if they do not fit."""
     after, found = taken.copy(), []
     for number, texels in enumerate(texture.levels):
         rows, columns = (max(side // 2, 1) for side in texels.shape[:2])
@@ -233,7 +232,7 @@ def _placed(texture: Texture, taken: np.ndarray, half: int) -> tuple[LevelPlace,
 
 
 def _store(words: np.ndarray, level: LevelPlace, texels: np.ndarray) -> None:
-    """Put the texels of a level where they lie."""
+    """Store the texels of a level at its place."""
     rows, columns = texels.shape[:2]
     whole = np.tile(texels, (2 * level.rows // rows, 2 * level.columns // columns, 1))
     space = words.reshape(-1, _COLUMNS, _DEVICES, _WORD_BYTES)
@@ -263,7 +262,7 @@ def loading_program(layout: TextureLayout, modules: int) -> Program:
 
 
 def load_textures(node: Node, layout: TextureLayout) -> Run:
-    """Load textures into the texture memory of a node: the application has put them into GP memory, for no cycles."""
+    """Load textures into the texture memory of a node; storing them in GP memory before takes no cycles."""
     if len(layout.words):
         node.gp_memory[0].write(_GP_START, layout.words[layout.used].reshape(-1))
     return node.run(loading_program(layout, node.config.array.modules))
@@ -272,27 +271,27 @@ def load_textures(node: Node, layout: TextureLayout) -> Run:
 _MOST_MATERIALS = 255
 _LOST = "blending in the order of drawing, stencil or other tests"
 MOST_SORTED = (1 << 16) - 1
-"""Triangles of draws that are sorted: their numbers, from 1, have two bytes in a key."""
+"""Most triangles of sorted draws: their numbers, starting at 1, have two bytes in a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """How a record is shaded."""
+    """Shading of a record."""
 
     texture: int | None
-    """The number of the texture, where there is one."""
+    """Number of the texture, if any."""
     divided: bool
     """True if colours and coordinates are numerators."""
     bits: int = 0
-    """By how many bits numerators of coordinates go up before they are divided: K of the reference."""
+    """Left shift of coordinate numerators before division: K of the reference."""
     alpha: int | None = None
-    """Opacity of what is sorted; None of what is opaque."""
+    """Opacity of a sorted draw; None if opaque."""
     cutout: int = 0
-    """The least opacity of a texel of what is sorted."""
+    """Least opacity of a visible texel of a sorted draw."""
 
     @property
     def order(self) -> tuple[int, ...]:
-        """What materials are sorted by."""
+        """Sort key of materials."""
         return (
             2 * self.divided + (self.divided == (self.texture is None)),
             -1 if self.texture is None else self.texture,
@@ -304,37 +303,37 @@ class Material:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawData:
-    """A draw as the GPs have it, at each of the places in a pixel."""
+    """GP data of a draw, at each sampling place in a pixel."""
 
     edges: tuple[Edges, ...]
     values: tuple[Interpolation, ...]
     flat: np.ndarray
-    """Which triangles have one colour: bool[triangle]; in perspective those whose quotients have it as well."""
+    """True for triangles of one colour: bool[triangle]; in perspective only if their quotients have it as well."""
     materials: tuple[Material, ...]
-    """Of each triangle."""
+    """One per triangle."""
     state: State
 
     @property
     def cutout(self) -> int:
-        """The least opacity of a texel that is seen; 0 where none is cut out."""
+        """Least opacity of a visible texel; 0 without cutouts."""
         return self.state.cutout
 
 
 @dataclass(frozen=True, eq=False)
 class ShadedFrame:
-    """A frame of opaque draws, ready to be drawn region by region; triangles are numbered through all draws."""
+    """A frame ready to be drawn region by region; triangles are numbered across all draws."""
 
     frame: Frame
     draws: tuple[DrawData, ...]
     materials: tuple[Material, ...]
-    """In the order of their numbers, the first of which is 1."""
+    """In the order of their numbers, which start at 1."""
     textures: TextureLayout
     record: SampleRecord
     triangles: ScreenTriangles
 
     @classmethod
     def of(cls, frame: Frame, config: NodeConfig = THESIS) -> ShadedFrame:
-        """Return what a frame comes to; raises InputError for draws that cannot be shaded later."""
+        """Prepare a frame; raises InputError for draws that cannot be shaded later."""
         require_deferred((draw.name, draw.state) for draw in frame.draws)
         places = places_of(frame.samples)
         textures: list[Texture] = []
@@ -362,7 +361,7 @@ class ShadedFrame:
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where in a pixel the planes of samples lie."""
+        """Sampling places in a pixel."""
         return places_of(self.frame.samples)
 
     @cached_property
@@ -370,25 +369,24 @@ class ShadedFrame:
         return np.cumsum([0, *(len(draw.materials) for draw in self.draws)])
 
     def place_of(self, number: int) -> tuple[DrawData, int]:
-        """Return the draw of a triangle, and its number there."""
+        """Return the draw of a triangle and its number there."""
         draw = int(np.searchsorted(self._starts, number, side="right")) - 1
         return self.draws[draw], number - int(self._starts[draw])
 
     def regions(self) -> list[Region]:
-        """Return the regions of the screen, the same for all planes of samples."""
+        """Return the regions of the screen, the same for all samples."""
         return list(regions(self.triangles, self.frame.width, self.frame.height, self.places))
 
     def number(self, material: Material) -> int:
-        """Return the number that records have."""
         return self.materials.index(material) + 1
 
     @cached_property
     def opaque(self) -> int:
-        """How many triangles are opaque; those that are sorted follow them."""
+        """Number of opaque triangles; sorted ones follow them."""
         return sum(len(draw.materials) for draw in self.draws if draw.state.blend is not Blend.SORTED)
 
     def present(self, triangles: Iterable[int]) -> tuple[Material, ...]:
-        """Return the materials of the opaque ones of triangles, in the order of their numbers."""
+        """Return the materials of the opaque triangles among those given, in the order of their numbers."""
         return self.materials_of(number for number in triangles if number < self.opaque)
 
     def materials_of(self, triangles: Iterable[int]) -> tuple[Material, ...]:
@@ -398,7 +396,7 @@ class ShadedFrame:
 
     @cached_property
     def bits(self) -> int:
-        """The largest K of all materials: quotients of coordinates have as many bits past the point."""
+        """Largest K of all materials: the fraction bits of coordinate quotients."""
         return max((each.bits for each in self.materials), default=0)
 
 
@@ -412,22 +410,20 @@ def _data(draw: Draw, places: Sequence[tuple[int, int]], textures: Sequence[Text
         bits = 0 if quotients is None else quotients.bits
         materials = [Material(number, quotients is not None, bits, *layer)] * len(triangles)
     else:
-        # As without textures: colours of triangles that are flat or equally far are linear.
+        # As without textures: colours of triangles that are flat or at one distance are linear.
         divided = ~(flat | triangles.level)
         materials = [Material(None, bool(each), 0, *layer) for each in divided]
     return DrawData(tuple(edges_of(triangles, place) for place in places), values, flat, tuple(materials), draw.state)
 
 
 def deferred(state: State) -> bool:
-    """Return whether draws in a state can be shaded later: the nearest fragment is all that is seen, or they are
-    sorted.
-    """
+    """Return whether draws in a state can be shaded later: only the nearest fragment is visible, or they are sorted."""
     opaque = State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
     return state in (opaque, replace(opaque, blend=Blend.SORTED, depth_write=False))
 
 
 def require_deferred(draws: Iterable[tuple[str, State]]) -> None:
-    """Raise InputError, naming the draws, for states in which more than the nearest fragment is seen."""
+    """Raise InputError, naming the draws, for states in which more than the nearest fragment is visible."""
     others = [name for name, state in draws if not deferred(state)]
     if others:
         hint = "nodes keep the nearest of each sample and lose the order of draws"

@@ -19,27 +19,24 @@ from tessellation.commands import MOST_NODES
 
 # Transfers over the image composition network: which nodes each goes through, and the order in which all go.
 #
-# The nodes stand in a row: rasterizers, shaders, the frame buffer. A record goes from the first rasterizer through
-# all of
-# them, and is merged by depth on its way, to the shader whose region it is, or to the frame buffer where there are no
-# shaders. Finished pixels go from a shader to the frame buffer. Regions are dealt to the shaders in turn.
+# The nodes form a row: rasterizers, shaders, frame buffer. A record travels from the first rasterizer through all the
+# others, merged by depth on its way, to the shader of its region, or to the frame buffer if there are no shaders.
+# Finished pixels travel from a shader to the frame buffer. Regions are dealt to the shaders in turn.
 #
-# All nodes know one order of all transfers, and each takes part in them in that order: so that no two of them wait for
-# each other. The finished pixels of a region stand after the records of the region that its shader gets next; or before
-# those, where they are in the place of a record.
+# All nodes take part in the transfers in one order, so no two of them wait for each other. The finished pixels of a
+# region follow the records of the next region of its shader, or precede them if they use the place of a record.
 
 
 class Cargo(Enum):
-    """What a transfer carries."""
+    """Contents of a transfer: one sample of each pixel of a region, or its pixels."""
 
     RECORD = "records"
-    """One sample of each pixel of a region."""
     PIXELS = "finished pixels"
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """How many nodes rasterize and how many shade; after them comes the frame buffer. Raises InputError for none."""
+    """Number of nodes that rasterize and that shade; the frame buffer follows. Raises InputError for no rasterizer."""
 
     rasterizers: int = 1
     shaders: int = 0
@@ -51,47 +48,47 @@ class Roles:
 
     @classmethod
     def told(cls, nodes: int, shaders: int) -> Roles:
-        """Return the roles that a command asks for; raises UsageError for more nodes than a machine has."""
+        """Return the roles for a command's options; raises UsageError for more nodes than a machine has."""
         if nodes + shaders > MOST_NODES:
             asked = f"{counted(nodes, 'node')} and {counted(shaders, 'shader')}"
-            text = f"{asked}, besides the frame buffer; a machine has {MOST_NODES} nodes"
+            text = f"{asked}, in addition to the frame buffer; a machine has {MOST_NODES} nodes"
             raise UsageError("--shaders", text)
         return cls(nodes, shaders)
 
     @property
     def alone(self) -> bool:
-        """True if one node does everything, so that nothing goes over the network."""
+        """True if one node does everything and nothing crosses the network."""
         return self.rasterizers == 1 and not self.shaders
 
     @property
     def frame_buffer(self) -> int:
-        """The place of the frame buffer in the row."""
+        """Position of the frame buffer in the row."""
         return self.rasterizers + self.shaders
 
     def shader_of(self, region: int) -> int:
-        """Return which shader, starting at 0, gets a region."""
+        """Return the shader of a region, numbered from 0."""
         return region % self.shaders
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The nodes, in the order in which they stand."""
+        """The nodes, in row order."""
         drawing = tuple(f"rasterizer {number + 1}" for number in range(self.rasterizers))
         return (*drawing, *(f"shader {number + 1}" for number in range(self.shaders)), "frame buffer")
 
 
 @dataclass(frozen=True, slots=True)
 class RegionTransfer:
-    """A region's records, or its finished pixels, on their way from node ``first`` to node ``last``."""
+    """Transfer of a region's records or finished pixels from node ``first`` to node ``last``."""
 
     number: int
-    """In the order of all."""
+    """Position in the common order."""
     kind: Cargo
     region: int
     sample: int
     first: int
     last: int
     size: int
-    """Bytes of an EMC."""
+    """Bytes per EMC."""
 
     def __str__(self) -> str:
         return f"{self.kind.value} of region {self.region + 1}, sample {self.sample + 1}"
@@ -100,9 +97,9 @@ class RegionTransfer:
 def transfers_of(
     roles: Roles, regions: int, samples: int, record: int, pixels: int, *, shared: bool = False
 ) -> tuple[RegionTransfer, ...]:
-    """Return all transfers of a picture in their order; an EMC has ``record`` or ``pixels`` bytes in each.
+    """Return all transfers of a picture in order; ``record`` and ``pixels`` are the bytes per EMC of each kind.
 
-    ``shared`` says that finished pixels lie in the place of a record.
+    ``shared``: finished pixels use the place of a record.
     """
     found: list[RegionTransfer] = []
 
@@ -126,20 +123,19 @@ def transfers_of(
 
 # A node on the image composition network, as a box: grants go up the row, bytes come down it.
 #
-# A node has wires from the node before it and to the node after it, and one the other way over which it grants
-# transfers:
-# it does so when the node after it has granted that, when its own part of it is in image composition memory, and when
-# its wires will be free as the first byte comes. Who takes a transfer grants it when there is room. So bytes never stop
-# on their way: a node hands on what comes, merged with its own, and keeps none of it.
+# A node has wires from the previous node and to the next one, and a wire back over which it grants transfers. It grants
+# one when the next node has granted it, its own part is in image composition memory, and its wires will be free when
+# the first byte arrives. The destination grants when it has room. Hence bytes never stop on their way: a node passes on
+# what arrives, merged with its own, and stores none of it.
 
 
 GRANT_LATENCY = 1
-"""Cycles of a grant from a node to the one before it (invented)."""
+"""Cycles of a grant from a node to the previous one (invented)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkSpec:
-    """Where a node stands, and what goes through it: ``coming`` over the wires to it, ``going`` over those from it."""
+    """Position of a node and its transfers: ``coming`` over the wires to it, ``going`` over those from it."""
 
     place: int
     coming: tuple[RegionTransfer, ...]
@@ -147,36 +143,36 @@ class LinkSpec:
     latency: int
     """Cycles of a byte from its departure at a node to its departure at the next."""
     width: int
-    """Bytes a cycle of an EMC."""
+    """Bytes per cycle of an EMC."""
 
 
 @dataclass(slots=True)
 class LinkState:
-    """How far a node has come with the transfers."""
+    """Progress of a node through its transfers."""
 
     granted: int = 0
-    """How many of those that come it has granted."""
+    """Incoming transfers granted."""
     promised: int = 0
-    """How many of those end here."""
+    """Those of them that end here."""
     begun: int = 0
-    """How many of those that go have begun."""
+    """Outgoing transfers begun."""
     gone: int = 0
-    """How many of those have gone."""
+    """Outgoing transfers completed."""
     grants: set[int] = field(default_factory=set)
-    """Which the node after it has granted."""
+    """Numbers that the next node has granted."""
     free_at: int = 0
-    """The first cycle in which the wires to the next node are free."""
+    """First cycle in which the wires to the next node are free."""
     passed_on: bool = False
-    """True if what went last had come from the node before."""
+    """True if the last outgoing transfer came from the previous node."""
     sent: int = 0
-    """How many that begin here have begun."""
+    """Transfers of this node begun."""
     sent_bytes: int = 0
     busy_cycles: int = 0
     event: int | None = 0
 
     @property
     def left(self) -> int:
-        """How many that begin here have gone."""
+        """Transfers of this node completed."""
         return self.sent - (self.gone < self.begun and not self.passed_on)
 
 
@@ -185,36 +181,32 @@ State = TypeVar("State", bound=LinkState, covariant=True)
 
 
 class NodeBox(Box[Spec, State]):
-    """What is the same for nodes of all roles; a subclass says what it holds and what it does beside."""
+    """The link shared by all roles; a subclass adds what the node holds and its work."""
 
     def __init__(self, name: str, spec: Spec, state: State) -> None:
         super().__init__(name, spec, state)
         self.inputs = (*(("begin_in", "data_in") if spec.coming else ()), *(("grant_in",) if spec.going else ()))
         self.outputs = (*(("begin_out", "data_out") if spec.going else ()), *(("grant_out",) if spec.coming else ()))
 
-    # --- what a role says ----------------------------------------------------------------------------------------
-
     @abstractmethod
     def holds(self, transfer: RegionTransfer) -> bool:
-        """Return whether the node's own part of a transfer that continues from it lies ready."""
+        """Return whether the node's own part of an outgoing transfer is ready."""
 
     @abstractmethod
     def has_room(self) -> bool:
-        """Return whether the node may take one more transfer than it has granted."""
+        """Return whether the node may grant one more transfer that ends here."""
 
     @abstractmethod
     def took(self, transfer: RegionTransfer, cycle: Cycle) -> None:
-        """Take note that all bytes of a transfer to this node have come."""
+        """Record that all bytes of a transfer to this node have arrived."""
 
     @abstractmethod
     def work(self, cycle: Cycle) -> None:
-        """Continue with what the node does beside, as far as it comes in this cycle."""
+        """Continue the work of the role as far as this cycle allows."""
 
     @abstractmethod
     def work_until(self) -> int | None:
-        """Return the cycle in which that is done which the node does now; None where it waits."""
-
-    # --- the box -------------------------------------------------------------------------------------------------
+        """Return the cycle in which the current work ends, or None while waiting."""
 
     def next_event(self) -> Cycle | None:
         return None if self.state.event is None else Cycle(self.state.event)
@@ -255,7 +247,7 @@ class NodeBox(Box[Spec, State]):
         self._begin(transfer, cycle, passed_on=True)
 
     def _send_own(self, cycle: Cycle) -> None:
-        """Begin the next transfer where it starts here, is granted and ready, and the wires are free."""
+        """Begin the next transfer if it starts here, is granted and ready, and the wires are free."""
         state, going = self.state, self.spec.going
         if state.begun == len(going) or cycle < state.free_at:
             return
@@ -278,7 +270,7 @@ class NodeBox(Box[Spec, State]):
         state.grants.discard(transfer.number)
 
     def _grant(self, cycle: Cycle) -> int | None:
-        """Grant what comes next, where that is possible; return the cycle in which to look again, or None."""
+        """Grant the next incoming transfer if possible; return the cycle in which to try again, or None."""
         state, coming = self.state, self.spec.coming
         if state.granted == len(coming):
             return None
@@ -299,14 +291,13 @@ class NodeBox(Box[Spec, State]):
         return cycle + 1
 
 
-# The boxes of the three roles: a rasterizer draws and copies, a shader takes and shades, the frame buffer keeps.
-#
-# How long each of these takes is what nodes have executed; the boxes say when each begins.
+# The boxes of the three roles: a rasterizer draws and copies, a shader receives and shades, the frame buffer stores.
+# Durations are what nodes have executed; the boxes determine when each begins.
 
 
 @dataclass(frozen=True, slots=True)
 class RecordWork:
-    """What a rasterizer executes for one sample of a region: cycles of drawing, and of the copy that is to leave."""
+    """Cycles of a rasterizer for one sample of a region: drawing, and the copy to be sent."""
 
     drawing: int
     copying: int
@@ -314,7 +305,7 @@ class RecordWork:
 
 @dataclass(frozen=True, slots=True)
 class SampleWork:
-    """What a shader executes for one sample of a region: cycles until the record is out of the way, and after that."""
+    """Cycles of a shader for one sample of a region: until the record has left its place, and after that."""
 
     receiving: int
     shading: int
@@ -322,19 +313,18 @@ class SampleWork:
 
 @dataclass(frozen=True, slots=True)
 class ShadingWork:
-    """What a shader executes for a region: for each sample, and cycles for the finished pixels."""
+    """Cycles of a shader for a region: each sample, and the finished pixels."""
 
     samples: tuple[SampleWork, ...]
     finishing: int
 
     @property
     def cycles(self) -> int:
-        """Cycles of all of it."""
         return sum(each.receiving + each.shading for each in self.samples) + self.finishing
 
 
 class Doing(Enum):
-    """What a node does."""
+    """Activities of a node."""
 
     DRAWING = "draws"
     FULL = "waits for room in image composition memory"
@@ -349,7 +339,7 @@ class Doing(Enum):
 
     @property
     def waits(self) -> bool:
-        """True if the node does nothing meanwhile."""
+        """True if the node is idle meanwhile."""
         return self not in _BUSY
 
 
@@ -358,20 +348,20 @@ _BUSY = (Doing.DRAWING, Doing.COPYING, Doing.RECEIVING, Doing.SHADING, Doing.FIN
 
 @dataclass(slots=True)
 class WorkingState(LinkState):
-    """What a node does, since when, and until when where it does not wait; and what it has done."""
+    """Current activity of a node, its first cycle and, unless it waits, its end; and all earlier ones."""
 
     doing: Doing = Doing.DONE
     until: int = 0
     since: int = 0
     spans: list[tuple[Doing, int, int]] = field(default_factory=list)
-    """What it did or waited for, from which cycle up to which."""
+    """Activity, first cycle, and the cycle after the last."""
 
 
 Working = TypeVar("Working", bound=WorkingState, covariant=True)
 
 
 class WorkingNode(NodeBox[Spec, Working]):
-    """A node that does one thing after the other, and waits between."""
+    """A node that does one thing after another and waits in between."""
 
     def work_until(self) -> int | None:
         return self.state.until if self.state.doing in _BUSY else None
@@ -389,12 +379,12 @@ class WorkingNode(NodeBox[Spec, Working]):
 
     @abstractmethod
     def following(self, cycle: Cycle) -> tuple[Doing, int] | None:
-        """Return what the node does next and how long that takes; None where it continues waiting."""
+        """Return the next activity and its cycles, or None to continue waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class RasterizerNodeSpec(LinkSpec):
-    """What a rasterizer draws, how many records it holds, and whether it draws while one is sent."""
+    """Work of a rasterizer, the records it can hold, and whether it draws while one is sent."""
 
     works: tuple[RecordWork, ...]
     held: int
@@ -403,13 +393,13 @@ class RasterizerNodeSpec(LinkSpec):
 
 @dataclass(slots=True)
 class RasterizerNodeState(WorkingState):
-    """How many records have been copied."""
+    """Number of records copied."""
 
     copied: int = 0
 
 
 class RasterizerNode(WorkingNode[RasterizerNodeSpec, RasterizerNodeState]):
-    """Draws record after record, and copies each to image composition memory when there is room."""
+    """Draws record after record and copies each to image composition memory when there is room."""
 
     def __init__(self, name: str, spec: RasterizerNodeSpec) -> None:
         super().__init__(name, spec, RasterizerNodeState(doing=Doing.SENDING if spec.works else Doing.DONE))
@@ -440,7 +430,7 @@ class RasterizerNode(WorkingNode[RasterizerNodeSpec, RasterizerNodeState]):
 
 @dataclass(frozen=True, slots=True)
 class ShaderNodeSpec(LinkSpec):
-    """What a shader shades, and how many records it holds; ``shared`` where finished pixels lie in their place."""
+    """Work of a shader and the records it can hold; ``shared`` if finished pixels use their place."""
 
     works: tuple[ShadingWork, ...]
     held: int
@@ -449,7 +439,7 @@ class ShaderNodeSpec(LinkSpec):
 
 @dataclass(slots=True)
 class ShaderNodeState(WorkingState):
-    """How far it has come; ``taken``, ``received`` and ``shaded`` are records, ``finished`` regions."""
+    """Progress of a shader; ``taken``, ``received`` and ``shaded`` count records, ``finished`` regions."""
 
     taken: int = 0
     received: int = 0
@@ -458,10 +448,10 @@ class ShaderNodeState(WorkingState):
 
 
 class ShaderNode(WorkingNode[ShaderNodeSpec, ShaderNodeState]):
-    """Shades record after record as they come, and sends the pixels of a region when its last one is shaded.
+    """Shades records as they arrive and sends the pixels of a region after its last record.
 
-    A record keeps its place in image composition memory until it is received, in main memory. Finished pixels have a
-    place of their own there, for one region, or where records leave no room for that the place of a record.
+    A record keeps its place in image composition memory until it is received into main memory. The finished pixels of
+    one region have a separate place there, or use that of a record if there is no room.
     """
 
     def __init__(self, name: str, spec: ShaderNodeSpec) -> None:
@@ -505,13 +495,13 @@ class ShaderNode(WorkingNode[ShaderNodeSpec, ShaderNodeState]):
 
 @dataclass(slots=True)
 class FrameBufferNodeState(LinkState):
-    """When each transfer had come."""
+    """Cycle in which each transfer was complete."""
 
     came: list[int] = field(default_factory=list)
 
 
 class FrameBufferNode(NodeBox[LinkSpec, FrameBufferNodeState]):
-    """Takes every region as it comes."""
+    """Takes every region as it arrives; what becomes of the pixels is not modelled."""
 
     def __init__(self, name: str, spec: LinkSpec) -> None:
         super().__init__(name, spec, FrameBufferNodeState())
@@ -529,16 +519,15 @@ class FrameBufferNode(NodeBox[LinkSpec, FrameBufferNodeState]):
         return None
 
     def work(self, cycle: Cycle) -> None:
-        """Nothing: what becomes of the pixels there is not modelled."""
+        """Does nothing."""
 
 
-# The image composition network of a picture, run: boxes for its nodes, wires between them, a clock.
+# The network of a picture, run: boxes for its nodes, wires between them, a clock.
 #
-# The thesis says that regions are merged by depth and that a PE has 64 bytes for it (2.2.2, and the footnote to
-# 3.6). It
-# gives no width, rate or latency, so those of the configuration (``composition.*``) are invented, and so is the way in
-# which nodes agree (`node_box.py`). Each EMC has its own wires to the same EMC of the next node, and all work in step:
-# the wires here are those of one. What the bytes say is merged where they are (`merging.py`); here they only take time.
+# The thesis says that regions are merged by depth and that a PE has 64 bytes for it (2.2.2, and the footnote to 3.6).
+# It gives no width, rate or latency, so those of the configuration (``composition.*``) are invented, as is the protocol
+# of grants. Each EMC has its own wires to the same EMC of the next node, and all work in step: the wires here are those
+# of one. Bytes are merged in `composition.py`; here they only take time.
 
 
 PIXEL_BYTES = 3
@@ -547,18 +536,18 @@ PIXEL_BYTES = 3
 
 @dataclass(frozen=True, slots=True)
 class NodeTime:
-    """What a node did while the network ran, in cycles; ``sent_bytes`` are those of all of its EMCs."""
+    """Cycles of a node while the network ran; ``sent_bytes`` counts all of its EMCs."""
 
     name: str
     busy: int
     spans: tuple[tuple[Doing, int, int], ...]
-    """What it did or waited for, from its first work to its last: from which cycle up to which."""
+    """From its first work to its last: activity, first cycle, and the cycle after the last."""
     sending: int
     sent_bytes: int
 
     @property
     def waited(self) -> dict[str, int]:
-        """Cycles by what it waited for."""
+        """Cycles by reason for waiting."""
         found: Counter[str] = Counter()
         for doing, begin, end in self.spans:
             if doing.waits:
@@ -568,29 +557,29 @@ class NodeTime:
 
 @dataclass(frozen=True, slots=True)
 class NetworkTime:
-    """When a picture is composed, in cycles from the beginning of its first region. Executed, at invented rates.
+    """Times of composing a picture, in cycles from the beginning of its first region. Executed, at invented rates.
 
-    ``cycles`` is when all bytes are in the frame buffer, ``came`` when each region's were; ``transfer_cycles`` is how
-    long a region's records of one sample are on the wires between two nodes.
+    ``cycles``: all bytes are in the frame buffer; ``came``: those of each region are; ``transfer_cycles``: time of a
+    region's records of one sample on the wires between two nodes.
     """
 
     roles: Roles
     cycles: int
     came: tuple[int, ...]
     nodes: tuple[NodeTime, ...]
-    """Rasterizers and shaders, in the order in which they stand."""
+    """Rasterizers and shaders, in row order."""
     transfers: int
     transfer_cycles: int
     record_bytes: int
 
     @property
     def waits(self) -> tuple[int, ...]:
-        """Cycles in which each node waited, between its first work and its last."""
+        """Cycles of waiting of each node between its first work and its last."""
         return tuple(sum(node.waited.values()) for node in self.nodes)
 
 
 def emc_bytes(config: NodeConfig, pixel_bytes: int) -> int:
-    """Return the bytes of a region that one EMC has."""
+    """Return the bytes of a region in one EMC."""
     return config.lanes // config.array.emcs * pixel_bytes
 
 
@@ -600,7 +589,7 @@ def pixel_cycles(config: NodeConfig) -> int:
 
 
 def check_room(config: NodeConfig, record_bytes: int) -> None:
-    """Raise InputError where image composition memory has no room for as many records as it is to hold."""
+    """Raise InputError if ``composition.regions_held`` records do not fit image composition memory."""
     held, room = config.composition.regions_held, config.array.composition_bytes
     if held * record_bytes > room:
         text = f"composition.regions_held: {held} records of {record_bytes} bytes do not fit image composition memory"
@@ -619,9 +608,9 @@ def run_network(
 ) -> NetworkTime:
     """Run the network of a picture.
 
-    ``drawn[rasterizer]`` is what each executes, region by region and within a region sample by sample;
-    ``shaded[shader]`` likewise for the regions that are its. ``network`` replaces that of the configuration. Raises
-    InputError where nodes have not as many regions.
+    ``drawn[rasterizer]`` is the work of each, region by region and within a region sample by sample;
+    ``shaded[shader]`` likewise for its own regions. ``network`` replaces that of the configuration. Raises InputError
+    if the numbers of regions differ.
     """
     network = config.composition if network is None else network
     roles = Roles(len(drawn), len(shaded))
@@ -633,15 +622,19 @@ def run_network(
     record = emc_bytes(config, record_bytes)
     shared = network.regions_held * record_bytes + PIXEL_BYTES > config.array.composition_bytes
     transfers = transfers_of(roles, regions, samples, record, emc_bytes(config, PIXEL_BYTES), shared=shared)
-    boxes: list[NodeBox[LinkSpec, WorkingState]] = [
-        *_rasterizers(roles, drawn, transfers, network),
-        *_shaders(roles, shaded, transfers, network, shared=shared),
-    ]
-    frame_buffer = FrameBufferNode(roles.names[-1], LinkSpec(*_link(roles.frame_buffer, transfers, network)))
+    held, links = network.regions_held, [_link(place, transfers, network) for place in range(roles.frame_buffer + 1)]
+    boxes: list[NodeBox[LinkSpec, WorkingState]] = []
+    for works, link in zip(drawn, links, strict=False):
+        raster = RasterizerNodeSpec(*link, works=tuple(works), held=held, overlap=network.overlap)
+        boxes.append(RasterizerNode(roles.names[raster.place], raster))
+    for shading, link in zip(shaded, links[roles.rasterizers :], strict=False):
+        shader = ShaderNodeSpec(*link, works=tuple(shading), held=held, shared=shared)
+        boxes.append(ShaderNode(roles.names[shader.place], shader))
+    frame_buffer = FrameBufferNode(roles.names[-1], LinkSpec(*links[-1]))
     cycles = Clock(_netlist([*boxes, frame_buffer], network), shuffle_seed=shuffle_seed).run()
     came = tuple(frame_buffer.state.came)
-    spent = [sum(each.drawing + each.copying for each in works) for works in drawn]
-    spent += [sum(each.cycles for each in works) for works in shaded]
+    spent = [sum(each.drawing + each.copying for each in node) for node in drawn]
+    spent += [sum(each.cycles for each in node) for node in shaded]
     times = [_time(box, busy, config) for box, busy in zip(boxes, spent, strict=True)]
     sending = -(-record // network.emc_bytes_per_cycle)
     return NetworkTime(roles, int(cycles), came, tuple(times), len(transfers), sending, record_bytes)
@@ -655,37 +648,6 @@ def _link(place: int, transfers: Sequence[RegionTransfer], network: CompositionC
     coming = tuple(each for each in transfers if each.first < place <= each.last)
     going = tuple(each for each in transfers if each.first <= place < each.last)
     return place, coming, going, network.node_cycles, network.emc_bytes_per_cycle
-
-
-def _rasterizers(
-    roles: Roles, drawn: Sequence[Sequence[RecordWork]], transfers: Sequence[RegionTransfer], network: CompositionConfig
-) -> list[RasterizerNode]:
-    held, overlap = network.regions_held, network.overlap
-    return [
-        RasterizerNode(
-            roles.names[place],
-            RasterizerNodeSpec(*_link(place, transfers, network), works=tuple(works), held=held, overlap=overlap),
-        )
-        for place, works in enumerate(drawn)
-    ]
-
-
-def _shaders(
-    roles: Roles,
-    shaded: Sequence[Sequence[ShadingWork]],
-    transfers: Sequence[RegionTransfer],
-    network: CompositionConfig,
-    *,
-    shared: bool,
-) -> list[ShaderNode]:
-    held = network.regions_held
-    return [
-        ShaderNode(
-            roles.names[place],
-            ShaderNodeSpec(*_link(place, transfers, network), works=tuple(works), held=held, shared=shared),
-        )
-        for place, works in enumerate(shaded, roles.rasterizers)
-    ]
 
 
 def _netlist(boxes: Sequence[NodeBox[LinkSpec, LinkState]], network: CompositionConfig) -> Netlist:

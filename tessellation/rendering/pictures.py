@@ -1,14 +1,14 @@
-"""Pictures that commands order of PixelFlow, and their reports."""
+"""Pictures by PixelFlow's nodes for commands, and their reports."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pixelflow.config import NodeConfig
-from pixelflow.node import guesses, set_in_vain
+from pixelflow.node import guesses, set_in_vain, stages_of
 from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Json, Report, counted, facts, largest, machine_time, shares
@@ -33,7 +33,7 @@ from tessellation.rendering.network import Roles
 from tessellation.rendering.projection import Projected, project_samples
 from tessellation.rendering.renderer import require_plain, require_region
 from tessellation.rendering.shading_raster import BLEND_STAGE
-from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
+from tessellation.rendering.words import InstructionWords, draw_words, generate_words, word_data, word_facts
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
@@ -41,25 +41,18 @@ if TYPE_CHECKING:
     from pixelflow.node import Run
     from pixelflow.simd.configuration import Effective
     from tessellation.rendering import NetworkTime, NodeRuns
+    from tessellation.scenes import Scene
 
-# The report of a picture that PixelFlow drew: cycles by stage, machine time, projection and composition.
+# The report of a picture: cycles by stage, machine time, projection and composition.
 
 
 _MOST_STAGES = 7
-"""Stages that a brief names."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordsAccount:
-    """What the EMCs took for the instruction words of a picture: facts for a report, and all of it for JSON."""
-
-    facts: tuple[tuple[str, str], ...]
-    data: dict[str, Json]
+"""Stages in a brief."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPicture:
-    """A picture, and what each node took for its share of it."""
+    """A picture and the runs of each node."""
 
     triangles: ScreenTriangles
     size: tuple[int, int]
@@ -69,34 +62,33 @@ class DrawnPicture:
     nodes: Sequence[NodeRuns]
     picture: Picture
     composition: NetworkTime | None
-    words: WordsAccount | None = None
+    words: InstructionWords | None = None
     loading: Sequence[Run] = ()
-    """Of textures, by each node that reads some."""
+    """Loads of textures, one for each node that reads any."""
     samples: int = 1
-    """Of a pixel."""
+    """Samples per pixel."""
     choice: SampleChoice | None = None
-    """How patches were sampled by view."""
 
     @property
     def slowest(self) -> int:
-        """Cycles of the node that took longest; nodes draw side by side."""
+        """Cycles of the slowest node; nodes draw concurrently."""
         return max(node.cycles for node in self.nodes)
 
     @property
     def cycles(self) -> int:
-        """Cycles of the picture: of the one node, or until the frame buffer has all pixels."""
+        """Cycles of the one node, or until the frame buffer has all pixels."""
         return self.composition.cycles if self.composition else self.slowest
 
     @property
     def tessellation_cycles(self) -> int | None:
-        """Cycles of all tessellations before, or None where there was none."""
+        """Cycles of all earlier tessellations, or None for none."""
         return sum(each.cycles for each in self.tessellations) if self.tessellations else None
 
 
 def picture_report(
     scene: str, output: str, engine: str, effective: Effective[NodeConfig], drawn: DrawnPicture, *, same: bool
 ) -> Report:
-    """Return what was drawn, the cycles of each stage, and how long the machine takes."""
+    """Return the work, the cycles of each stage, and the machine time."""
     config, nodes = effective.config, drawn.nodes
     width, height = drawn.size
     reached = sum(node.drawn for node in nodes) // drawn.samples
@@ -110,14 +102,14 @@ def picture_report(
         ("per triangle", "" if deferred else f"{each:.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", _work_of_gps(drawn)),
-        *(("", text) for text in _trims(drawn, config)),
+        *(("", text) for text in _trims(drawn)),
         ("", LAST_LAYER if BLEND_STAGE in stages else ""),
         ("", uncounted_pixels(width, height, composed=drawn.composition is not None)),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
         *_projection_facts(drawn.projected),
-        *(drawn.words.facts if drawn.words else ()),
+        *(word_facts(drawn.words) if drawn.words else ()),
         *(network_facts(drawn.composition, drawn.slowest, effective) if drawn.composition else ()),
         ("wrote", output),
     ]
@@ -175,7 +167,7 @@ def picture_report(
 
 
 def _loading(drawn: DrawnPicture) -> str:
-    """Return what loading textures takes, once for all pictures."""
+    """Return the cost of loading textures, once for all pictures."""
     if not drawn.loading:
         return ""
     return (
@@ -184,7 +176,7 @@ def _loading(drawn: DrawnPicture) -> str:
 
 
 def _gone(drawn: DrawnPicture) -> str:
-    cut = drawn.words is not None and bool(drawn.words.data["cut_by"])
+    cut = drawn.words is not None and bool(drawn.words.clipping.planes)
     return "cut away or without an area" if cut else "without an area"
 
 
@@ -215,15 +207,15 @@ def _work_of_gps(drawn: DrawnPicture) -> str:
     )
 
 
-def _trims(drawn: DrawnPicture, config: NodeConfig) -> Iterator[str]:
-    """Yield what GPs do for trims, for no cycles, tessellation by tessellation."""
+def _trims(drawn: DrawnPicture) -> Iterator[str]:
+    """Yield the work of GPs on trims, which takes no cycles."""
     for each in drawn.tessellations:
         account = trims_of(each)
         yield from account.not_counted if account is not None else ()
 
 
 def _in_vain(effective: Effective[NodeConfig], drawn: DrawnPicture) -> list[str]:
-    """Return which values somebody set on which nothing depends that was executed, or composed."""
+    """Return a note for each value that was set and made no difference to the execution or composition."""
     runs = [
         *(run for each in drawn.tessellations for run in each.runs),
         *(drawn.projected.runs if drawn.projected else ()),
@@ -235,7 +227,7 @@ def _in_vain(effective: Effective[NodeConfig], drawn: DrawnPicture) -> list[str]
 
 
 def _by_role(drawn: DrawnPicture) -> dict[str, int]:
-    """Return cycles by stage, and where nodes have roles by role and stage."""
+    """Return cycles by stage, or by role and stage if there are shaders."""
     if drawn.composition is None or not drawn.composition.roles.shaders:
         return _by_stage(drawn)
     found: Counter[str] = Counter()
@@ -246,15 +238,11 @@ def _by_role(drawn: DrawnPicture) -> dict[str, int]:
 
 
 def _by_stage(drawn: DrawnPicture) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for node in drawn.nodes:
-        for name, cycles in node.cycles_by_stage.items():
-            found[name] = found.get(name, 0) + cycles
-    return found
+    return stages_of([region for node in drawn.nodes for region in node.regions])
 
 
 def _object(effective: Effective[NodeConfig], drawn: DrawnPicture) -> dict[str, Json]:
-    """Return everything about it for JSON."""
+    """Return the account of a picture for JSON."""
     return {
         "size": list(drawn.size),
         "samples": drawn.samples,
@@ -285,7 +273,7 @@ def _object(effective: Effective[NodeConfig], drawn: DrawnPicture) -> dict[str, 
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
         "sampling": drawn.choice.as_object() if drawn.choice else None,
-        "words": drawn.words.data if drawn.words else None,
+        "words": word_data(drawn.words) if drawn.words else None,
     }
 
 
@@ -302,17 +290,21 @@ def _projection_object(projected: Projected | None) -> dict[str, Json] | None:
     }
 
 
-# A picture by PixelFlow's nodes, which may also have projected what they have tessellated.
+# A picture by PixelFlow's nodes, which may also project the samples of their tessellation.
 
 
-def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
-    """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
+Require = Callable[[Sequence[tuple[str, State]], int], None]
+"""Check of the names and states of draws at a number of samples per pixel; raises InputError."""
+
+
+def refused_early(config: NodeConfig) -> Require:
+    """Return the check for draws that a node cannot draw; raises InputError for a node that cannot draw at all."""
     require_region(config)
     return lambda draws, samples: require_deferred(draws)
 
 
-def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str, State]], int], None]:
-    """Return what refuses, besides what the source refuses, draws that nodes in these roles do not draw."""
+def _required(roles: Roles, source: SceneSource) -> Require:
+    """Return the check of the source, and of draws that nodes in these roles cannot draw."""
 
     def require(draws: Sequence[tuple[str, State]], samples: int) -> None:
         if source.require is not None:
@@ -322,32 +314,19 @@ def _required(roles: Roles, source: SceneSource) -> Callable[[Sequence[tuple[str
     return require
 
 
-def refused_in_animations(config: NodeConfig, *, anew: bool) -> Callable[[Sequence[tuple[str, State]], int], None]:
-    """Return the same for frames one after the other; plain ones alone where patches are tessellated ``anew``.
+def refused_in_animations(config: NodeConfig, *, anew: bool) -> Require:
+    """Return the check for animations, which allows plain draws only if patches are tessellated ``anew``.
 
-    Textures would take the place of the patches, and shading the ports over which results return.
+    Textures would overwrite the patches, and shading uses the ports over which results return.
     """
     require_region(config)
     return require_plain if anew else refused_early(config)
 
 
-class LoadedScene(Protocol):
-    """What a picture needs of a scene that has been made."""
+def picture_by_nodes(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    """Draw what was ordered; with the projection ``emc`` the node also projects, with ``emc-words`` it makes words.
 
-    @property
-    def frame(self) -> Frame: ...
-    @property
-    def tessellations(self) -> tuple[Tessellation, ...]: ...
-    @property
-    def choice(self) -> SampleChoice | None: ...
-
-
-def picture_by_nodes(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
-    """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
-
-    With ``emc-words`` it continues to the words of instructions.
-
-    Raises UsageError where it was to project what is no patches.
+    Raises UsageError for a projection of a scene that is not patches.
     """
     config, source = order.effective.config, order.source
     if order.projection == "emc-words":
@@ -373,8 +352,8 @@ def picture_by_nodes(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
 
-def _picture_of_words(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report]:
-    """Draw from the words that the EMCs have made; raises UsageError for what they make no words of."""
+def _picture_of_words(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    """Draw from words made by the EMCs; raises UsageError for options that these do not support."""
     how, config = order.source, order.effective.config
     if how.flat:
         raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
@@ -392,15 +371,14 @@ def _picture_of_words(order: PictureOrder[LoadedScene]) -> tuple[Picture, Report
     node = draw_words(
         words, background=BACKGROUND, engine=how.engine, config=config, progress=how.progress, watch=how.watch
     )
-    account = WordsAccount(word_facts(words), word_data(words))
-    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, account)
+    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, words)
     same = draw(words.triangles, *size, BACKGROUND).equals(node.picture)
     report = picture_report(order.scene, order.output, how.engine, order.effective, drawn, same=same)
     return node.picture, report
 
 
 def _patches(scene: str, how: SceneSource) -> PatchFile:
-    """Return the patches that EMCs are to project; raises UsageError where a scene is no patches."""
+    """Return the patches that EMCs are to project; raises UsageError for a scene that is not patches."""
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     if how.tolerance is not None:
@@ -415,7 +393,7 @@ def _patches(scene: str, how: SceneSource) -> PatchFile:
 
 
 def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation, ...], Projected]:
-    """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
+    """Return triangles of patches tessellated and projected by the EMCs, and both accounts."""
     file = _patches(scene, how)
     width, height = how.size or SIZE
     view = replace(how.view or View(), width=width, height=height)
@@ -425,12 +403,7 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     )  # fmt: skip
     mesh = tessellation.mesh(weld=True)
     triangles = lit_triangles(
-        mesh.points,
-        mesh.normals,
-        mesh.triangles,
-        view,
-        flat=how.flat,
-        standpoint=projected.standpoint,
-        screen=projected.vertices[mesh.samples],
-    )
+        mesh.points, mesh.normals, mesh.triangles, view,
+        flat=how.flat, standpoint=projected.standpoint, screen=projected.vertices[mesh.samples],
+    )  # fmt: skip
     return triangles, (tessellation,), projected

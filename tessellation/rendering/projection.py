@@ -1,16 +1,15 @@
-"""Points to the screen on the EMCs: the camera's matrix, the division and the viewport, where the samples were made.
+"""Projection of points on the EMCs: the camera's matrix, the division and the viewport.
 
-The thesis lets the GPs transform vertices (2.2.2) and names projected points as what EMCs could return as well (3.1.2,
-the second possibility). Here each PE takes the point that it has tessellated and works out, in binary32 by the
-library's routines,
+The thesis lets the GPs transform vertices (2.2.2); as a second possibility EMCs return projected points (3.1.2). Here
+each PE takes the point that it has tessellated and computes, in binary32 by the library's routines,
 
     X, Y, W = matrix [3, 4] times (x, y, z, 1)        X and Y in pixels times W, from the middle of the picture
     x, y    = X / W + middle of the picture           by one division, 1 / W, and two products
     depth   = scale / W + offset                      0 is near, 1 is far
 
-and rounds x and y to 15.8 fixed point, half to even, as `pixelflow.simd.drawing` wants them: 1.5 * 2^15 is added, which
-leaves a coordinate within 2^14 pixels exactly 8 bits of fraction, and taken off the pattern again as an integer. The
-constants are immediates, the same for all PEs. What is done in which order, and with which operands, is invented.
+and rounds x and y to 15.8 fixed point, half to even, as `pixelflow.simd.drawing` does: adding 1.5 * 2^15 leaves a
+coordinate within 2^14 pixels exactly 8 bits of fraction, and its pattern is subtracted as an integer. The constants are
+immediates, the same for all PEs. The order of operations and operands is invented.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from tessellation.surface.patch import Patch, require_whole
 from tessellation.surface.reference import evaluate
 
 _UNIT = 2.0**-24
-"""The relative error of one operation that is rounded to nearest, in binary32."""
+"""Relative error of one operation rounded to nearest in binary32."""
 
 _LARGEST = 2.0**64
-"""Extents up to here keep the constants that count, and what they are multiplied with, in the range of binary32."""
+"""Largest extent for which all significant constants and products stay in the range of binary32."""
 
 _SNAP = 1.5 * 2.0**15
-"""Beside it the last bit of a binary32 number is 1/256."""
+"""A sum with it has 1/256 as its last bit in binary32."""
 
 _SNAP_PATTERN = (0x40, 0x47)
 """Its upper two bytes; the lower two are 0."""
@@ -51,7 +50,7 @@ _SCRATCH_BYTES = 14
 
 
 class ProjectionStage(StrEnum):
-    """Names of the stages in cycle reports, in their order."""
+    """Names of the stages in cycle reports, in order."""
 
     MATRIX = "matrix"
     DIVISION = "division"
@@ -75,7 +74,7 @@ class Projection:
     def of(cls, standpoint: Standpoint) -> Projection:
         """Return the constants for a standpoint, computed in float64.
 
-        Raises InputError for a model so large or small that they could leave the range of binary32.
+        Raises InputError for a model whose size could take them out of the range of binary32.
         """
         if not 1 / _LARGEST <= standpoint.extent <= _LARGEST:
             message = f"a model of {standpoint.extent:.2g} units cannot be projected in binary32"
@@ -91,12 +90,12 @@ class Projection:
         return cls(matrix.astype(np.float32), middle.astype(np.float32), depth.astype(np.float32))
 
     def error_bounds(self, points: np.ndarray) -> np.ndarray:
-        """Return how far x, y and depth may be from those in exact arithmetic: float64[point, 3], pixels and 0 to 1.
+        """Return bounds of the errors of x, y and depth against exact arithmetic: float64[point, 3], pixels and 0 to 1.
 
-        ``points`` are the machine's, float32[point, xyz]. Every constant and every operation is off by 2^-24 of itself
-        at most. A term of a row passes through its product and 3 sums, so the sum of |terms| times 4 u / (1 - 4 u)
-        bounds those (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). Infinite where W may be 0; what
-        becomes 0 below 2^-126 is less than any of this.
+        ``points`` are the machine's, float32[point, xyz]. The relative error of a constant or operation is at most
+        2^-24. A term of a row passes through its product and 3 sums, so the sum of |terms| times 4 u / (1 - 4 u) bounds
+        those (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). Infinite where W may be 0; underflow below
+        2^-126 is negligible.
         """
         u, constant = _UNIT, _UNIT / (1 - _UNIT)
         terms = np.concatenate([points, np.ones((len(points), 1))], axis=1, dtype=np.float64)
@@ -127,7 +126,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where in a PE the program finds a point and leaves what it makes of it: addresses of first bytes.
+    """Addresses of the program's operands and results in a PE.
 
     ``screen`` are x, y and depth as binary32, ``fixed`` x and y in 1/256 pixel as signed integers of 4 bytes.
     """
@@ -141,7 +140,7 @@ class Places:
 
     @classmethod
     def after(cls, memory: MemoryMap) -> Places:
-        """Return places for the end of a pass, when Bernstein values and what follows have done their work."""
+        """Return places that reuse, after a pass, the memory from the Bernstein values upwards."""
         floats = range(memory[RESULTS[-1]].end, memory.used, FLOAT_BYTES)
         x, y, depth, fixed_x, fixed_y, constant, product, scratch = floats[:8]
         first, second, third = (memory[f"{axis}_point"].start for axis in AXES)
@@ -149,7 +148,7 @@ class Places:
 
     @property
     def end(self) -> int:
-        """One past the last byte that is written."""
+        """One past the last byte written."""
         return self.scratch + _SCRATCH_BYTES
 
 
@@ -165,7 +164,7 @@ def projection_program(places: Places, projection: Projection, library: FloatLib
 
 
 def emit_projection(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
-    """Emit the projection of the points of enabled PEs; the library must be included, for binary32.
+    """Emit the projection of the points of enabled PEs; the library must be included for binary32.
 
     12 multiplications, 14 additions, one division and 20 constants of 4 cycles each.
     """
@@ -174,7 +173,7 @@ def emit_projection(builder: Builder, places: Places, projection: Projection, li
 
 
 def emit_matrix(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
-    """Emit X, Y and W of the points of enabled PEs, where x, y and depth will be."""
+    """Emit X, Y and W of the points of enabled PEs, in the places of x, y and depth."""
     constant, product = Mem(places.constant), Mem(places.product)
     builder.mark(ProjectionStage.MATRIX.value)
     for total, row in zip((Mem(address) for address in places.screen), projection.matrix, strict=True):
@@ -221,15 +220,14 @@ def emit_constant(builder: Builder, place: Mem, value: float) -> None:
         builder.emit("STI", Mem(place.offset + index), Imm(byte))
 
 
-# A tessellation whose samples the EMCs project as soon as each pass has made them (`projection.py`).
+# A tessellation whose samples the EMCs project after each pass.
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionDifference:
-    """How far the machine's x, y and depth are from those of the camera in 64 bits, for the same points.
+    """Largest differences of the machine's coordinates from those of the camera in 64 bits, for the same points.
 
-    ``pixels`` and ``depth`` are the largest; ``share`` is the largest part of the bound that rounding to binary32 has,
-    over all three; ``moved`` counts the samples that were rounded to another 1/256 pixel.
+    ``share`` is relative to the bound of rounding to binary32; ``moved`` counts samples rounded to another 1/256 pixel.
     """
 
     pixels: float
@@ -240,11 +238,10 @@ class ProjectionDifference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Projected:
-    """All samples on the screen, one patch after the other in the caller's order, and what that took.
+    """All samples on the screen, patch by patch in the caller's order, and the runs that projected them.
 
-    ``screen`` is float32[sample, 3] as PEs have it: x and y in pixels, and depth. ``fixed`` is int32[sample, 2], x and
-    y in 1/256 pixel; it means something only where x and y lie within 2^14 pixels. ``points`` float32[sample, xyz] are
-    those that were projected.
+    ``screen`` is float32[sample, 3] from the PEs: x and y in pixels, and depth. ``fixed`` is int32[sample, 2], x and y
+    in 1/256 pixel, valid for coordinates within 2^14 pixels. ``points`` is float32[sample, xyz], before projection.
     """
 
     standpoint: Standpoint
@@ -256,12 +253,10 @@ class Projected:
 
     @property
     def cycles(self) -> int:
-        """EMC cycles of the projections after all passes."""
         return sum(run.cycles for run in self.runs)
 
     @property
     def cycles_by_stage(self) -> dict[str, int]:
-        """Cycles of each stage over all passes, in their order."""
         total = stages_of(self.runs)
         return {stage.value: total.get(stage.value, 0) for stage in ProjectionStage}
 
@@ -269,7 +264,7 @@ class Projected:
     def vertices(self) -> np.ndarray:
         """x and y in pixels, rounded to 1/256 by the PEs, and depth: float64[sample, 3], for `lit_triangles`.
 
-        Where x or y was too large to be rounded it is left as it is, which `pixelflow.simd.drawing.snap` refuses.
+        Coordinates too large to be rounded are unchanged; `pixelflow.simd.drawing.snap` refuses them.
         """
         found = self.screen.astype(np.float64)
         place = found[:, :2]
@@ -279,7 +274,7 @@ class Projected:
 
     @property
     def difference(self) -> ProjectionDifference:
-        """How far all that is from the camera in 64 bits."""
+        """Difference from the camera in 64 bits."""
         expected = self.standpoint.project(self.points.astype(np.float64))
         off = np.abs(self.screen - expected)
         share = off / self.projection.error_bounds(self.points)
@@ -303,9 +298,9 @@ def project_samples(
 ) -> tuple[Tessellation, Projected]:
     """Tessellate patches and project every sample on the EMCs, pass by pass.
 
-    The camera must be before the first pass runs, so the application places it by its own evaluation of the patches
-    in 64 bits; depths keep clear of 0 and 1 by what rounding may do to them. Arguments are those of `tessellate`.
-    Raises InputError as it does, for patches without extent, and where a triangle would have to be cut.
+    The camera is fixed before the first pass, by the application's own evaluation of the patches in 64 bits; depths
+    keep clear of 0 and 1 by the bound of rounding. Arguments are those of `tessellate`. Raises InputError as it does,
+    for patches without extent, and if a triangle would have to be cut.
     """
     method = Method() if method is None else method
     standpoint = standpoint_for(patches, samples, view, single=method.single_database)
@@ -318,25 +313,23 @@ def project_samples(
 
 
 def standpoint_for(patches: Sequence[Patch], samples: int | Sequence[int], view: View, *, single: bool) -> Standpoint:
-    """Return where the camera stands: as before the model's own points, its depths widened by twice their bound.
+    """Return the standpoint for the model's own points, its depth range widened by twice their error bound.
 
-    ``single`` says that control points are those of binary32. Raises InputError for patches without extent, and for
-    what reaches past the near plane: no triangle is cut.
+    ``single``: control points are rounded to binary32. Raises InputError for patches without extent and for samples in
+    front of the near plane, since no triangle is cut.
     """
     points = sampled_points(patches, samples, single=single)
     standpoint = standpoint_of(points, view)
     nearer = int(np.count_nonzero(standpoint.distances(points) < standpoint.near))
     if nearer:
-        hint = (
-            "move the eye back or near closer to it; on the way to instruction words (emc-words) the EMCs cut triangles"
-        )
-        raise InputError(Fault(f"{nearer:,} of {len(points):,} samples lie before the near plane", hint=hint))
+        hint = "move the eye back or near closer to it; with instruction words (emc-words) the EMCs cut triangles"
+        raise InputError(Fault(f"{nearer:,} of {len(points):,} samples are in front of the near plane", hint=hint))
     bound = Projection.of(standpoint).error_bounds(points)[:, 2].max()
     return standpoint.widened(2 * bound)
 
 
 def standpoint_of(points: np.ndarray, view: View) -> Standpoint:
-    """Return where the camera stands for samples, float64[sample, xyz]; raises InputError where they are one point."""
+    """Return the standpoint for samples, float64[sample, xyz]; raises InputError if they are one point."""
     if not np.ptp(points, axis=0).any():
         raise InputError(Fault("there is nothing to draw: all samples are one point"))
     return Standpoint.of(points, view)
@@ -347,7 +340,7 @@ def sampled_points(patches: Sequence[Patch], samples: int | Sequence[int], *, si
 
     Raises InputError for trimmed patches.
     """
-    require_whole(patches, "its border has points that are no samples, and EMCs project samples")
+    require_whole(patches, "its border has points that are not samples, and EMCs project samples")
     counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
     groups: dict[tuple[tuple[int, int], int], list[Patch]] = {}
     for patch, k in zip(patches, counts, strict=True):
@@ -359,7 +352,7 @@ def sampled_points(patches: Sequence[Patch], samples: int | Sequence[int], *, si
 
 
 class _Projector:
-    """Runs the projection after each pass and collects what it leaves."""
+    """Runs the projection after each pass and collects its results."""
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection

@@ -1,7 +1,7 @@
 """A picture drawn by one node, region after region; every cycle is the sum of what executed.
 
-Regions need nothing from each other, and their programs clear what they draw on: pixels and cycles of one are the same
-on any node, whatever it did before. So several processes may simulate them; on the machine they follow each other.
+Regions are independent, and their programs clear what they draw on: pixels and cycles of one are the same on any node,
+whatever it did before. Several processes may simulate them; on the machine they follow each other.
 """
 
 from __future__ import annotations
@@ -32,35 +32,33 @@ from tessellation.rendering.instructions import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionRun:
-    """What one region took, or a step of it."""
+    """Account of one region, or of a step of it."""
 
     left: int
     top: int
     triangles: int
     cycles: int
     by_stage: Mapping[str, int]
-    """Cycles of each stage."""
     account: Sealed[Run]
     does: str = "drawing"
-    """What is done with the region, in a word."""
+    """The step, in a word."""
 
     @classmethod
     def of(cls, region: Region, triangles: int, run: Run, does: str = "drawing") -> RegionRun:
-        """Return what a run took."""
         return cls(region.left, region.top, triangles, run.cycles, run.by_stage, Sealed(run), does)
 
     @property
     def run(self) -> Run:
-        """The whole account: of every instruction, of which a page shows none."""
+        """The whole account, unpacked where it is asked for."""
         return self.account.value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeRuns:
-    """What a node executed for a picture, region by region. The GPs' work is not modelled."""
+    """Runs of a node for a picture, region by region. The GPs' work is not modelled."""
 
     regions: tuple[RegionRun, ...]
-    """One or more for each region, in the order in which they ran."""
+    """One or more for each region, in execution order."""
     name: str = "node"
 
     @property
@@ -70,17 +68,16 @@ class NodeRuns:
 
     @property
     def cycles_by_stage(self) -> dict[str, int]:
-        """Cycles for clearing, edges, depth and colour, and for the copy where the pictures of nodes are merged."""
         return stages_of(self.regions)
 
     @property
     def drawn(self) -> int:
-        """Triangles drawn, once for each region that they reach into and each sample."""
+        """Triangles drawn, once for each sample and each region that they reach into."""
         return sum(each.triangles for each in self.regions)
 
     @property
     def places(self) -> int:
-        """How many regions there are."""
+        """Number of regions."""
         return len({(each.left, each.top) for each in self.regions})
 
 
@@ -105,12 +102,12 @@ def render(
     beside: Callable[[Region], Around | None] | None = None,
     workers: WorkerPool = HERE,
 ) -> Rendering:
-    """Draw triangles on a simulated node, or on a ``node`` that is there already.
+    """Draw triangles on a simulated node, or on an existing ``node``.
 
-    ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node before it
-    runs. ``beside`` is asked for each region what continues beside its drawing. ``workers`` simulate the regions, each
-    on a separate node, unless one of these three says what happens to the one node: that is here. Raises InputError for
-    a node that does not have a PE for each pixel of a region.
+    ``progress`` is called with a line of text before each row of regions, ``watch`` with the node before it runs,
+    ``beside`` with each region for the work that overlaps its drawing. ``workers`` simulate the regions, each on a
+    separate node, unless ``node``, ``watch`` or ``beside`` is given. Raises InputError for a node that does not have a
+    PE for each pixel of a region.
     """
     require_region(config)
     data, found = TriangleData.of(triangles), regions(triangles, width, height)
@@ -145,33 +142,27 @@ def execute(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RegionOrder:
-    """One region of a picture, with all that whoever draws it must know."""
+    """One region of a picture, complete for a worker; ``data`` has only its triangles."""
 
     region: Region
     data: TriangleData
-    """Of the region's triangles, and no others."""
     background: tuple[int, int, int]
     config: NodeConfig
     engine: str
 
     def weight(self) -> float:
-        """How long it takes beside others of the picture."""
+        """Duration relative to other regions."""
         return len(self.region.triangles)
 
     def __str__(self) -> str:
         return f"the region at {self.region.left}, {self.region.top}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RegionDrawn:
-    """What one region took, and its pixels."""
-
-    took: RegionRun
-    picture: Picture
+_RegionDrawn = tuple[RegionRun, Picture]
 
 
 class _Kept(threading.local):
-    """The node of a thread that draws regions: kept from one to the next, away while it runs."""
+    """The node of a thread that draws regions: kept from one to the next, absent while it runs."""
 
     node: Node | None = None
     of: tuple[NodeConfig, str] | None = None
@@ -181,7 +172,7 @@ _kept = _Kept()
 
 
 def _drawn_region(order: _RegionOrder) -> _RegionDrawn:
-    """Draw a region on this thread's node; one that something has stopped is not used again."""
+    """Draw a region on this thread's node; an interrupted node is not used again."""
     of = order.config, order.engine
     node = _kept.node if _kept.of == of else None
     _kept.node, _kept.of = None, of
@@ -194,30 +185,30 @@ def _drawn_region(order: _RegionOrder) -> _RegionDrawn:
 
 def _executed(node: Node, region: Region, program: Program) -> _RegionDrawn:
     run = node.run(program)
-    return _RegionDrawn(RegionRun.of(region, len(region.triangles), run), _plane(node, _drawn(node, program)))
+    return RegionRun.of(region, len(region.triangles), run), _plane(node, _drawn(node, program))
 
 
 def _put_together(
     found: Iterator[_RegionDrawn], width: int, height: int, progress: Callable[[str], object] | None
 ) -> Rendering:
-    """Return the picture of regions that come row by row."""
+    """Return the picture of regions that arrive row by row."""
     picture = Picture.empty(width, height)
     done: list[RegionRun] = []
 
-    def told() -> Iterator[tuple[int, int]]:
+    def corners() -> Iterator[tuple[int, int]]:
         for top in range(0, height, REGION_HEIGHT):
             if progress is not None:
                 progress(f"rows {top} to {min(top + REGION_HEIGHT, height) - 1} of {height}")
             yield from ((left, top) for left in range(0, width, REGION_WIDTH))
 
-    for corner, drawn in zip(told(), found, strict=True):
-        _put(drawn.picture, corner, picture)
-        done.append(drawn.took)
+    for corner, (took, part) in zip(corners(), found, strict=True):
+        _put(part, corner, picture)
+        done.append(took)
     return Rendering(tuple(done), picture=picture)
 
 
 def region_programs(frame: Frame) -> tuple[Program, ...]:
-    """Return the programs with which a node draws a frame of opaque triangles, region by region."""
+    """Return the programs that draw a frame of opaque triangles, region by region."""
     triangles = plain_triangles(frame)
     data = TriangleData.of(triangles)
     drawn = regions(triangles, frame.width, frame.height)
@@ -233,12 +224,12 @@ def require_region(config: NodeConfig) -> None:
 
 
 def collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
-    """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
+    """Copy the pixels of a region into the picture; those beyond its edge are left out."""
     _put(_plane(node, pixels), (region.left, region.top), picture)
 
 
 def _plane(node: Node, pixels: tuple[np.ndarray, np.ndarray]) -> Picture:
-    """Return the pixels of PEs as a picture of one region."""
+    """Return pixels in lane order as a picture of one region."""
     picture = Picture.empty(REGION_WIDTH, REGION_HEIGHT)
     x, y = node.coordinates()
     depths, colours = pixels
@@ -250,7 +241,7 @@ def _plane(node: Node, pixels: tuple[np.ndarray, np.ndarray]) -> Picture:
 
 
 def _put(part: Picture, corner: tuple[int, int], picture: Picture) -> None:
-    """Put the picture of a region, whose first pixel is at (left, top), into that of all."""
+    """Copy the picture of a region, whose first pixel is at (left, top), into the whole."""
     left, top = corner
     place = slice(top, top + REGION_HEIGHT), slice(left, left + REGION_WIDTH)
     height, width = picture.depths[place].shape
@@ -259,28 +250,24 @@ def _put(part: Picture, corner: tuple[int, int], picture: Picture) -> None:
 
 
 def _drawn(node: Node, program: Program) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths, int64[lane], and colours, uint8[lane, rgb], of the pixels that PEs have drawn."""
+    """Return the depths, int64[lane], and colours, uint8[lane, rgb], that PEs have drawn."""
     depth, *colours = (program.range(name) for name in ("depth", *CHANNELS))
-    whole = DEPTH_FRACTION // 8  # the byte from which on a depth has no fraction
+    whole = DEPTH_FRACTION // 8  # bytes of the fraction
     depths = node.read_word(depth.start + whole, depth.size - whole).astype(np.int64)
     return depths, np.stack([node.read_memory(place.start + place.size - 1)[0] for place in colours], axis=-1)
 
 
 def plain_triangles(frame: Frame) -> ScreenTriangles:
-    """Return the triangles of a frame in one piece, in their order.
+    """Return the triangles of a frame, in drawing order.
 
-    Raises InputError, naming the draws, for a frame that the PEs' program does not draw: it keeps the nearest depth and
-    a colour, once a pixel.
+    Raises InputError, naming the draws, for a frame that needs more than the nearest depth and a colour of each pixel.
     """
     require_plain(((draw.name, draw.state) for draw in frame.draws), frame.samples)
     return ScreenTriangles.joined([draw.triangles for draw in frame.draws])
 
 
 def require_plain(draws: Iterable[tuple[str, State]], samples: int) -> None:
-    """Raise InputError, as `plain_triangles` does, for draws of those names and states at ``samples`` a pixel.
-
-    For callers that know how something is to look before they make its triangles.
-    """
+    """Raise InputError as `plain_triangles` does, for callers that know states before they make triangles."""
     others = [name for name, state in draws if not state.plain]
     wanted = [f"{', '.join(others)}: blending, textures, stencil or other tests"] if others else []
     wanted += [f"{samples} samples a pixel"] if samples != 1 else []

@@ -1,4 +1,4 @@
-"""Deferred shading on the array: texels of the PEs' own places, and one shading of each record (thesis 2.2.2)."""
+"""Deferred shading on the array: texels at the coordinates of each PE, and one shading of each record (2.2.2)."""
 
 from __future__ import annotations
 
@@ -6,43 +6,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import DEPTH_FRACTION
 from pixelflow.simd.files import shipped
 from tessellation.microprogram.ports import ARRIVED, FREE, emit_copy
 from tessellation.rendering.instructions import DIVISION_STAGE, emit_division
-from tessellation.rendering.materials import GROUP_BYTES, MATERIAL, LevelPlace, Material, SampleRecord, ShadedFrame
+from tessellation.rendering.materials import GROUP_BYTES, MATERIAL, LevelPlace, Material, ShadedFrame
 
-# Texels of the PEs' own places: coordinates, level of detail, addresses, a read of texture memory, filter.
+# Texels: coordinates, level of detail, addresses, a read of texture memory, filter.
 #
-# All of it is emitted into a program of the EIGC, the read beside it into the TIGC's. It is executed in every PE,
-# whether
-# it has a texture or not; only marked PEs are served by the TASICs, and only they keep what comes out.
+# These steps are emitted into a program of the EIGC, the read also into the TIGC's. They are executed in every PE,
+# textured or not; the TASICs serve only marked PEs, and only these keep the result.
 
 
 R = Register.R
 SOURCES = shipped("tessellation", "rendering", "microcode")
 
 WON = Mem(66)
-"""1 where the triangle that is being drawn is nearest, else 0."""
+"""1 if the triangle being drawn is nearest, else 0."""
 _ODD_X, _ODD_Y, _LEVEL, _FRACTION, _HALF = (Mem(67 + index) for index in range(5))
 WORK = Mem(72)
-"""Divisor, u and v of four pixels, of a triangle that is being drawn."""
+"""Divisor, u and v of four pixels of the triangle being drawn."""
 _UV = Mem(120)
 _BLOCKS = (Mem(152), Mem(161))
-"""Of the level that is looked at and of the next: shift, then mask and place of columns and of rows, 2 bytes each."""
+"""The selected level and the next: shift, then mask and place of columns and of rows, 2 bytes each."""
 _WEIGHTS = (Mem(170), Mem(174))
 TEXEL = Mem(178)
-"""Red, green, blue and opacity of the texel, of 8 bits."""
+"""Red, green, blue and opacity of the texel, 8 bits each."""
 _NEXT_TEXEL = Mem(182)
 _OWN = Mem(186)
-"""u and v of this pixel, once the block is in another order."""
+"""u and v of this pixel after the block has been reordered."""
 SCRATCH = 194
-"""Up to 239: what is above is not touched."""
+"""Ends at 239."""
 _LEVEL_BYTES = 9
 _DEVICE_BYTES = 16
 _ALPHA = 3
@@ -60,13 +56,13 @@ class TexelStage:
 
 
 def reserved(builder: Builder) -> tuple[Range, Range]:
-    """Declare what records and texels take of PE memory; return scratch of 4 bytes and of 1 for divisions."""
+    """Reserve the PE memory of records and texels; return scratch of 4 bytes and of 1 for divisions."""
     builder.range("shading", SCRATCH, at=0)
     return builder.range("rest", 4, at=SCRATCH), builder.range("quotient", 1, at=SCRATCH + 4)
 
 
 def emit_only(builder: Builder, numbers: Sequence[int]) -> None:
-    """Emit that only PEs are enabled whose record has one of the materials: 3 cycles each, 1 where there is none."""
+    """Enable only the PEs whose record has one of the materials: 4 cycles each."""
     for index, number in enumerate(numbers):
         builder.emit("LD", R, MATERIAL)
         builder.emit("XOR", R, Imm(number))
@@ -76,35 +72,27 @@ def emit_only(builder: Builder, numbers: Sequence[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TexelPrograms:
-    """What emits the parts of a texel's way, in a program that has asked for the routines once."""
+    """Emitter of the steps of texturing, in a program that includes the routines once."""
 
     builder: Builder
     shaded: ShadedFrame
     block: bool
-    """True if there are mipmaps, for which four pixels' coordinates are needed."""
+    """True with mipmaps, which need the coordinates of four pixels."""
 
     @classmethod
     def within(cls, builder: Builder, shaded: ShadedFrame, materials: Sequence[Material]) -> TexelPrograms:
         """Include the routines that textures of these materials need."""
         textures = shaded.textures.textures
         block = any(textures[each.texture].mipmaps for each in materials if each.texture is not None)
-        names = ["address", "filter"]
         if any(each.divided for each in materials):
             builder.include(str(SOURCES / "coordinates.mc"), BITS=shaded.bits, SCRATCH=SCRATCH)
-        for name in names:
+        for name in ("address", "filter"):
             builder.include(str(SOURCES / f"{name}.mc"), SCRATCH=SCRATCH)
         if block:
-            given = {
-                "UV": _UV,
-                "OWN": _OWN,
-                "SMALL": _BLOCKS[0],
-                "ODD_X": _ODD_X,
-                "ODD_Y": _ODD_Y,
-                "LEVEL": _LEVEL,
-                "FRACTION": _FRACTION,
-            }
-            places = {name: place.offset for name, place in given.items()}
-            builder.include(str(SOURCES / "detail.mc"), SCRATCH=SCRATCH, **places)
+            builder.include(
+                str(SOURCES / "detail.mc"), SCRATCH=SCRATCH, UV=_UV.offset, OWN=_OWN.offset, SMALL=_BLOCKS[0].offset,
+                ODD_X=_ODD_X.offset, ODD_Y=_ODD_Y.offset, LEVEL=_LEVEL.offset, FRACTION=_FRACTION.offset,
+            )  # fmt: skip
             builder.emit("EMC_SetEnab")
             builder.emit("EMC_TreeIntoMem_Li", _ODD_X, 1, 1, 0, 0)
             builder.emit("EMC_TreeIntoMem_Li", _ODD_Y, 1, 0, 1, 0)
@@ -115,7 +103,7 @@ class TexelPrograms:
         return 4 if self.block else 1
 
     def coordinates(self, groups: Mem, *, divided: bool, bits: int) -> None:
-        """Emit u and v, where enabled, of values starting at ``groups``: quotients, or what they are; ``bits`` is K."""
+        """Emit u and v where enabled, from values starting at ``groups``, divided or copied; ``bits`` is K."""
         for pixel in range(self._pixels):
             divisor, (u, v) = groups[GROUP_BYTES * pixel], (groups[GROUP_BYTES * pixel + at] for at in (4, 8))
             at = _UV[8 * pixel]
@@ -131,20 +119,20 @@ class TexelPrograms:
                     self.builder.call("known", at, numerator, divisor)
 
     def around(self, own: Mem) -> Mem:
-        """Emit the values of the block, in all PEs, of those of this pixel and slopes after them; return where."""
+        """Emit the values of the block in all PEs from those of this pixel and the slopes; return their address."""
         self.builder.emit("EMC_SetEnab")
         self.builder.call("around", WORK, own)
         return WORK
 
     def detail(self) -> None:
-        """Emit the level of detail, in all PEs, where there are mipmaps."""
+        """Emit the level of detail in all PEs, if there are mipmaps."""
         if self.block:
             self.builder.mark(TexelStage.DETAIL)
             self.builder.emit("EMC_SetEnab")
             self.builder.call("detail")
 
     def levels(self, texture: int) -> None:
-        """Emit, where enabled, where the level that is looked at lies and the next one."""
+        """Emit the places of the selected level and the next, where enabled."""
         builder, levels = self.builder, self.shaded.textures.levels[texture]
         last = len(levels) - 1
         if not last:
@@ -182,7 +170,7 @@ class TexelPrograms:
             self.builder.emit("STI", to[index], Imm(value))
 
     def addresses(self) -> None:
-        """Emit the addresses of the texels, in all PEs, into their output ports."""
+        """Emit the addresses of the texels in all PEs, into their output ports."""
         builder, port = self.builder, Mem(OUTPUT_PORT)
         builder.mark(TexelStage.ADDRESSES)
         builder.emit("EMC_SetEnab")
@@ -201,7 +189,7 @@ class TexelPrograms:
         self.builder.emit("EMC_SetEnab")
 
     def read(self) -> None:
-        """Emit a read of texture memory by the PEs that are enabled, and the wait for it."""
+        """Emit a read of texture memory by the enabled PEs, and the wait for it."""
         builder = self.builder
         builder.mark(TexelStage.READ)
         builder.emit("EMC_MarkRead")
@@ -216,7 +204,7 @@ class TexelPrograms:
         builder.stream("eigc")
 
     def filtered(self, channels: Sequence[int]) -> None:
-        """Emit the filter, in all PEs, of some of the channels, 3 being the opacity."""
+        """Emit the filter of some channels in all PEs; 3 is the opacity."""
         builder, port = self.builder, Mem(INPUT_PORT)
         builder.mark(TexelStage.FILTER)
         if self.block:
@@ -233,18 +221,18 @@ class TexelPrograms:
                 builder.call("mixed", TEXEL[channel], _NEXT_TEXEL[channel], _FRACTION)
 
 
-# Shading of a region whose records are there: colours divided, texels read and filtered, their product.
+# Shading of a region's records: colours divided, texels read and filtered, and their product.
 #
-# Every PE shades the record that it has, whoever rasterized it: once for each sample that is seen, whatever was drawn.
+# Every PE shades its record, whichever node rasterized it: once for each visible sample, whatever was drawn.
 
 
 MODULATE_STAGE = "texel times colour"
 
 
 def shade_region(node: Node, shaded: ShadedFrame, materials: Sequence[Material]) -> Run | None:
-    """Shade the records in PE memory, which have these materials or none; return the run, None where nothing is to do.
+    """Shade the records in PE memory, which have these materials or none; return the run, None if nothing is to do.
 
-    Colours of 8 bits are then in `SampleRecord.finished`, depths where they were. Textures must be in texture memory.
+    Colours of 8 bits are then in `SampleRecord.finished`; depths are unchanged. Textures must be in texture memory.
     """
     some = tuple(each for each in materials if each.divided or each.texture is not None)
     return node.run(shading_program(shaded, some)) if some else None
@@ -252,7 +240,7 @@ def shade_region(node: Node, shaded: ShadedFrame, materials: Sequence[Material])
 
 @lru_cache(maxsize=64)
 def shading_program(shaded: ShadedFrame, materials: tuple[Material, ...]) -> Program:
-    """Return the program that shades records of some materials, the same for every region."""
+    """Return the program that shades records of these materials, the same for every region."""
     builder = Builder("shading")
     rest, quotient = reserved(builder)
     record = shaded.record
@@ -272,7 +260,7 @@ def shading_program(shaded: ShadedFrame, materials: tuple[Material, ...]) -> Pro
 
 
 def _emit_texels(builder: Builder, shaded: ShadedFrame, materials: Sequence[Material]) -> None:
-    """Emit the way from coordinates to texels."""
+    """Emit all steps from coordinates to texels."""
     builder.mark(TexelStage.COORDINATES)
     texels = TexelPrograms.within(builder, shaded, materials)
     groups = shaded.record.group()
@@ -295,22 +283,16 @@ def _emit_texels(builder: Builder, shaded: ShadedFrame, materials: Sequence[Mate
 
 
 def include_filters(builder: Builder) -> None:
-    """Include the routines that multiply colours, and blend them."""
+    """Include the routines that multiply and blend colours."""
     for name in ("filter", "blend"):
         builder.include(str(SOURCES / f"{name}.mc"), SCRATCH=SCRATCH)
 
 
 def _emit_between(builder: Builder, numbers: Sequence[int]) -> None:
-    """Emit that only PEs are enabled whose material is from the least to the largest of numbers."""
+    """Enable only the PEs whose material is within the range of the numbers."""
     builder.emit("LD", R, MATERIAL)
     builder.emit("CMP", R, Imm(min(numbers)))
     builder.emit("EC")
     if max(numbers) < 0xFF:
         builder.emit("CMP", R, Imm(max(numbers) + 1))
         builder.emit("EANDNC")
-
-
-def read_pixels(node: Node, record: SampleRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Return depths, int64[lane], and colours, uint8[lane, rgb], of records that were shaded."""
-    depths = (node.read_word(record.depth.offset, 4) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
-    return depths, np.stack([node.read_memory(place.offset)[0] for place in record.finished], axis=-1)

@@ -1,9 +1,9 @@
-"""From triangles to the records of a region: edges, depth test, cutouts, then what shading needs of the nearest.
+"""From triangles to the records of a region: edges, depth test, cutouts, then the data for shading the nearest.
 
-One program makes the records of one plane of samples. Depth and coverage are a sample's own; colours and coordinates
-are those of the first of the samples that the triangle covers in the pixel, as the reference has them, so that the last
-values that are stored are the first sample's. Where a triangle is cut out, or has mipmaps at four samples, coordinates
-are computed apart, in all PEs: a PE gets its neighbours' by PixSwap, whether the triangle covers them or not.
+One program makes the records of one sample of each pixel. Depth and coverage are the sample's own; colours and
+coordinates are those of the first sample in the pixel that the triangle covers, as in the reference, so the values of
+the first sample are stored last. For cutouts, and for mipmaps at four samples, coordinates are computed separately in
+all PEs: a PE gets those of its neighbours by PixSwap, whether the triangle covers them or not.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ _DEPTH_BYTES = 4
 _COLOUR_BYTES = 3
 _ALPHA = 3
 _ACROSS, _BELOW = 4, 1
-"""How far away in a panel the PEs of the pixels in the next column and row are."""
+"""Distances in a panel to the PEs of the next column and row."""
 
 Plane = tuple[int, int, int]
 
 
 def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composition: int | None = None) -> Program:
-    """Return the program that clears a region and keeps the record of what is nearest at a sample of each pixel.
+    """Return the program that clears a region and keeps the nearest record at a sample of each pixel.
 
-    ``plane`` is the number of the sample. With ``composition``, the address of image composition memory, records are
+    ``plane`` is the number of the sample. With ``composition``, an address in image composition memory, records are
     copied there at the end.
     """
     builder = Builder(f"records {region.left},{region.top} sample {plane}")
@@ -76,7 +76,7 @@ def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composit
 
 @dataclass(slots=True)
 class RecordDrawing:
-    """A program in the making."""
+    """A record program under construction."""
 
     builder: Builder
     shaded: ShadedFrame
@@ -89,7 +89,7 @@ class RecordDrawing:
         return self.shaded.record
 
     def clear(self) -> None:
-        """Emit the background; where some triangles are cut out, the routines for texels too."""
+        """Emit the background and, if triangles are cut out, the routines for texels."""
         builder = self.builder
         present = self.shaded.present(self.region.triangles.tolist())
         places = [
@@ -105,7 +105,7 @@ class RecordDrawing:
             self._texels = TexelPrograms.within(builder, self.shaded, [each for each in present if each in cut])
 
     def triangle(self, number: int) -> None:
-        """Emit the edges of a triangle, its depth test, and what is kept of it."""
+        """Emit the edges of a triangle, its depth test, and the data kept of it."""
         builder = self.builder
         draw, index = self.shaded.place_of(number)
         material = draw.materials[index]
@@ -116,7 +116,7 @@ class RecordDrawing:
         builder.mark("depth")
         self.nearer(draw, index, number)
         apart = self.cuts(draw) or (block and not self._record.slopes)
-        # One colour, at whichever of the samples it is taken.
+        # One colour, the same at all samples.
         same = draw.flat[index] and not material.divided and (material.texture is None or apart)
         if apart or (self.plane and not same):
             builder.emit("STE", WON)
@@ -148,16 +148,16 @@ class RecordDrawing:
         return self._plane(draw.values[self.plane].planes, index, 0, _DEPTH_BYTES)
 
     def nearer(self, draw: DrawData, index: int, number: int) -> None:
-        """Emit that only PEs stay enabled in which a triangle is to be kept, if it is not cut out."""
+        """Keep only the PEs enabled in which a triangle is nearest so far."""
         self.builder.emit("EMC_TreeLTMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
 
     def keep(self, draw: DrawData, index: int) -> None:
-        """Emit that what `nearer` compares is this triangle's, where enabled."""
+        """Store the values that `nearer` compares, where enabled."""
         self.builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
         self.builder.emit("STI", self._record.depth, Imm(0))
 
     def cuts(self, draw: DrawData) -> bool:
-        """Return whether texels decide now what is kept."""
+        """Return whether texels now decide if the triangle is kept."""
         return draw.cutout > 0
 
     def _blocks(self, material: Material) -> bool:
@@ -165,7 +165,7 @@ class RecordDrawing:
         return material.texture is not None and self.shaded.textures.textures[material.texture].mipmaps
 
     def _won(self) -> None:
-        """Emit that only PEs are enabled where the triangle is nearest."""
+        """Enable only the PEs in which the triangle is nearest."""
         self.builder.emit("LD", R, WON)
         self.builder.emit("CMP", R, Imm(1))
         self.builder.emit("EC")
@@ -205,7 +205,7 @@ class RecordDrawing:
             self._load(colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, self._plane(planes, index, channel, _COLOUR_BYTES))
 
     def _coordinates(self, draw: DrawData, index: int, place: int, group: Mem, *, divisor: bool) -> None:
-        """Emit u and v at a place where enabled, and where they are divided and it is asked for the divisor."""
+        """Emit u and v at a place where enabled, with the ``divisor`` if it is wanted and they are divided."""
         values = draw.values[place]
         planes: Planes | Quotients
         if values.quotients is not None:
@@ -219,7 +219,7 @@ class RecordDrawing:
             self._load(group[4 + 4 * number], 4, self._plane(planes, index, first + number, 4))
 
     def _slopes(self, draw: DrawData, index: int) -> None:
-        """Emit by how much divisor, u and v grow from pixel to pixel: to the right, then downwards."""
+        """Emit the increments of divisor, u and v from pixel to pixel: to the right, then downwards."""
         values = draw.values[self.plane]
         planes: Planes | Quotients
         order: tuple[int | None, int, int]
@@ -236,10 +236,7 @@ class RecordDrawing:
                     self.builder.emit("STI", place, Imm(slope >> 8 * byte & 0xFF))
 
     def _coordinates_apart(self, draw: DrawData, index: int, material: Material) -> None:
-        """Emit coordinates in all PEs, at the first of their samples that is covered or at the last.
-
-        Where there are mipmaps each PE gets those of the others in its block.
-        """
+        """Emit coordinates in all PEs, at the first covered sample or else the last; with mipmaps of all the block."""
         builder, last = self.builder, len(self.shaded.places) - 1
         builder.mark(NEIGHBOURS_STAGE)
         for place in reversed(range(last + 1)):
@@ -253,7 +250,7 @@ class RecordDrawing:
             builder.emit("EMC_PixSwap", WORK[2 * GROUP_BYTES], WORK, 2 * GROUP_BYTES, _BELOW)
 
     def _cut_out(self, draw: DrawData, material: Material) -> None:
-        """Emit the opacity of the texel where the triangle would be seen; it is not where that is too little."""
+        """Emit the opacity of the texel where the triangle is nearest, and discard it where that is too low."""
         builder, texels = self.builder, self._texels
         assert texels is not None and material.texture is not None  # as it is cut out
         builder.mark(CUTOUT_STAGE)
@@ -273,21 +270,19 @@ class RecordDrawing:
         builder.emit("STE", WON)
 
 
-# Draws that are sorted by depth: layer after layer over what was shaded, at each sample the farthest first.
+# Draws sorted by depth: layer after layer over the shaded sample, the farthest first.
 #
-# A fragment's key is its depth and below it the number of its triangle, the other way round, so that of equal depths
-# the
-# first that was drawn is the farthest. The last number there can be is 1, so that at depth 0 a key is above the 0 that
-# stands for none. Each layer finds in every PE the largest key below that of the layer before, the first one below the
-# depth of what is opaque; its record is shaded as any other, and blended over. The same program serves all layers of a
-# region and sample. That no PE has found a fragment, so that this was the last layer, is asked of the PEs for no
-# cycles.
+# A fragment's key is its depth and, in the lower bytes, the inverted number of its triangle, so that of equal depths
+# the first drawn is the farthest. The last number is 1, so that at depth 0 a key is above 0, which means none. Each
+# layer finds in every PE the largest key below that of the previous layer, or initially below the opaque depth; its
+# record is shaded like any other and blended over. The same program serves all layers of a region and sample. Testing
+# whether no PE has found a fragment, so that this was the last layer, takes no cycles.
 
 
 BLEND_STAGE = "blend"
 _KEY_BYTES = 5
 _BOUND = Mem(246)
-"""Below which keys of this layer lie. It and the colours stay from layer to layer, past what shading touches."""
+"""Upper bound of this layer's keys. It and the colours persist from layer to layer, outside of shading's memory."""
 _COLOURS = Mem(251)
 _KEY = Mem(186)
 _BEST = Mem(191)
@@ -295,7 +290,7 @@ _LAYER_ALPHA = Mem(186)
 
 
 def sorted_layers(node: Node, shaded: ShadedFrame, region: Region, plane: int) -> tuple[Run, ...]:
-    """Blend the sorted triangles of a region over the sample that was shaded in PE memory; return all runs."""
+    """Blend the sorted triangles of a region over the shaded sample in PE memory; return all runs."""
     numbers = [number for number in region.triangles.tolist() if number >= shaded.opaque]
     if not numbers:
         return ()
@@ -335,7 +330,7 @@ def _end(shaded: ShadedFrame) -> Program:
 
 
 def _layer_program(shaded: ShadedFrame, region: Region, numbers: list[int], plane: int) -> Program:
-    """Return the program that finds the farthest fragment that is left, whichever layer it is."""
+    """Return the program that finds the farthest remaining fragment, the same for every layer."""
     builder = Builder(f"layer {region.left},{region.top} sample {plane}")
     reserved(builder)
     drawing = _LayerDrawing(builder, shaded, region, plane)
@@ -354,10 +349,10 @@ def _layer_program(shaded: ShadedFrame, region: Region, numbers: list[int], plan
 
 @dataclass(slots=True)
 class _LayerDrawing(RecordDrawing):
-    """Triangles that are farther than what this layer has found, and nearer than the layer before."""
+    """Finds the farthest triangles that are nearer than the previous layer."""
 
     def nearer(self, draw: DrawData, index: int, number: int) -> None:
-        """Emit the key, and that only PEs are enabled in which it is the largest so far below the bound."""
+        """Emit the key, and enable only the PEs in which it is the largest so far below the bound."""
         builder = self.builder
         builder.emit("EMC_TreeIntoMem_Li", _KEY[1], 4, *self.depth(draw, index))
         low, high = divmod(MOST_SORTED - (number - self.shaded.opaque), 256)[::-1]
@@ -370,17 +365,17 @@ class _LayerDrawing(RecordDrawing):
             builder.emit("EANDNC")
 
     def keep(self, draw: DrawData, index: int) -> None:
-        """Emit that the key is the largest so far."""
+        """Store the key as the largest so far."""
         emit_copy(self.builder, _KEY, _BEST, _KEY_BYTES)
 
     def cuts(self, draw: DrawData) -> bool:
-        """Cutouts wait until a layer is blended: what is cut out leaves no depth."""
+        """Return False: cutouts are deferred until a layer is blended."""
         return False
 
 
 @lru_cache(maxsize=64)
 def _blend_program(shaded: ShadedFrame, materials: tuple[Material, ...]) -> Program:
-    """Return the program that blends a layer over the colours, where it has found something."""
+    """Return the program that blends a layer over the colours of the PEs that found a fragment."""
     builder = Builder("blend")
     reserved(builder)
     builder.mark(BLEND_STAGE)

@@ -29,28 +29,26 @@ from tessellation.rendering.projection import (
 )
 from tessellation.rendering.word_sending import CORNER_BYTES, RECORD_BYTES, WordPlaces
 
-# Samples to corners on the EMCs: projection, light, and both as the integers of `pixelflow.simd.drawing`.
+# Samples to corners on the EMCs: projection and light, as the integers of `pixelflow.simd.drawing`.
 #
 # The light is that of `tessellation.picture.lighting` with a material of one colour, in binary32 by the library's
 # routines: a key and a fill light on both sides of the surface. Its last step, light to the power of 1 / 2.2, is a
-# polynomial in the root of the light (invented); the colours that come out are the triangle's, whoever sets it up, and
-# the report says how far they are from those of 64 bits.
+# polynomial in the root of the light (invented); the report compares the resulting colours with those of 64 bits.
 
 
 R = Register.R
 
 CELLS_STAGE, LIGHT_STAGE, CORNER_STAGE = "cells", "light", "corners as integers"
-VERTEX_STAGES = (CELLS_STAGE, LIGHT_STAGE, CORNER_STAGE)
 
 _DEGREE = 5
 _WHOLE = 1.5 * 2.0**23
-"""Beside it the last bit of a binary32 number is 1."""
+"""A sum with it has 1 as its last bit in binary32."""
 
 
 def vertex_program(
     places: WordPlaces, work: Pass, projection: Projection, standpoint: Standpoint, library: FloatLibrary
 ) -> Program:
-    """Return the program that makes a corner of the sample of every PE, and says where cells begin."""
+    """Return the program that makes a corner of every PE's sample and marks the PEs where cells begin."""
     builder = Builder("samples to corners")
     library.include(builder, places.projection.scratch)
     builder.mark(ProjectionStage.MATRIX.value)
@@ -71,10 +69,10 @@ def vertex_program(
 
 
 def emit_cells(builder: Builder, places: WordPlaces, work: Pass) -> None:
-    """Emit which PEs have a sample to the east and to the south in their patch: 9 cycles a patch, and 14.
+    """Emit marks of the PEs that have a sample to the east and to the south in their patch: 9 cycles a patch, and 14.
 
-    As table 3's marks do, each patch's bytes go to the quadrant right of and below its first PE, in an order that
-    leaves every patch its own; PEs of no patch lie past the last column or row of whichever they got.
+    As with table 3's marks, each patch's bytes go to the quadrant right of and below its first PE, in an order that
+    leaves every patch its own values; a PE outside of all patches is past the last column or row of its values.
     """
     column, row, last, cell = (Mem(places.marks + index) for index in range(4))
     builder.mark(CELLS_STAGE)
@@ -98,14 +96,14 @@ def emit_cells(builder: Builder, places: WordPlaces, work: Pass) -> None:
 
 
 def emit_corner(builder: Builder, at: Places, corner: int, library: FloatLibrary) -> None:
-    """Emit x, y and the depth as a corner has them: the depth rounded to the nearest of its steps."""
+    """Emit x, y and depth of a corner, the depth rounded to the nearest step."""
     depth, shift = Mem(at.screen[2]), Mem(at.product)
     builder.mark(CORNER_STAGE)
     for axis, source in enumerate(at.fixed):
         emit_copy(builder, Mem(source), Mem(corner + 3 * axis), 3)
     emit_constant(builder, shift, FAR - 2 * DEPTH_GUARD)
     library.multiply(builder, depth, depth, shift)
-    # From 2^23 on a product is whole; 2^23 is added to the others, and then their last bits are a whole number too.
+    # A product of 2^23 or more is whole; adding 2^23 makes the others whole.
     emit_constant(builder, shift, 2.0**23)
     builder.emit("LD", R, depth[3])
     builder.emit("CMP", R, shift[3])
@@ -144,7 +142,7 @@ def _emit_light(
         for index, value in enumerate(light):
             emit_constant(builder, constant, value)
             library.multiply_add(builder, total, constant, normal[index], product, first=index == 0)
-        # A normal that looks away is turned; what shines from the other side gives nothing.
+        # A normal that faces away is reversed; light from the other side contributes nothing.
         builder.emit("LD", R, facing[3])
         builder.emit("AND", R, Imm(0x80))
         builder.emit("XOR", R, total[3])
@@ -182,7 +180,7 @@ def _emit_power(builder: Builder, result: Mem, root: Mem, constant: Mem, library
 
 @cache
 def _power() -> tuple[float, ...]:
-    """Return the coefficients, constant first, for the lights that there are: between none of the two and both."""
+    """Return the coefficients, constant first, for the range from neither light to both."""
     least, most = np.sqrt([LIGHT[0], sum(LIGHT)])
     found = Chebyshev.interpolate(lambda root: root ** (2 / GAMMA), _DEGREE, [least, most])
     return tuple(found.convert(kind=Polynomial).coef.tolist())
@@ -190,16 +188,13 @@ def _power() -> tuple[float, ...]:
 
 # Triangles cut by the near plane and the guard band on the EMCs, before the division.
 #
-# Sutherland and Hodgman's way, plane after plane, for a convex polygon in every PE at once. All PEs do the same, so a
-# polygon has a slot for each corner that it could have: one more after each plane. Where it is mixed it is turned until
-# slot 0 is inside and the last slot outside; then the corners outside are consecutive and last. The two edges that
-# cross the plane are cut; the first cut takes the places of all corners outside, the second one the new slot. Slots
-# that
-# hold the same corner make triangles without an area, which nobody draws. So a triangle becomes as many triangles as
-# there are planes, and one, whether it was cut or not: the application says which planes are needed, by its own
-# evaluation of the patches. X, Y, W are cut in binary32 by the library's routines, colours as bytes by the same
-# share in
-# 65,536ths (all of this is invented).
+# Sutherland and Hodgman's algorithm, plane by plane, for a convex polygon in every PE at once. All PEs do the same, so
+# a polygon has a slot for each possible corner: one more after each plane. A mixed polygon is rotated until slot 0 is
+# inside and the last slot outside; then the corners outside are consecutive and last. The two edges that cross the
+# plane are cut; the first cut replaces all corners outside, the second fills the new slot. Slots with equal corners
+# make triangles without an area, which are not drawn. So a triangle becomes one more triangle than there are planes,
+# whether it was cut or not; the application selects the planes by its own evaluation of the patches. X, Y, W are cut in
+# binary32 by the library's routines, colours as bytes by the same share in 65,536ths (all of this is invented).
 
 
 S, M = Register.S, Register.M
@@ -207,15 +202,15 @@ S, M = Register.S, Register.M
 CLIP_STAGES = ("clipping", "polygons")
 
 _BESIDE = 2
-"""Pixels between the guard band and what corners of 15.8 can hold: more than rounding moves a corner that was cut."""
+"""Pixels between the guard band and the range of 15.8: more than rounding moves a cut corner."""
 
 _SHARE = 1.5 * 2.0**7
-"""Beside it the last bit of a binary32 number is 1/65536."""
+"""A sum with it has 1/65536 as its last bit in binary32."""
 _SHARE_PATTERN = 0x40
 
 
 class ClipPlane(StrEnum):
-    """The planes, in the order in which they cut."""
+    """The planes, in cutting order."""
 
     NEAR = "near"
     LEFT = "left"
@@ -226,7 +221,7 @@ class ClipPlane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clipping:
-    """Planes that cut: W is at least ``near``, and X and Y, from the middle, at most ``reach`` pixels times W."""
+    """Cutting planes: W is at least ``near``; X and Y, from the middle, are at most ``reach`` pixels times W."""
 
     planes: tuple[ClipPlane, ...]
     near: float
@@ -236,8 +231,7 @@ class Clipping:
     def of(cls, projection: Projection, points: NDArray[np.float64], near: float) -> Clipping:
         """Return the planes that some of the points, float64[point, xyz], need.
 
-        Whatever is cut by the near plane is there between the points, so the guard band is judged at that distance
-        where some lie before it.
+        If some points are in front of the near plane, edges are cut there and the guard band is tested at its distance.
         """
         matrix = projection.matrix.astype(np.float64)
         x, y, w = (np.concatenate([points, np.ones((len(points), 1))], axis=1) @ matrix.T).T
@@ -251,7 +245,7 @@ class Clipping:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Places of the cutting: distances of the slots, both ends of an edge with theirs, a cut, and flags."""
+    """Addresses for cutting: distances of the slots, both ends of an edge with theirs, a cut, and flags."""
 
     distances: int
     inner: int
@@ -275,10 +269,7 @@ class _Cut:
 
 
 def clip_program(places: WordPlaces, clipping: Clipping, projection: Projection, library: FloatLibrary) -> Program:
-    """Return the program that cuts the triangles in the first three slots, and makes corners of all slots.
-
-    A triangle that is outside of a plane takes the mark away that a cell begins here; see `mark_again`.
-    """
+    """Return the program that cuts the triangles in the first three slots and makes corners of all slots."""
     builder = Builder("triangles cut by planes")
     at = _Cut.after(places)
     library.include(builder, at.scratch)
@@ -289,7 +280,7 @@ def clip_program(places: WordPlaces, clipping: Clipping, projection: Projection,
     for number, plane in enumerate(clipping.planes):
         _emit_plane(builder, places, at, clipping, plane, 3 + number, library)
     builder.mark(CLIP_STAGES[1])
-    # What is outside as a whole has one corner only; its triangles have no area.
+    # All slots of a polygon that is entirely outside hold one corner; its triangles have no area.
     builder.emit("LD", R, Mem(at.flags))
     builder.emit("CMP", R, Imm(1))
     builder.emit("EC")
@@ -317,7 +308,7 @@ def _emit_plane(
     slots: int,
     library: FloatLibrary,
 ) -> None:
-    """Emit the cut of a polygon of this many slots, which has one more after that."""
+    """Emit the cut of a polygon of this many slots, which then has one more."""
     builder.mark(CLIP_STAGES[0])
     polygon = [places.corners + RECORD_BYTES * slot for slot in range(slots + 1)]
     distances = [at.distances + FLOAT_BYTES * slot for slot in range(slots + 1)]
@@ -330,7 +321,7 @@ def _emit_plane(
         for top in tops[1:]:
             builder.emit(mnemonic, R, top)
         builder.emit("ST", flag, R)
-    # Rejected for good; mixed where one is outside and not all.
+    # Rejected if all are outside; mixed if some are.
     builder.emit("SHL", R, outside)
     builder.emit("EC")
     builder.emit("STI", Mem(at.flags), Imm(1))
@@ -342,7 +333,7 @@ def _emit_plane(
     for _ in range(slots - 1):
         builder.emit("SHL", R, mixed)
         builder.emit("EC")
-        # Slot 0 is inside and the last one outside: it stays.
+        # Unchanged if slot 0 is inside and the last one outside.
         builder.emit("LD", R, tops[0])
         builder.emit("XOR", R, Imm(0xFF))
         builder.emit("AND", R, tops[-1])
@@ -351,7 +342,7 @@ def _emit_plane(
         _emit_turn(builder, polygon[:slots], RECORD_BYTES)
         _emit_turn(builder, distances[:slots], FLOAT_BYTES)
         builder.emit("EMC_SetEnab")
-    # The new slot is the last corner again, or the cut of the edge that ends in slot 0.
+    # The new slot repeats the last corner, or holds the cut of the edge that ends in slot 0.
     emit_copy(builder, Mem(polygon[slots - 1]), Mem(polygon[slots]), RECORD_BYTES)
     _emit_end(builder, at.inner, polygon[0], distances[0])
     _emit_end(builder, at.outer, polygon[slots - 1], distances[slots - 1])
@@ -382,7 +373,7 @@ def _emit_plane(
 def _emit_distance(
     builder: Builder, corner: int, distance: Mem, clipping: Clipping, plane: ClipPlane, at: _Cut, library: FloatLibrary
 ) -> None:
-    """Emit the distance of a corner from the plane, in no particular unit: below 0 outside."""
+    """Emit the distance of a corner from the plane, unscaled: negative outside."""
     x, y, w = (Mem(corner + FLOAT_BYTES * index) for index in range(3))
     constant = Mem(at.floats[0])
     if plane is ClipPlane.NEAR:
@@ -397,7 +388,7 @@ def _emit_distance(
 
 
 def _emit_turn(builder: Builder, places: list[int], size: int) -> None:
-    """Emit the way of each value to the place before its own, and of the first to the last, where enabled."""
+    """Emit a rotation of values by one place towards the first, where enabled."""
     for index in range(size):
         builder.emit("LD", S, Mem(places[0] + index))
         for before, after in pairwise(places):
@@ -412,7 +403,7 @@ def _emit_end(builder: Builder, end: int, corner: int, distance: int) -> None:
 
 
 def _emit_cut(builder: Builder, at: _Cut, clipping: Clipping, plane: ClipPlane) -> None:
-    """Emit the corner where the edge from ``inner`` to ``outer`` meets the plane."""
+    """Emit the corner at which the edge from ``inner`` to ``outer`` crosses the plane."""
     builder.call("cut_edge")
     if plane is ClipPlane.NEAR:
         emit_constant(builder, Mem(at.cut + 2 * FLOAT_BYTES), clipping.near)
@@ -442,7 +433,7 @@ def _emit_routines(builder: Builder, places: WordPlaces, at: _Cut, library: Floa
 
 
 def _emit_colour(builder: Builder, cut: Mem, inner: Mem, outer: Mem, share: Mem, product: Mem) -> None:
-    """Emit cut = inner + (outer - inner) share, rounded, halves upwards: the share has 16 bits and can be 1."""
+    """Emit cut = inner + (outer - inner) share, rounded half up; the share has 16 bits and can be 1."""
     size = 3
     # |outer - inner| in M, its sign in the product's last byte.
     builder.emit("LD", R, outer)

@@ -1,4 +1,4 @@
-"""Instruction words on their way: put together by the PEs, sent to the GPs, read there."""
+"""Transfer of instruction words: assembled by the PEs, sent to the GPs, read there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tessellation.plan.memory_map import AVAILABLE, AXES, FLOAT_BYTES, RESULTS, 
 from tessellation.rendering.instructions import REGION_HEIGHT, REGION_WIDTH, Region, TriangleData, region_program
 from tessellation.rendering.projection import Places
 
-# Where a PE keeps what goes from its sample to instruction words: corners, coefficients, scratch.
+# Addresses in a PE from its sample to instruction words: corners, coefficients, scratch.
 
 
 CORNER_BYTES = 12
@@ -37,12 +37,12 @@ _HERE_BYTES = 35
 
 @dataclass(frozen=True, slots=True)
 class WordPlaces:
-    """First bytes of what the programs share; points and normals of ``memory`` stay as they are.
+    """Addresses shared by the programs; points and normals of ``memory`` are preserved.
 
-    ``corners`` are four, of the own sample and those to the east, southeast and south. ``marks`` are the sample's
-    column and row in its patch, the patch's last ones, and whether a cell begins here. From ``work`` on each program
-    has its own. Where ``planes`` cut triangles, the sample is kept as it is before the division (``record``), and the
-    corners are those of one polygon.
+    There are four ``corners``: of the own sample and those to the east, southeast and south. ``marks`` are the sample's
+    column and row in its patch, the patch's last column and row, and whether a cell begins here. Memory after ``work``
+    is private to each program. If ``planes`` cut triangles, the undivided sample is kept as ``record``, and the corners
+    are those of one polygon.
     """
 
     memory: MemoryMap
@@ -50,9 +50,9 @@ class WordPlaces:
 
     @classmethod
     def after(cls, memory: MemoryMap, planes: int = 0) -> WordPlaces:
-        """Return the places past points and normals. Raises InputError where they do not fit."""
+        """Return the addresses past points and normals; raises InputError if they do not fit."""
         found = cls(memory, planes)
-        # No transfer is under way while a triangle is set up, so that its scratch may reach into the ports.
+        # No transfer is active while a triangle is set up, so its scratch may extend into the ports.
         if found.region_scratch > AVAILABLE or found.end > MEMORY_BYTES:
             message = f"instruction words need {found.region_scratch} bytes of a PE, {AVAILABLE} are there"
             raise InputError(Fault(message, hint="take mantissas of 3 bytes"))
@@ -64,7 +64,7 @@ class WordPlaces:
 
     @property
     def record(self) -> int:
-        """X, Y and W as floats and the colour of the own sample, where triangles are cut."""
+        """X, Y and W as floats and the colour of the own sample, if triangles are cut."""
         return self._first
 
     @property
@@ -77,7 +77,7 @@ class WordPlaces:
 
     @property
     def slots(self) -> int:
-        """Corners that there are room for: of a cell, or of a polygon that so many planes have cut."""
+        """Number of corners: of a cell, or of a polygon after all cuts."""
         return 3 + self.planes if self.planes else 4
 
     @property
@@ -86,17 +86,17 @@ class WordPlaces:
 
     @property
     def cutting(self) -> int:
-        """Where the scratch of the cutting begins, past polygons that are not divided yet."""
+        """Scratch of the cutting, past undivided polygons."""
         return self.corners + self.slots * RECORD_BYTES
 
     @property
     def coefficients(self) -> int:
-        """Where the coefficients of a triangle begin, past its three corners."""
+        """Coefficients of a triangle, past its three corners."""
         return self.work + 3 * CORNER_BYTES
 
     @property
     def scratch(self) -> int:
-        """Where the scratch of a triangle's set-up begins, and later what holds in one region."""
+        """Scratch of a triangle's set-up, later the values for one region."""
         return self.coefficients + _COEFFICIENT_BYTES
 
     @property
@@ -110,35 +110,34 @@ class WordPlaces:
 
     @property
     def projection(self) -> Places:
-        """The places of the projection of the own sample."""
+        """Addresses for the projection of the own sample."""
         return self.projection_at(self.work)
 
     def projection_at(self, first: int) -> Places:
-        """Return places of a projection whose scratch begins at a byte."""
+        """Return addresses for a projection whose results begin at a byte."""
         point = tuple(self.memory[f"{axis}_point"].start for axis in AXES)
         x, y, depth, fixed_x, fixed_y, constant, product, scratch = (first + FLOAT_BYTES * index for index in range(8))
         return Places((point[0], point[1], point[2]), (x, y, depth), (fixed_x, fixed_y), constant, product, scratch)
 
     @property
     def normal(self) -> tuple[int, ...]:
-        """Where the sample's normal is."""
+        """Addresses of the sample's normal."""
         return tuple(self.memory[f"{axis}_normal"].start for axis in AXES)
 
     @property
     def light(self) -> tuple[int, ...]:
-        """Three floats past what the projection has."""
+        """Three floats past those of the projection."""
         first = self.projection.end
         return tuple(first + FLOAT_BYTES * index for index in range(3))
 
 
-# Instruction words of a triangle in one region, put together by the PEs, and their way to the GPs.
+# Instruction words of a triangle in one region, assembled by the PEs, and their transfer to the GPs.
 #
-# A PE's record is eight parts of 32 bytes, each 8 words, one TAS_GpWrite after the other: a header, and then exactly
-# the
+# A PE's record is eight parts of 32 bytes, 8 words each, sent by consecutive TAS_GpWrites: a header, then exactly the
 # words that `tessellation.rendering.instructions` makes for the triangle in that region. The header has the region's
-# column and row, the number of the PE, 128 y + x, whether the triangle reaches into a region after this one, and a bit
-# that is always set. Only marked PEs send, so what is rejected takes no time on the path. Parts lie one area after the
-# other in GP memory, and records inside a part in the order in which they travel (all of this is invented).
+# column and row, the number of the PE, 128 y + x, whether the triangle reaches into a later region, and a bit that is
+# always set. Only marked PEs send, so rejected triangles take no time on the path. Each part has an area in GP memory,
+# with the records in the order of their transfer (all of this is invented).
 
 
 R, S = Register.R, Register.S
@@ -147,15 +146,15 @@ WORD_BYTES = WORD_BITS // 8
 PART_BYTES = 32
 HEADER_VALID = 1 << 15
 HEADER_MORE = 1 << 14
-"""Bits of the upper half of a header, beside the number of the PE."""
+"""Bits of the upper half of a header, which also has the number of the PE."""
 
 WORDS_START = 1 << 24
-"""Where in GP memory words are sent to: past results and database (invented)."""
+"""Address of words in GP memory: past results and database (invented)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """A byte that repeats the sign of another one."""
+    """A byte that repeats the sign of another."""
 
     of: Mem
 
@@ -166,9 +165,9 @@ Source = Imm | Mem | _Sign
 def form(
     left: int = 0, top: int = 0, background: tuple[int, int, int] = (0, 0, 0), composition: int | None = None
 ) -> tuple[Program, int, tuple[int, ...]]:
-    """Return a program that draws one triangle whose coefficients are all 0, where that begins, and its words' places.
+    """Return a program that draws one triangle with zero coefficients, the triangle's first word, and all its words.
 
-    Those words are what a record has; between them stand MARKs, which are for watching alone.
+    Words are given as addresses. A record holds those words; MARKs between them serve observation and are left out.
     """
     edges, planes = np.zeros((1, 3), np.int64), np.zeros((1, 4), np.int64)
     data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), (False,), None, (False,))
@@ -198,7 +197,7 @@ PARTS = -(-(1 + RECORD_WORDS) * WORD_BYTES // PART_BYTES)
 
 @cache
 def size_step() -> int:
-    """Return what one more byte of an edge adds to the third byte of its instruction's first word."""
+    """Return the increment of the third byte of an edge's first instruction word for one more byte."""
     words = []
     for size in (1, 2):
         builder = Builder("size")
@@ -209,7 +208,7 @@ def size_step() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Where in the memory of ``gps`` GPs the parts of a record come to: modules are dealt to the GPs in turn."""
+    """Addresses of the parts of records in the memory of ``gps`` GPs; modules are dealt to the GPs in turn."""
 
     array: ArrayConfig
     gps: int
@@ -220,21 +219,19 @@ class Areas:
         return array.emcs_per_module * array.panels_per_emc * array.pes_per_panel * PART_BYTES
 
     def gp(self, module: int) -> int:
-        """Return the GP that a module sends to."""
         return module % self.gps
 
     def start(self, module: int, part: int) -> int:
-        """Return where a part of what a module sends begins."""
         return WORDS_START + (module * PARTS + part) * self._each
 
     @property
     def records(self) -> int:
-        """Records that a module can send at most."""
+        """Most records that a module can send."""
         return self._each // PART_BYTES
 
 
 def _words(places: WordPlaces) -> list[Source]:
-    """Return the bytes of a record in their order, low byte of each word first."""
+    """Return the bytes of a record, low byte of each word first."""
     here, reach = places.scratch, places.coefficients + 72
     words = [[Imm(word >> 8 * byte & 0xFF) for byte in range(WORD_BYTES)] for word in _form_words()]
     found: list[list[Source]] = [[Mem(reach + 4), Mem(reach + 5), Mem(OUTPUT_PORT + 2), Mem(OUTPUT_PORT + 3)]]
@@ -274,7 +271,7 @@ def _halves(data: Sequence[Source]) -> list[list[Source]]:
 
 
 def emit_records(builder: Builder, places: WordPlaces, areas: Areas, stage: str) -> None:
-    """Emit how marked PEs send their records, part by part, and the stream of the TIGC beside it."""
+    """Emit the transfer of the records of marked PEs, part by part, in both streams."""
     data = _words(places)
     builder.mark(stage)
     builder.emit("LD", R, Mem(places.coefficients + 78))
@@ -339,7 +336,7 @@ def _emit_number(builder: Builder, places: WordPlaces) -> None:
     builder.emit("EMC_SetEnab")
 
 
-# Instruction words as they are in GP memory: records read, put into the lists of regions, and made programs of.
+# Instruction words in GP memory: records read, sorted by region, and turned into programs.
 
 
 PART_WORDS = PART_BYTES // 4
@@ -347,9 +344,9 @@ PART_WORDS = PART_BYTES // 4
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one PE sent of one triangle for one region: its words, and where they belong.
+    """Words of one triangle for one region, sent by one PE.
 
-    ``number`` is the PE's, 128 y + x; ``more`` says that the triangle reaches into a region that is still to come.
+    ``number`` is the PE's, 128 y + x; ``more``: the triangle reaches into a later region.
     """
 
     left: int
@@ -360,14 +357,14 @@ class Record:
 
 
 def clear_areas(node: Node, areas: Areas) -> None:
-    """Write zeros where the headers of records will be: the end of each module's is where there is none."""
+    """Clear the headers of records: a zero header ends those of a module."""
     for module in range(node.config.array.modules):
         size = areas.records * PART_BYTES
         node.gp_memory[areas.gp(module)].write(areas.start(module, 0), np.zeros(size, np.uint8))
 
 
 def read_records(node: Node, areas: Areas) -> list[Record]:
-    """Return the records that have come, module after module."""
+    """Return the records received, module by module."""
     found = []
     for module in range(node.config.array.modules):
         memory = node.gp_memory[areas.gp(module)]
@@ -394,9 +391,9 @@ def program_of(
     background: tuple[int, int, int],
     composition: int | None = None,
 ) -> Program:
-    """Return the program that clears a region and executes the words of these triangles, in their order.
+    """Return the program that clears a region and executes the words of triangles in order.
 
-    MARKs are put between them, as `region_program` does; they are no part of what was sent.
+    MARKs are inserted as `region_program` does; they were not sent.
     """
     drawn, first, sent = form(left, top, background, composition)
     triangle = list(drawn.words[first : sent[-1] + 1])

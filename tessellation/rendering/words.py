@@ -42,7 +42,7 @@ from tessellation.rendering.word_sending import (
 )
 from tessellation.surface.patch import Patch
 
-# Programs from corners to instruction words: neighbours, set-up of a triangle, and its words for one region.
+# Programs from corners to instruction words: neighbours, triangle set-up, and words for one region.
 
 
 SEND_STAGE = "words to the GPs"
@@ -52,8 +52,8 @@ _SOURCES = shipped("tessellation", "rendering", "microcode")
 def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool = False) -> Program:
     """Return the program that brings the corners to the east, southeast and south to every PE.
 
-    ``side`` is that of the largest square of PEs in the pass, ``area`` where texture memory is free: 16 bytes a PE.
-    Where triangles are to be cut, the records of a cell's lower or ``upper`` triangle come into the first three slots.
+    ``side`` is that of the largest square of PEs in the pass, ``area`` a free address in texture memory: 16 bytes a PE.
+    If triangles are to be cut, the records of a cell's lower or ``upper`` triangle fill the first three slots.
     """
     builder = Builder("corners of neighbours")
     given = {"DATA": places.corners, "N": CORNER_BYTES, "SPARE": places.work, "SIDE": side, "PLACES": area}
@@ -69,7 +69,7 @@ def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool 
 
 
 def triangle_program(places: WordPlaces, corners: tuple[int, int, int]) -> Program:
-    """Return the program that takes three of the corners, where a cell begins: 77 cycles."""
+    """Return the program that selects three of the corners, where a cell begins: 77 cycles."""
     builder = Builder("triangles")
     builder.mark("corners")
     builder.emit("EMC_SetEnab")
@@ -82,7 +82,7 @@ def triangle_program(places: WordPlaces, corners: tuple[int, int, int]) -> Progr
 
 @cache
 def setup_program(places: WordPlaces, width: int, height: int) -> Program:
-    """Return the program that works out the coefficients of the triangle of every PE."""
+    """Return the program that computes the coefficients of every PE's triangle."""
     builder = Builder("coefficients of triangles")
     given = {
         "WIDTH": width, "HEIGHT": height,
@@ -94,7 +94,7 @@ def setup_program(places: WordPlaces, width: int, height: int) -> Program:
 
 @cache
 def region_words_program(places: WordPlaces, areas: Areas) -> Program:
-    """Return the program that sends each triangle's words for the region that it is in, and continues to the next."""
+    """Return the program that sends each triangle's words for its current region and advances to the next."""
     builder = Builder("words for one region")
     given = {
         "COEF": places.coefficients, "HERE": places.scratch, "SCRATCH": places.region_scratch, "COUNT": size_step(),
@@ -105,19 +105,19 @@ def region_words_program(places: WordPlaces, areas: Areas) -> Program:
     return builder.build()
 
 
-# A tessellation that continues to instruction words on the EMCs: the third of the thesis's possibilities (3.1.2).
+# A tessellation that continues to instruction words on the EMCs: the third possibility of the thesis (3.1.2).
 
 
 _DEPTH_MARGIN = 2.0**-16
-"""The share of the depths that is kept free at both ends: what cutting and dividing may be off by is far less."""
+"""Share of the depth range kept free at both ends, far above the errors of cutting and dividing."""
 
 _UNIT_LENGTH = 1e-5
-"""How far the length of a normal that has a direction may be from 1."""
+"""Tolerance of the length of a normal with a direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedRecord:
-    """A triangle in a region, as words; ``order`` says who is drawn first: pass, PE, half of its cell, part of that."""
+    """A triangle in a region, as words; ``order`` is its drawing order: pass, PE, half of its cell, piece."""
 
     order: tuple[int, int, int, int]
     record: Record
@@ -125,10 +125,10 @@ class OrderedRecord:
 
 @dataclass(frozen=True, slots=True)
 class LightDifference:
-    """How far the colours of corners are from those of the same light in 64 bits.
+    """Difference of corner colours from those of the same light in 64 bits.
 
-    ``steps`` is the largest difference, of 255; ``moved`` counts samples with another colour, ``unlit`` those whose
-    normal has no direction, which are in neither.
+    ``steps`` is the largest difference, of 255; ``moved`` counts samples of another colour. Both exclude those that
+    ``unlit`` counts, whose normal has no direction.
     """
 
     steps: int
@@ -139,13 +139,12 @@ class LightDifference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InstructionWords:
-    """All words of a picture, and what they took.
+    """All words of a picture, and the runs that made them.
 
-    ``triangles`` are those that the PEs had, in the order of drawing, as corners that the PEs rounded and lit: what the
-    host sets up itself when it is to draw the same, cut into pieces by the planes of ``clipping``; without an area are
-    those that no piece is left of. ``cells`` counts triangles of all patches, ``places`` those of their pieces.
-    ``rounds`` is how often words left, over all passes. ``colours`` uint8[sample, rgb] are those of all samples,
-    one patch after the other in the caller's order.
+    ``triangles`` are the PEs' own in drawing order, with corners rounded and lit by the PEs and cut into pieces by the
+    planes of ``clipping``; one with no piece left counts as without an area. The host can set up the same from them.
+    ``cells`` counts triangles of all patches, ``places`` those for their pieces, ``rounds`` the transfers of words over
+    all passes. ``colours``, uint8[sample, rgb], are of all samples, patch by patch in the caller's order.
     """
 
     standpoint: Standpoint
@@ -164,26 +163,24 @@ class InstructionWords:
 
     @property
     def cycles(self) -> int:
-        """EMC cycles of all that followed the passes, waits for the path to the GPs included."""
+        """EMC cycles after the passes, including waits for the path to the GPs."""
         return sum(run.cycles for run in self.runs)
 
     @property
     def cycles_by_stage(self) -> dict[str, int]:
-        """Cycles of each stage, in the order in which they first came."""
         return stages_of(self.runs)
 
     @property
     def accepted(self) -> int:
-        """Triangles that reach into a region of the picture; the others have no area there, and send nothing."""
+        """Triangles that reach into a region of the picture; the others send nothing."""
         return len({each.order for each in self.words})
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that went to the GPs."""
         return len(self.words) * PARTS * PART_BYTES
 
     def of_region(self, left: int, top: int) -> list[tuple[int, ...]]:
-        """Return the words of each triangle in the region that begins at a pixel, in the order of drawing."""
+        """Return the words of each triangle in the region with this first pixel, in drawing order."""
         found = [each for each in self.words if (each.record.left, each.record.top) == (left, top)]
         return [each.record.words for each in sorted(found, key=lambda each: each.order)]
 
@@ -204,11 +201,11 @@ def generate_words(
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
 
-    The application places the camera before the first pass, as for `project_samples`, or it is that of ``standpoint``,
-    with depths that reach from the nearest sample to the farthest. Triangles are cut by the near
-    plane and by the guard band where its own evaluation of the patches says that some may reach so far. Words go to
-    ``gps`` GPs, or to as many as results do. Other arguments are those of `tessellate`. Raises InputError as it does,
-    for a node that has not a PE for each pixel of a region or not as many GPs, and where a PE has no room.
+    The camera is placed as for `project_samples`, or is that of ``standpoint`` with a depth range from the nearest
+    sample to the farthest. Triangles are cut by the near plane and the guard band if the application's own evaluation
+    of the patches requires it. Words go to ``gps`` GPs, or to as many as results do. Other arguments are those of
+    `tessellate`. Raises InputError as it does, for a node without a PE for each pixel of a region or with fewer GPs,
+    and if a PE has no room.
     """
     require_region(config)
     method = Method() if method is None else method
@@ -230,7 +227,7 @@ def generate_words(
 
 
 class _WordMaker:
-    """Runs the programs after each pass, as often as triangles reach into further regions, and collects the words."""
+    """Runs the programs after each pass, once for each further region of any triangle, and collects the words."""
 
     def __init__(self, standpoint: Standpoint, clipping: Clipping, width: int, height: int, gps: int) -> None:
         self._standpoint, self._projection = standpoint, Projection.of(standpoint)
@@ -276,7 +273,7 @@ class _WordMaker:
             more = any(each.more for each in records)
 
     def _neighbours(self, session: Session, places: WordPlaces, plan: Plan, *, upper: bool) -> Program:
-        """Return how corners come from other PEs; those of other panels through texture memory that is free."""
+        """Return the program that fetches corners from other PEs, those of other panels through texture memory."""
         side = max(placement.side for placement in plan.work.placements)
         if side > BLOCK_SIDE and self._area is None:
             array = session.config.array
@@ -293,7 +290,7 @@ class _WordMaker:
             self._samples[place.patch] = values[place.lanes(node.config.array).reshape(-1)]
 
     def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan, key: tuple[int, int, int]) -> None:
-        """Keep the corners that a triangle is set up from, and its place in the order of drawing."""
+        """Keep the corners of each triangle and its drawing order."""
         lanes = np.concatenate([
             place.lanes(node.config.array)[:-1, :-1].reshape(-1) for place in plan.work.placements
         ])  # fmt: skip
@@ -315,7 +312,7 @@ class _WordMaker:
         corners[turned, 1:] = corners[turned, :0:-1]
         seen = doubled_areas(corners[..., :2]) != 0
         kept = corners[seen]
-        # A triangle has a place for each of its pieces; it is gone where no piece has an area.
+        # A triangle has a place for each of its pieces; it is dropped if no piece has an area.
         whole, triangle = np.unique(order[:, :3], axis=0, return_inverse=True)
         gone = len(whole) - len(np.unique(triangle.reshape(-1)[seen]))
         triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], gone)
@@ -340,11 +337,11 @@ class _WordMaker:
         )
 
 
-# An account of instruction words for reports: cycles by stage, bytes, marks, and how far the light is off.
+# Account of instruction words for reports: cycles by stage, bytes, marks, and the error of the light.
 
 
 def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
-    """Return name and text of each fact; without a name it continues from the one before."""
+    """Return name and text of each fact; one without a name continues the previous one."""
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in words.cycles_by_stage.items())
     light = words.light
     return (
@@ -354,7 +351,7 @@ def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
         ("cut by", ", ".join(words.clipping.planes)),
         ("marks", f"{_accepted(words)} accepted, in {counted(len(words.words), 'region')}"),
         ("light", f"{light.moved:,} of {counted(light.samples, 'sample')} another colour than in 64 bits, "
-         f"by {light.steps} of 255 at most"),
+         f"by at most {light.steps} of 255"),
         ("", f"{light.unlit:,} have no normal to be lit by" if light.unlit else ""),
     )  # fmt: skip
 
@@ -367,7 +364,7 @@ def _accepted(words: InstructionWords) -> str:
 
 
 def word_data(words: InstructionWords) -> dict[str, Json]:
-    """Return everything about the words but themselves."""
+    """Return the account of the words for JSON."""
     return {
         "cycles": words.cycles,
         "stages": words.cycles_by_stage,
@@ -389,7 +386,7 @@ def word_data(words: InstructionWords) -> dict[str, Json]:
     }
 
 
-# A picture drawn from the words that the EMCs have made: the node executes them, region by region.
+# A picture drawn from the words: the node executes them, region by region.
 
 
 def draw_words(
@@ -409,7 +406,7 @@ def draw_words(
 
 
 def word_programs(words: InstructionWords, background: tuple[int, int, int]) -> Iterator[tuple[Region, Program]]:
-    """Yield the regions of the picture, row by row, with the program of the words that were sent for each."""
+    """Yield the regions of the picture, row by row, with the program of their words."""
     for top in range(0, words.height, REGION_HEIGHT):
         for left in range(0, words.width, REGION_WIDTH):
             found = words.of_region(left, top)

@@ -1,4 +1,4 @@
-"""What the float routines take: tables 1, 5, 7 and 13."""
+"""Cycles of the float routines: tables 1, 5, 7 and 13."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _ROUTINES = {
     "divide": ("fdiv", 2, True),
     "sqrt": ("fsqrt", 1, True),
 }
-"""The routine of each row of table 1, its operands, and whether it has an entry of its own for finite ones."""
+"""The routine of each row of table 1, its operands, and whether it has a separate entry for finite ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutineCounts:
-    """Cycles that routines of the libraries were found to take for one row of table 1."""
+    """Executed cycles of the libraries' routines for one row of table 1."""
 
     item: str
     printed: int
@@ -49,19 +49,19 @@ class RoutineCounts:
     tuned: int
     generic: int
     finite: int
-    """Of the generic entry for finite operands; the other where there is none."""
+    """Generic entry for finite operands, or ``generic`` if there is none."""
     start_ups: int
-    """Of that entry; routines of the other libraries have one."""
+    """Start-ups of that entry; routines of the other libraries have one."""
 
     @property
     def nearer_to_one(self) -> bool:
-        """True where the print is nearer, in proportion, to the plain routine than to either generic one."""
+        """True if the print is nearer, in proportion, to the plain routine than to either generic one."""
         off = [abs(log(found / self.printed)) for found in (self.plain, self.generic, self.finite)]
         return off[0] < min(off[1:])
 
 
 def library_costs(bench: ThesisBench, library: str = "plain") -> LibraryCosts:
-    """Return what the float routines of a library take, each executed alone; the end of that program is not theirs."""
+    """Return the cycles of a library's float routines, each executed alone, without the end of the program."""
     end = bench.config.igc.control_cycles
     counts = {"fmul": 2, "fadd": 2, "fsub": 2, "fsqrt": 1, "fdiv": 2}
     return LibraryCosts(**{name: bench.routine(name, operands, library) - end for name, operands in counts.items()})
@@ -84,7 +84,7 @@ def _executed(bench: ThesisBench) -> dict[str, dict[str, Run]]:
 
 
 def _counts(bench: ThesisBench) -> list[RoutineCounts]:
-    """Return what the routines of each row take."""
+    """Return the cycles of the routines of each row."""
     counts = []
     for (name, runs), (_, printed, *_) in zip(_executed(bench).items(), table(1).rows, strict=True):
         finite = runs.get("generic finite", runs["generic"])
@@ -107,7 +107,7 @@ def table_1(bench: ThesisBench) -> Measured:
             (all_pes, "all PEs", "10^9/s", _printed(total), THESIS.clock_mhz * THESIS.lanes / 1e3,
              clock * lanes / 1e3, 0.1),
         ):  # fmt: skip
-            # Of five rows one shows by which rule the column has its digits.
+            # One of the five rows shows the rounding rule of the column.
             alone = what == "a PE" and not Digits.ROUNDED.prints(whole / cycles, published, step)
             notes = ("own-library", *(("table1-cut",) if alone else ()))
             kept.append(
@@ -121,7 +121,7 @@ def table_1(bench: ThesisBench) -> Measured:
 
 
 def libraries(bench: ThesisBench) -> Measured:
-    """Cycles and start-ups of the routines of libraries that the thesis does not have, and what they say of table 1."""
+    """Cycles and start-ups of libraries that the thesis does not have, and their bearing on table 1."""
     bases = {"plain": LIBRARY, "tuned": _TUNED, "generic": _GENERIC, "generic finite": _GENERIC}
     rows: list[Row] = []
     started: list[Row] = []
@@ -136,26 +136,23 @@ def libraries(bench: ThesisBench) -> Measured:
 
 
 _MOST_PERCENT = 6
-"""How far a routine of the library ``plain`` may be from the print: a limit of this project, for its own routines."""
+"""Largest deviation of a routine of the library ``plain`` from the print: a limit set by this project."""
 
 
 def limits(executed: Sequence[RoutineCounts]) -> tuple[Check, ...]:
-    """Return what this project promises of its routines' times beside table 1, so that slower ones fail."""
-    tuned = [
-        Check(f"{each.item}, tuned", each.tuned, each.printed, "cycles", "at or below table 1") for each in executed
-    ]
-    plain = [
-        Check(
-            f"{each.item}, plain", 100 * abs(each.plain - each.printed) / each.printed, _MOST_PERCENT,
-            "% from the print", "within 6 % of table 1",
-        )
-        for each in executed
-    ]  # fmt: skip
-    return (*tuned, *plain)
+    """Return this project's limits for its routines relative to table 1, so that slower ones fail."""
+    off = [100 * abs(each.plain - each.printed) / each.printed for each in executed]
+    return (
+        *(Check(f"{each.item}, tuned", each.tuned, each.printed, "cycles", "at or below table 1") for each in executed),
+        *(
+            Check(f"{each.item}, plain", percent, _MOST_PERCENT, "% from the print", "within 6 % of table 1")
+            for each, percent in zip(executed, off, strict=True)
+        ),
+    )
 
 
 def reading(executed: Sequence[RoutineCounts]) -> str:
-    """Return which reading of section 2.2.3 the counts support: generic instructions, or a start-up a routine."""
+    """Return the reading of section 2.2.3 that the counts support: generic instructions, or a start-up per routine."""
     near = [each for each in executed if each.nearer_to_one]
     spread = [max(each.plain, each.generic) / each.tuned for each in executed]
     plain = _off((each.plain, each.printed) for each in executed)
@@ -190,7 +187,7 @@ def _printed(rate: str) -> Number:
 
 
 def table_5(bench: ThesisBench) -> list[Row]:
-    """The least that one transfer makes possible, over the transfers that bring points of an n x n net alone.
+    """The least arithmetic enabled by one transfer, over the transfers that bring only points of an n x n net.
 
     Their columns have n values. The formula counts the first transfer of a surface, as section 4.1.3 does.
     """
@@ -211,7 +208,7 @@ def table_5(bench: ThesisBench) -> list[Row]:
         rows.append(
             row(
                 name, cycles, *both, LIBRARY, *(("table5-n8",) if name == "n = 8" else ()),
-                # What the columns beside it give at the costs of table 1, and at those of the library.
+                # The other columns at the costs of table 1, and at those of the library.
                 derived=derived("muls * 253 + adds * 390", muls=muls, adds=adds),
                 predicted=arithmetic(Operations(muls, adds), library_costs(bench)),
             )

@@ -1,4 +1,4 @@
-"""What the reproductions execute: passes, transfers and routines, each once for as long as a bench lives."""
+"""Runs of the reproductions: passes, transfers and routines, each executed once per bench."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tessellation.reproduction.thesis import DIGITS, FIGURES, NOTES
 from tessellation.surface.patch import Patch
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
-"""The stages whose cycles table 7 counts."""
+"""The stages counted in table 7."""
 
 MARKS = "EMC_SetEnab\nEMC_MarkRead\nEMC_MarkWrite\nSIGNAL 0\nHALT"
 
 
 class ThesisBench(Bench):
-    """The thesis machine, and the runs made on it since the bench was set up; nothing is kept beyond that.
+    """The thesis machine and the runs made on it during the life of the bench.
 
     All runs are timing-only: they take the cycles of full runs, because addresses, marks and data change none.
     """
 
     def __init__(self, watch: Callable[[Node], None] = lambda node: None) -> None:
-        """``watch`` is called with every node before it runs, so that it can be watched."""
+        """``watch`` is called with every node before it runs."""
         super().__init__()
         self.config: NodeConfig = THESIS
         self._watch = watch
@@ -45,17 +45,17 @@ class ThesisBench(Bench):
         return run
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what the words of all programs that were executed would need, each sent once."""
+        """Return the delivery that the words of all executed programs would need, each sent once."""
         uses = [each for each in self.executed.values() if isinstance(each, WordUse)]
         if not uses:
             return (Remark("delivery"),)
         delivery = supply_of(uses, self.config)
-        return (Remark("delivery", delivery.text, delivery.as_object()),)
+        return (Remark("delivery", f"instruction words: {delivery.amount}", delivery.as_object()),)
 
     def tessellation(
         self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"
     ) -> Run:
-        """Return the account of a pass of n x n nets that fills the array with patches of those sample counts."""
+        """Return the account of a pass of n x n nets that fills the array with patches of these sample counts."""
         text = f"{n}x{n} net, {', '.join(f'{size}x{size}' for size in sizes)} samples, schedule {schedule}"
         return self.once((n, sizes, schedule, library), lambda: self._tessellation(n, sizes, schedule, library), text)
 
@@ -63,18 +63,18 @@ class ThesisBench(Bench):
         session = Session(self.config, "rows", library_named(library), Method(schedule=schedule))
         net = Patch(np.zeros((n, n, 3), np.float32))
         marked = {session.add(net, size): size for size in self._samples(sizes)}
-        # Sizes side by side leave gaps, so that the last few patches of a mixture wait for a second pass.
+        # Mixed sizes leave gaps, so the last few patches need a second pass.
         plan = session.plan(marked)[0]
         self._placed[sizes] = len(plan.work.placements)
         return self._run(session.node, session.program(plan))
 
     def placed(self, sizes: tuple[int, ...]) -> int:
-        """Return the patches that a bicubic pass with those sample counts had on the array."""
+        """Return the number of patches on the array in a bicubic pass with these sample counts."""
         self.tessellation(4, sizes)
         return self._placed[sizes]
 
     def _samples(self, sizes: tuple[int, ...]) -> list[int]:
-        """Return the samples along a side of each patch that fills the array; every size gets as many blocks."""
+        """Return the samples along a side of each patch that fills the array, with equal blocks for every size."""
         blocks = self.config.array.blocks // len(sizes)
         return [size for size in sizes for _ in range(blocks // (size // 4) ** 2)]
 
@@ -88,7 +88,7 @@ class ThesisBench(Bench):
         return self.config.seconds(counted(run))
 
     def program(self, text: str, config: NodeConfig | None = None) -> Run:
-        """Run a source text on a fresh node, of another configuration where one is given."""
+        """Run a source text on a fresh node."""
         return self.run(assemble(text), config)
 
     def run(self, program: Program, config: NodeConfig | None = None) -> Run:
@@ -129,7 +129,7 @@ class ThesisBench(Bench):
 
 
 def start_ups(run: Run) -> int:
-    """Return the EMC instructions that calls issued, a start-up each: started routines, and enables by themselves."""
+    """Return the EMC instructions issued by calls, a start-up each: started routines, and separate enables."""
     started = {routine.name: routine.started for routine in run.program.routines}
     uses = (use for use in run.by_routine.values() if use.name in started)
     return sum(use.calls if started[use.name] else use.own_cycles for use in uses)
@@ -141,7 +141,7 @@ def counted(run: Run) -> int:
 
 
 def texture_stream(run: Run) -> Run:
-    """Return the account of the texture stream beside that of the EMCs."""
+    """Return the account of the texture stream."""
     assert run.beside is not None  # as it was executed
     return run.beside
 
@@ -152,11 +152,11 @@ def spent(run: Run, *stages: Stage) -> int:
 
 
 def whole(value: float) -> float:
-    """Return a quotient that comes out even as an integer."""
+    """Return a whole quotient as an integer."""
     return int(value) if value == int(value) else value
 
 
-# Rows of the thesis, with its notes where something is to be said.
+# Rows of the thesis and their notes.
 
 
 def row(
@@ -174,7 +174,7 @@ def row(
     busy: Number | None = None,
     detail: str = "",
 ) -> Row:
-    """Return a row. It has the named notes where it is not as published; readings it has always."""
+    """Return a row, with the named notes if it differs from the print; readings are always kept."""
     plain = Row(item, published, formula, measured, basis, unit, step, digits, predicted, derived, (), busy, detail)
     named = [NOTES[name] for name in notes]
     if plain.verdict is not RowVerdict.EQUAL:
@@ -194,7 +194,7 @@ def figure_row(
 ) -> Row:
     """Return the row of ``FIGURES[name]``."""
     figure = FIGURES[name]
-    # The section says where in its chapter; an appendix is a separate table.
+    # An appendix is a separate table; a section is part of its chapter's.
     item = f"{name} ({figure.section})" if figure.section[0].isdigit() else name
     return row(
         item, figure.value, formula, measured, basis, *notes,

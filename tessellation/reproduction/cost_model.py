@@ -34,7 +34,7 @@ class Operations:
 
     @property
     def total(self) -> int:
-        """Operations of all kinds (section 5 prints 282 for a bicubic patch)."""
+        """All operations (section 5 prints 282 for a bicubic patch)."""
         return self.multiplies + self.adds + self.roots + self.divides
 
 
@@ -67,7 +67,7 @@ def address_cycles(patches: int) -> int:
 
 
 def bernstein_cycles(rows: int, columns: int, sizes: tuple[int, ...]) -> int:
-    """Return the cycles to load the Bernstein values for samples of those sizes (table 4: 5 (2n - 1) + 6 a column)."""
+    """Return the cycles to load the Bernstein values for these sample counts (table 4: 5 (2n - 1) + 6 a column)."""
     per_u, per_v = (5 * (2 * count - 1) + 6 for count in (rows, columns))
     return sum(size * (per_u + per_v) for size in sizes)
 
@@ -89,10 +89,10 @@ def surfaces(rows: int, columns: int) -> list[tuple[int, int]]:
 
 
 def transfer_operations(counts: Iterable[tuple[int, int]], values: int = 8) -> list[Operations]:
-    """Return the operations that each transfer of ``values`` control values makes possible (4.1.3).
+    """Return the operations enabled by each transfer of ``values`` control values (4.1.3).
 
-    ``counts`` are the control values along u and v of surfaces that follow each other, each column by column. A value
-    is multiplied and added to those of its column; a column that is complete is multiplied and added to the result.
+    ``counts`` are the control values along u and v of successive surfaces, each column by column. A value is multiplied
+    and added to those of its column; a complete column is multiplied and added to the result.
     """
     found: list[Operations] = []
     number = 0
@@ -118,7 +118,7 @@ def total_operations(rows: int, columns: int) -> Operations:
 
 
 def computation_cycles(rows: int, columns: int, routines: RoutineCycles = THESIS_CYCLES) -> int:
-    """Return the cycles of table 7, or what it would be with other routines."""
+    """Return the cycles of table 7, or its equivalent for other routines."""
     return routines.of(total_operations(rows, columns))
 
 
@@ -154,9 +154,9 @@ def write_back_cycles(size: int, lanes: int = 8192) -> int:
 
 
 def pass_cycles(n: int, batches: int) -> int:
-    """Return the cycles of a pass of n x n nets at 4x4 samples where everything is counted at the thesis's own costs.
+    """Return the cycles of a pass of n x n nets at 4x4 samples, all counted, at the thesis's own costs.
 
-    Base addresses, the first transfer or the Bernstein values beside it, distribution and arithmetic: 101,224 for a
+    Base addresses, the first transfer overlapped with the Bernstein values, distribution and arithmetic: 101,224 for a
     bicubic net of 15 batches.
     """
     first = max(tasic_cycles(4), bernstein_cycles(n, n, (4,)))
@@ -164,7 +164,7 @@ def pass_cycles(n: int, batches: int) -> int:
 
 
 def lee_load_cycles(size: int) -> int:
-    """Return the cycles in which the LEE loads ``size`` bytes (table 4 has 5 for 4 bytes)."""
+    """Return the cycles of a LEE load of ``size`` bytes (table 4 has 5 for 4 bytes)."""
     return size + 1
 
 

@@ -1,7 +1,7 @@
-"""The curves of the thesis beside those of this machine, drawn by matplotlib (extra ``plot``).
+"""The curves of the thesis and of this machine, drawn by matplotlib (extra ``plot``).
 
-Markers are published figures, lines what was executed. The colours are those of Okabe and Ito, which people who see
-colours differently can tell apart.
+Markers are published figures, lines executed ones. The colours are those of Okabe and Ito, distinguishable with colour
+vision deficiencies.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _READS = ("reads of texture memory", _ORANGE)
 
 
 def draw_curves(stream: IO[bytes], kind: str, rows: Mapping[str, Sequence[Row]], bench: ThesisBench) -> None:
-    """Draw those of the tables that have curves, one below the other, as ``png`` or ``svg``, from their rows by name.
+    """Draw the tables that have curves, one below the other, as ``png`` or ``svg``; ``rows`` are by name of the table.
 
-    At least one of them must be among `CURVES`.
+    At least one of them must be in `CURVES`.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -96,7 +96,7 @@ def _sends(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBenc
 
 
 def _heights(figures: Iterable[Number | None], unit: int = 1) -> list[float]:
-    """Return figures of rows in a unit, with gaps where there are none."""
+    """Return figures of rows in a unit, NaN for missing ones."""
     return [nan if each is None else each / unit for each in figures]
 
 
@@ -151,7 +151,7 @@ _PANELS: tuple[tuple[frozenset[str], float, _Draw], ...] = (
     (frozenset({"table 6"}), 3.6, _sends),
     (frozenset({"figure 13"}), 3, _stages),
 )
-"""The tables that a panel needs one of, its height in inches, and what draws it."""
+"""Tables, any of which a panel can show, its height in inches, and its function."""
 
 CURVES = frozenset(name for names, _, _ in _PANELS for name in names)
-"""What there are curves of."""
+"""Tables and figures that have curves."""

@@ -1,4 +1,4 @@
-"""The thirteen tables as the thesis prints them: its headings, and at each place the row that has the figure."""
+"""The thirteen tables as the thesis prints them: its headings, and for each cell the row with its figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pixelflow.evidence import CellOf, PrintedForm
 from tessellation.reproduction.thesis import Cell, table
 
 _OPERATIONS = {"int_to_float": "Integer->Float", "sqrt": "Square Root"}
-"""Rows of table 1 whose printed name is another one than that of the routine."""
+"""Rows of table 1 whose printed name differs from the routine's."""
 
 _ONE_ENTRY = ("int_to_float",)
 """Rows of table 1 without an entry for finite operands."""
@@ -36,13 +36,13 @@ _Cells = tuple[str | CellOf, ...]
 
 
 def _layout(number: int, row: Callable[[tuple[Cell, ...]], _Cells], heads: tuple[str, ...] = ()) -> PrintedForm:
-    """Return a table from the cells of each of its rows, with ``heads`` where it does not have those of the data."""
+    """Return a table from the cells of each row; ``heads`` replace the headings of the data."""
     printed = table(number)
     return PrintedForm(heads or printed.columns, tuple(map(row, printed.rows)))
 
 
 def _named(*items: str, unit: str = "cycles") -> Callable[[tuple[Cell, ...]], _Cells]:
-    """Return the cells of a row: its first one as printed, then figures, by items into which that is put."""
+    """Return the cells of a row: the first as printed, then figures by items formatted with it."""
     return lambda cells: (str(cells[0]), *(CellOf(item.format(cells[0]), unit) for item in items))
 
 
@@ -51,7 +51,7 @@ def _thousands(item: str, printed: str = "") -> CellOf:
 
 
 def _steps() -> PrintedForm:
-    """Return table 11 with a line for each of the fifteen batches, of which the data have one for all."""
+    """Return table 11 with a line for each of the fifteen batches, which share one row in the data."""
     batches = (
         (part, ahead, write, _thousands(f"batch {at}", "a batch, mean of 15"))
         for at, (part, ahead, write) in enumerate(

@@ -1,4 +1,4 @@
-"""What moves between the node, its GPs and other nodes: sections 3.8 and 4.1.4, with the windows of the GNI."""
+"""Data movement and memory: tables 2 to 4, 6, 8 and 9, sections 2.2, 3 and 4.1.4, appendix B."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FLOATS = len(RESULTS)
 
 
 def write_back(bench: ThesisBench, size: int) -> int:
-    """Execute the return of the last ``size`` of 24 bytes of all PEs to one GP; return the cycles of its path."""
+    """Execute the return of the last ``size`` of 24 bytes of all PEs to one GP; return the busy cycles of its path."""
     modules = range(bench.config.array.modules)
     areas = "\n".join(f"TAS_SetGpAddress {1 << module}, {module * 49_152}" for module in modules)
     return bench.transfer(f"{areas}\nTAS_GpWrite 15, {24 - size}, {size}").gni_cycles["store0"]
@@ -48,7 +48,7 @@ def write_back(bench: ThesisBench, size: int) -> int:
 def returned(bench: ThesisBench, config: NodeConfig | None = None, gone: int = 0) -> Run:
     """Return the account of the program that returns points and normals of all PEs to one GP.
 
-    The first ``gone`` of these six floats have left before; the marks that were set for them count all the same.
+    The first ``gone`` of these six floats have been sent before; the marks set for them are included.
     """
     config = bench.config if config is None else config
     array = config.array
@@ -66,10 +66,10 @@ def returned(bench: ThesisBench, config: NodeConfig | None = None, gone: int = 0
 
 
 def return_prediction(config: NodeConfig, gone: int = 0) -> Derivation:
-    """Return the cycles of that program: two enables, the marks, and the bytes into the port; then what the paths take.
+    """Return the cycles of that program: two enables, the marks, the bytes into the port, and the transfer.
 
     Its parcels, a PE of each EMC, fill the pins to the TASICs and the path to the GNI once; then the path to GP memory
-    decides. A window of one parcel lets each go all of its way before the next: it is granted and confirmed, too.
+    is the bottleneck. With a window of one parcel each is granted, sent and confirmed before the next.
     """
     array, gni, clock = config.array, config.gni, config.clock_mhz
     size, prices = FLOAT_BYTES * (_FLOATS - gone), Prices(config)
@@ -93,7 +93,7 @@ def return_prediction(config: NodeConfig, gone: int = 0) -> Derivation:
 
 
 def results(bench: ThesisBench) -> list[Row]:
-    """Section 4.1.4, and what a window of one parcel would make of it."""
+    """Section 4.1.4, also with a window of one parcel."""
     measured = write_back(bench, 24)
     rate = 24 * bench.config.lanes * bench.config.clock_mhz / measured
     one = replace(bench.config, gni=replace(bench.config.gni, gp_buffers=1))
@@ -111,7 +111,7 @@ def results(bench: ThesisBench) -> list[Row]:
 
 
 def _load(bench: ThesisBench, blocks: int, config: NodeConfig | None = None) -> int:
-    """Return the cycles in which all modules load so many blocks of 32 bytes from GP memory, with marks before it."""
+    """Return the cycles to load this many blocks of 32 bytes into all modules from GP memory, including marks."""
     text = f"{MARKS}\nstream tigc\nWAIT 0\nTAS_MemLoad 15, {blocks}, 0\n"
     sha = (config or bench.config).sha256
     return bench.once(
@@ -122,7 +122,7 @@ def _load(bench: ThesisBench, blocks: int, config: NodeConfig | None = None) -> 
 def _load_prediction(config: NodeConfig, blocks: int) -> Derivation:
     """Return the cycles of such a load.
 
-    GP memory gives parts one after the other, while one before is written; with one part on its way it waits for that.
+    GP memory sends parts in sequence while the previous one is written; with a window of one part it waits for that.
     """
     gni, clock = config.gni, config.clock_mhz
     part = BATCH_BYTES * gni.part_blocks
@@ -136,7 +136,7 @@ def _load_prediction(config: NodeConfig, blocks: int) -> Derivation:
         "slot": write_slot(config.sdram, 4),
     }
     if gni.load_parts == 1:
-        # Nobody asks again after the last part, so that its word leads nowhere.
+        # The last part is not followed by a request, so its word has no effect.
         text = "marks + wires + parts * (words + give + pass_on + writes * slot) - loaded"
         words, wires = path("ask", "loaded"), path("freed", "command", "load_request", "done")
         return derived(text, **names, wires=wires, words=words, loaded=path("loaded"))
@@ -149,7 +149,7 @@ _FEW = 32
 
 
 def paths(bench: ThesisBench) -> list[Row]:
-    """Section 3.8: the rates of the network and of GP memory, both ways, and what a load takes."""
+    """Section 3.8: the rates of the network and of GP memory in both directions, and the cycles of a load."""
     config, clock = bench.config, bench.config.clock_mhz
     one = replace(config, gni=replace(config.gni, load_parts=1))
     busy, sent, cycles = bench.once("deliver", lambda: _delivered(bench), "results to four other nodes")
@@ -176,7 +176,7 @@ def _delivered(bench: ThesisBench) -> tuple[int, int, int]:
     return found.network_busy_cycles, found.network_bytes, found.cycles
 
 
-# What moves between PEs and texture memory: tables 2 and 6, sections 2.2.4 and 3.5, appendix B.
+# Movement between PEs and texture memory: tables 2 and 6, sections 2.2.4 and 3.5, appendix B.
 
 
 SDRAM = Basis(Standing.FITTED, "SDRAM times, fitted to table 2; accesses in equal slots")
@@ -187,11 +187,11 @@ _LEE = Basis(Standing.FITTED, "a LEE load of n bytes takes n + 1 cycles, fitted 
 _TIMES = Basis(Standing.INVENTED, "typical parts of the time; accesses of 4 and 8 bytes do not reach tRAS, tRC, tRRD")
 
 _PRINTED = THESIS.clock_mhz / 1000
-"""From bytes a cycle to GB/s, for cycles that are printed."""
+"""From bytes a cycle to GB/s, for printed cycles."""
 
 
-# Two PEs of an EMC in 16 are marked, in groups of one that gives a base address and those that give words for the eight
-# SDRAMs. Even EMCs write to bank 0 and odd ones to bank 1, so that accesses alternate where that is promised.
+# Two PEs of an EMC in 16 are marked, in groups of one with a base address and others with words for the eight SDRAMs.
+# Even EMCs write to bank 0 and odd ones to bank 1, so that accesses alternate if that is declared.
 _WRITES = """\
 EMC_SetEnab
 EMC_TreeIntoMem_Li [352], 4, 0, 0, 0
@@ -233,7 +233,7 @@ def _read(bench: ThesisBench, size: int, *, alternate: bool) -> float:
 
 
 def table_2(bench: ThesisBench) -> list[Row]:
-    """Accesses to SDRAMs in a steady state, writes and reads, and the rules of the devices that these do not reach."""
+    """Accesses to SDRAMs in a steady state, writes and reads, and device rules that these do not exercise."""
     writes, reads = [], []
     overhead = bench.config.tasic.read_overhead_cycles
     for name, cycles, size in table(2).rows:
@@ -269,7 +269,7 @@ def table_6(bench: ThesisBench) -> list[Row]:
         spread = spent(run, Stage.DISTRIBUTION)
         rows.append(row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
         rows.append(row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
-    # What the columns of table 6 leave for a read, beside what table 2 prints for it.
+    # The time that the columns of table 6 leave for a read, compared with table 2.
     one, two = (table(6).row(sends)["TASIC Cycles"] for sends in (1, 2))
     left = derived("(2 * one - two) / reads", one=int(one), two=int(two), reads=_reads(bench))
     four = int(table(2).row("4 bytes, random")["Cycles"])
@@ -324,15 +324,15 @@ def _caching(bench: ThesisBench, way: str) -> Run:
 
 
 _ROUND = {"explicit": 4 * (4 + 4), "base": 4 + 8 * 4, "alternate": 4 + 8 * 4, "split": 4 + 8 * 4}
-"""Bytes that a PE gives for the first round of accesses: four addresses and words, or a base and eight words."""
+"""Bytes from a PE for the first round of accesses: four addresses and words, or a base and eight words."""
 
 
 def _caching_prediction(bench: ThesisBench, way: str) -> Derivation:
     """Return the cycles of that program, from its text and the writes of appendix B.
 
-    The EMC stream takes what its text is declared to take, and stands still in each pass: for the words from box to
-    box, the first round into the TASICs, and the writes. The program ends with the stream that ends later: after the
-    last write that of the TASICs puts its generator back, while word of it goes to the EMCs, which enable all PEs.
+    The EMC stream takes the declared cycles of its text, and stalls in each pass for the words from box to box, the
+    first round into the TASICs, and the writes. The program ends with the later stream: after the last write the TASICs
+    restore their generator while the EMCs are notified and enable all PEs.
     """
     config, program = bench.config, _caching(bench, way).program
     emc, tasic, prices = text_of(program, "eigc"), text_of(program, "tigc"), Prices(config)
@@ -362,7 +362,7 @@ _WRITES_OF_EMC = 192
 
 
 def appendix_b(bench: ThesisBench) -> list[Row]:
-    """The ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
+    """The ways to cache points and normals in texture memory: whole programs, and busy cycles of the TASICs."""
     writes = _WRITES_OF_EMC
     fast = caching_cycles(writes, alternate=True)
     rows = []
@@ -382,7 +382,7 @@ def appendix_b(bench: ThesisBench) -> list[Row]:
     return rows
 
 
-# What a pass loads before it computes: tables 3 and 4, and what section 3.2 says of it.
+# Loads of a pass before it computes: tables 3 and 4, and section 3.2.
 
 
 _ADDRESSES = Basis(Standing.FITTED, "what the 12 cycles of a patch consist of is invented, made to fit table 3")
@@ -435,7 +435,7 @@ def section_3_2(bench: ThesisBench) -> list[Row]:
     ]
 
 
-# What lies where: tables 8 and 9, and the sizes of memories in sections 2.2 and 3.
+# Memory layout: tables 8 and 9, and the sizes of memories in sections 2.2 and 3.
 
 
 _LAYOUT = Basis(Standing.DERIVED, "the layout of table 9, continued to larger nets by table 8")
@@ -445,11 +445,11 @@ _MB = 1 << 20
 
 
 _MARK_BYTES, _TEMPORARIES = 2, 2
-"""What the program uses of administrative bytes and of temporaries: the marks of a sample, a sum and a product."""
+"""Administrative bytes and temporaries that the program uses: the marks of a sample, a sum and a product."""
 
 
 def _scratch() -> int:
-    """Return the scratch bytes that the float routines of a pass declare."""
+    """Return the scratch bytes declared by the float routines of a pass."""
     used = ("fmul", "fadd", "fsub", "fsqrt", "fdiv")
     return max(
         entry.scratch_bytes
@@ -459,7 +459,7 @@ def _scratch() -> int:
 
 
 def _touched(n: int) -> Derivation:
-    """Return the bytes that a pass of n x n nets uses of those reserved."""
+    """Return the reserved bytes that a pass of n x n nets uses."""
     layout = fitting_map(n, n)
     return derived(
         "reserved - (batch - 32) - (administrative - marks) - (temporaries - 4 * floats) - (scratch - routines)",
@@ -475,7 +475,7 @@ def _touched(n: int) -> Derivation:
 
 
 def table_8(bench: ThesisBench) -> list[Row]:
-    """Bytes of PE memory that a pass reads or writes, beside those reserved."""
+    """Bytes of PE memory that a pass reads or writes, compared with those reserved."""
     rows = []
     for net, published in table(8).rows:
         n = side(net)
@@ -493,14 +493,14 @@ _RANGES = (
 
 
 def table_9(bench: ThesisBench) -> list[Row]:
-    """Where each range begins: the layout's address, and the first byte from there on that a bicubic pass touches."""
+    """Start of each range: the layout's address, and the first byte at or after it that a bicubic pass touches."""
     layout = memory_map(4, 4)
     touched = sorted(touched_bytes(bench.tessellation(4)))
     starts = [layout[name].start for name in _RANGES] + [layout.used]
     rows = []
     for start, (address, usage) in zip(starts, table(9).rows, strict=True):
         measured = next((byte for byte in touched if byte >= start), touched[-1] + 1)
-        # The first byte that a range is free from is that past the scratch which the routines declare.
+        # Memory is free past the scratch declared by the routines.
         free = start == layout.used
         predicted = derived("start + routines", start=layout["scratch"].start, routines=_scratch()) if free else None
         rows.append(row(usage, address, start, measured, _LAYOUT, "bytes-touched", unit="address", predicted=predicted))
@@ -508,7 +508,7 @@ def table_9(bench: ThesisBench) -> list[Row]:
 
 
 def capacities(bench: ThesisBench) -> list[Row]:
-    """Sections 2.2.1 and 2.2.7: what the memories of a node hold."""
+    """Sections 2.2.1 and 2.2.7: sizes of the memories of a node."""
     node = Node(bench.config, "rows")
     device = 2 * 2048 * 512 // _MB
     built = node.texture_memory[0].config
@@ -549,7 +549,7 @@ def sizes(bench: ThesisBench) -> list[Row]:
 
 
 def linear(bench: ThesisBench) -> list[Row]:
-    """Figure 11: which SDRAM holds the first words of logical linear space, all at row 0 and column 0."""
+    """Figure 11: the SDRAMs of the first words of logical linear space, all at row 0 and column 0."""
     addresses = AddressMap(bench.config.sdram)
     rows = []
     for address in (0, 4, 8):
@@ -560,7 +560,7 @@ def linear(bench: ThesisBench) -> list[Row]:
 
 
 def alternating(bench: ThesisBench) -> list[Row]:
-    """Figure 12: which bit of a linear address alone decides about the bank."""
+    """Figure 12: the bit of a linear address that alone selects the bank."""
     addresses = AddressMap(bench.config.sdram, AddressForm.ALTERNATE)
     bits = [bit for bit in range(24) if addresses.to_physical(1 << bit).bank]
     return [figure_row("bank bit", None, bits[0] if len(bits) == 1 else None, _MAPPINGS)]

@@ -1,4 +1,4 @@
-"""The thesis as a paper: its tables, figures and chapters, and what executes each."""
+"""The thesis as a paper: its tables, figures and chapters, and the measures of each."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _Results = Callable[[ThesisBench], list[Check]]
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Functions for one place: those that execute its rows, and those that compute its results, which need PE data."""
+    """Functions for one claim: ``parts`` execute its rows, ``results`` check results with PE data."""
 
     parts: tuple[_Part, ...]
     results: tuple[_Results, ...] = ()
     effort: int = 1
-    """About how many seconds both take."""
+    """Approximate seconds of both."""
 
     def __call__(self, bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
-        """Return the rows of all parts, and the results unless timing alone is wanted."""
+        """Return the rows of all parts, and the results unless timing-only."""
         both = [part(bench) for part in self.parts]
         found = [each if isinstance(each, Measured) else Measured(rows=tuple(each)) for each in both]
         computed = () if bench.timing_only else tuple(check for part in self.results for check in part(bench))
@@ -84,7 +84,7 @@ def _claim(name: str, title: str, place: str, *notes: str) -> Claim:
 
 
 def _plain(given: str) -> str:
-    """Return a name as claims have it: a number is a table, a number with a dot a section; ``Table-7`` is table 7."""
+    """Normalize the name of a claim: a number is a table, a number with a dot a section; ``Table-7`` is table 7."""
     text = " ".join(re.sub(r"[-_]", " ", given.lower()).split())
     found = re.fullmatch(r"(table|figure|section|appendix)? ?([ab]|[\d.]*\d)", text)
     if found is None:

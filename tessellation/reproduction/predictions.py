@@ -1,9 +1,9 @@
-"""Predictions: what programs must take, from counts of their structure, declared costs and parameters of the machine.
+"""Predicted cycles of programs, from counts of their structure, declared costs and parameters of the machine.
 
-Nothing here reads what a pass took. The float routines are counted as the thesis counts operations (4.1.3), and each
-takes what it takes when it is executed alone; everything else is the price of an instruction or of an access
-(`prices.py`), or a parameter of the configuration. Held fixed are the wires of a node, a cycle each, and the delivery
-of instruction words, which are there at once (`igc.supply` is 0).
+Nothing here reads the cycles of a pass. Float operations are counted as in the thesis (4.1.3), each at the cycles of
+its routine executed alone; everything else is the price of an instruction or access, or a parameter of the
+configuration. Fixed are the wires of a node, a cycle each, and the supply of instruction words, which are available at
+once (`igc.supply` is 0).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.plan.schedule import Stage, batch_count
 from tessellation.reproduction.cost_model import Operations, surfaces, total_operations, transfer_operations
 
-# Which bytes of PE memory an executed program names, with the parameters of every call put in.
+# Bytes of PE memory named by an executed program, with the arguments of every call resolved.
 
 
 def touched_bytes(run: Run) -> frozenset[int]:
     """Return the bytes below the local ports that the executed instructions of the EMC stream load or store.
 
-    Calls are followed once for each set of arguments; instructions that the run never reached count for nothing. Code
-    that jumps is not followed beyond the jump, which tessellation programs do not have.
+    Calls are followed once for each set of arguments; instructions that were not executed do not count. Jumps, which
+    tessellation programs do not have, are not followed.
     """
     program = run.program
     found: set[int] = set()
@@ -60,14 +60,14 @@ def touched_bytes(run: Run) -> frozenset[int]:
 
 
 def _value(argument: int | Mem | Imm, parameters: tuple[int, ...]) -> int:
-    """Return an argument of a call as the number that the routine gets."""
+    """Return an argument of a call as a number."""
     if isinstance(argument, int):
         return argument
     own = argument.offset if isinstance(argument, Mem) else argument.value
     return own if argument.base is None else parameters[argument.base] + own
 
 
-# What a pass did with each batch of control values, read from its account.
+# The arithmetic of a pass for each batch of control values, read from its account.
 
 
 _SURFACES = {Stage.POINTS.value: Stage.POINTS, Stage.DERIVATIVES.value: Stage.DERIVATIVES}
@@ -76,7 +76,7 @@ _OPERATIONS = {"fmul": Operations(multiplies=1), "fadd": Operations(adds=1)}
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The arithmetic between the arrival of a batch and of the next, and the stages that it is part of."""
+    """The arithmetic between the arrivals of a batch and the next, and its stages."""
 
     stages: frozenset[Stage]
     cycles: int
@@ -84,7 +84,7 @@ class Batch:
 
 
 def batches(run: Run) -> list[Batch]:
-    """Return the batches of a pass in the schedule of the thesis, in the order of their arrival."""
+    """Return the batches of a pass in the schedule of the thesis, in order of arrival."""
     stages: list[set[Stage]] = []
     cycles: list[int] = []
     for (name, start), (_, end) in pairwise([*run.stages, ("", run.cycles)]):
@@ -126,11 +126,11 @@ def _mark(program: Program, index: int) -> str:
     return program.names[program.instructions[index].operands[0]]
 
 
-# Prices: what a configuration makes of one instruction, of one access to an SDRAM, and of a path from box to box.
+# Prices of an instruction, an access to an SDRAM, and a path from box to box on a configuration.
 #
-# An instruction takes its declared cycles and what `config.extra` adds; control takes `igc.control_cycles`. An access
-# takes the slot that follows from the times of the devices, written out here, and no published count. Instruction words
-# are there at once: a configuration with `igc.supply` is not priced.
+# An instruction takes its declared cycles plus those of `config.extra`; control takes `igc.control_cycles`. An access
+# takes the slot that follows from the times of the devices, derived here, not a published count. Instruction words are
+# available at once: a configuration with `igc.supply` is not priced.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,52 +141,51 @@ class Prices:
 
     @property
     def control(self) -> int:
-        """Of a call, a return, a semaphore that is free, or the end."""
+        """Cycles of a call, a return, a free semaphore, or the end."""
         return self.config.igc.control_cycles
 
     def of(self, text: str) -> int:
-        """Return what the EMC instruction that is written so takes."""
+        """Return the cycles of an EMC instruction, given as text."""
         program = assemble(f"{text}\n")
         return self.sum(program, program.instructions[:1])
 
     def sum(self, program: Program, instructions: Sequence[Instruction]) -> int:
-        """Return what instructions of a program take, each of them once."""
+        """Return the cycles of instructions of a program, executed once each."""
         declared = [self.control if takes_control(each.declaration) else each.cycles for each in instructions]
         return sum(cycles_of(instructions, declared, self.config.extra))
 
     @property
     def all(self) -> int:
-        """Of the enable of all PEs."""
+        """Cycles of enabling all PEs."""
         return self.of("EMC_SetEnab")
 
     @property
     def mark(self) -> int:
-        """Of a mark for a transfer."""
+        """Cycles of a mark for a transfer."""
         return self.of("EMC_MarkRead")
 
     @property
     def compare(self) -> int:
-        """Of a compare of one byte of the LEE."""
+        """Cycles of a compare of one byte of the LEE."""
         return self.of("EMC_TreeGEZero_Li 0, 1, 1, 0, 0")
 
     def load(self, size: int) -> int:
-        """Of a load of ``size`` bytes by the LEE."""
+        """Return the cycles of a LEE load of ``size`` bytes."""
         return self.of(f"EMC_TreeIntoMem_Li [0], {size}, 0, 0, 0")
 
     @property
     def byte(self) -> int:
-        """Of a byte that is copied within PE memory."""
+        """Cycles of copying a byte within PE memory."""
         return self.of("LD R, [0]") + self.of("ST [0], R")
 
     def pix_copy(self, size: int, distance: int) -> int:
-        """Of a PixCopy."""
         return self.of(f"EMC_PixCopy [0], [0], {size}, {distance}")
 
 
 def text_of(program: Program, entry: str) -> list[Instruction]:
-    """Return the instructions of a stream in the order of its text, called routines written out.
+    """Return the instructions of a stream in textual order, with called routines expanded.
 
-    Raises ValueError where the text alone does not say how often they are executed: at a loop or jump.
+    Raises ValueError at a loop or jump, where the text alone does not determine the execution.
     """
     found: list[Instruction] = []
 
@@ -205,15 +204,15 @@ def text_of(program: Program, entry: str) -> list[Instruction]:
 
 
 def path(*wires: str) -> Derivation:
-    """Return the cycles of words that go from box to box: one on each wire of `node/run/clocked.py`."""
+    """Return the cycles of words from box to box: one on each wire of `node/run/clocked.py`."""
     return derived(" + ".join(wires), **dict.fromkeys(wires, 1))
 
 
 def read_slot(sdram: SdramConfig, size: int, *, alternate: bool = False) -> Derivation:
     """Return the equal slot of reads: activate, read, the last byte but one, precharge, activate again.
 
-    In alternate banks a bank has the time of two slots, each at least as long as its burst. That holds where no two
-    commands meet on their pins, which times other than those of the thesis may make them do; then it is too short.
+    With alternate banks a bank has the time of two slots, each at least as long as its burst. That holds if no two
+    commands collide on the pins, which times other than those of the thesis may cause; then the slot is too short.
     """
     return _slot(
         sdram, "max(tRAS, tRCD + CL + burst - 2)", alternate=alternate, tRCD=sdram.trcd_cycles, CL=sdram.cl_cycles,
@@ -238,7 +237,7 @@ def _slot(sdram: SdramConfig, opened: str, *, alternate: bool, **names: int) -> 
 _SENDS = 4
 """Sends per block of a pass (table 6)."""
 _CROSS_SUBTRACTIONS = 3
-"""Of the five additions from derivatives to normal, those that subtract (4.1.3)."""
+"""Subtractions among the five additions from derivatives to normal (4.1.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +277,11 @@ def whole_pass(n: int, costs: LibraryCosts) -> Derivation:
 def pass_prediction(
     config: NodeConfig, n: int, patches: int, costs: LibraryCosts, sizes: tuple[int, ...] = (4,)
 ) -> Derivation:
-    """Return the cycles of a pass of n x n nets with this many patches of those sample counts, without LEE set-up.
+    """Return the cycles of a pass of n x n nets with this many patches of these sample counts, without LEE set-up.
 
-    The first transfer, or the Bernstein values beside it, counts whole: words from the EMCs' stream to the TASICs and
-    back, the bytes of an address, then the reads and what is sent of each. Each later one runs beside the spread and
-    the arithmetic of the batch before it.
+    The first transfer overlaps the Bernstein values, and the longer of the two counts: words from the EMCs' stream to
+    the TASICs and back, the bytes of an address, then the reads and their sends. Each later transfer overlaps the
+    distribution and the arithmetic of the previous batch.
     """
     prices, reordered = Prices(config), fitting_map(n, n).reordered
     batches, spread, transfer = batch_count(n, n), distribution(config), _transfer(config)
@@ -304,7 +303,7 @@ def pass_prediction(
     }  # fmt: skip
     text = "patches * address + marks + max(bernstein, transfer) + enable + batches * (copy + spread)"
     if reordered:
-        # What 4.2 loads later: u differences; then u values again and v differences; an enable after each.
+        # Later loads by 4.2: u differences; then u values again and v differences; an enable after each.
         names["again"] = derived(
             "du + dv + 2 * enable",
             du=bernstein(config, samples, (n - 1,)), dv=bernstein(config, samples, (n,), (n - 1,)), enable=prices.all,
@@ -323,7 +322,7 @@ def pass_prediction(
 
 
 def address(config: NodeConfig) -> Derivation:
-    """Return the cycles to enable a patch's PEs and to load its base address and the marks of its samples."""
+    """Return the cycles to enable a patch's PEs and load its base address and the marks of its samples."""
     prices = Prices(config)
     return derived(
         "enable + 2 * compare + base + marks",
@@ -357,7 +356,7 @@ def distribution(config: NodeConfig, sends: int = _SENDS) -> Derivation:
 
 
 def _transfer(config: NodeConfig) -> Derivation:
-    """Return the cycles from the word that the ports are free to the word that a batch has arrived."""
+    """Return the cycles from the signal that the ports are free to the arrival of a batch."""
     array, tasic = config.array, config.tasic
     blocks = array.lanes // array.emcs // 16
     names: dict[str, Number | Derivation] = {
@@ -377,7 +376,7 @@ def _transfer(config: NodeConfig) -> Derivation:
 
 
 def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation) -> Derivation | None:
-    """Return what a pass waits for later transfers: each runs beside the spread and arithmetic of the batch before."""
+    """Return the waits of a pass for later transfers, which overlap distribution and arithmetic of a batch."""
     each = transfer_operations(surfaces(n, n))[:-1]
     beside = Counter(int(arithmetic(operations, costs).value) for operations in each)
     late = [(cycles, times) for cycles, times in sorted(beside.items()) if transfer.value > spread.value + cycles]
@@ -392,5 +391,5 @@ def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation
 
 
 def ratio(text: str, cycles: Derivation, **names: Number | Derivation) -> Derivation:
-    """Return a rate or share of ``cycles``: ``text`` has that name."""
+    """Return a rate or share computed by ``text`` from ``cycles`` and other names."""
     return derived(text, cycles=cycles.value, **names)

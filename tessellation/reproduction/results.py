@@ -1,4 +1,4 @@
-"""Results with PE data, against references that share nothing: routines bit by bit, and whole passes."""
+"""Results with PE data, checked against independent references: routines bit by bit, and whole passes."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ from tessellation.surface.bpt import load
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import LIMIT, PatchSamples
 
-# A tessellation in binary32 by numpy: the operations of section 4.1.3 in their order, each rounded to nearest even.
+# A tessellation in binary32 by numpy: the operations of section 4.1.3 in order, each rounded to nearest even.
 #
-# It shares no line with the machine: Bernstein values are rounded here from exact fractions, and the arithmetic is that
-# of the host's processor. So every bit of a pass must be the one that is here, whatever library and schedule,
-# unless
-# a routine rounds wrongly, a value is another one, or something is done in another order.
+# It shares no code with the machine: Bernstein values are rounded here from exact fractions, and the arithmetic is that
+# of the host's processor. So every bit of a pass must be equal, with any library and schedule, unless a routine rounds
+# wrongly, a value differs, or the order of operations does.
 
 
 _TINY = np.finfo(np.float32).tiny
 
 
 def nearest(exact: Fraction) -> np.float32:
-    """Return the binary32 number nearest to a fraction, the even one of two."""
+    """Return the binary32 number nearest to a fraction, ties to even."""
     guess = np.float32(float(exact))
     around = (guess, np.nextafter(guess, np.float32(-np.inf)), np.nextafter(guess, np.float32(np.inf)))
     return min(around, key=lambda one: (abs(Fraction(float(one)) - exact), int(one.view(np.uint32)) & 1))
@@ -57,7 +56,7 @@ def exact_weights(degree: int, samples: int) -> np.ndarray:
 
 
 def flushed(values: np.ndarray) -> np.ndarray:
-    """Return binary32 numbers with those below the smallest normal one taken for zeros of their sign."""
+    """Return binary32 numbers with those below the smallest normal one replaced by zeros of their sign."""
     return np.where(np.abs(values) < _TINY, np.copysign(np.float32(0), values), values)
 
 
@@ -99,13 +98,13 @@ def single_samples(nets: np.ndarray, samples: int) -> tuple[np.ndarray, np.ndarr
 
 
 def different(found: np.ndarray, expected: np.ndarray) -> int:
-    """Return how many binary32 numbers have other bits; NaNs are all alike."""
+    """Return the number of binary32 values whose bits differ; all NaNs are equal."""
     both_nan = np.isnan(found) & np.isnan(expected)
     return int(((found.view(np.uint32) != np.ascontiguousarray(expected).view(np.uint32)) & ~both_nan).sum())
 
 
 def elevated(net: np.ndarray, count: int) -> np.ndarray:
-    """Return the net of the same surface with ``count`` control points a side, in float64: its degrees raised."""
+    """Return the degree-elevated net of the same surface with ``count`` control points a side, in float64."""
     for _ in range(2):
         while net.shape[0] < count:
             share = (np.arange(net.shape[0] + 1) / net.shape[0])[:, None, None]
@@ -115,7 +114,7 @@ def elevated(net: np.ndarray, count: int) -> np.ndarray:
     return net
 
 
-# Results of the float routines, bit by bit: binary32 against numpy, longer mantissas against exact fractions.
+# Results of the float routines, bit by bit: binary32 compared with numpy, longer mantissas with exact fractions.
 
 
 _OPERATIONS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
@@ -127,15 +126,15 @@ _OPERATIONS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
 }
 _LANES = THESIS.lanes
 _WIDE = 2048
-"""Pairs of longer numbers: fractions take the host long."""
+"""Pairs of longer numbers, fewer because fractions are slow."""
 _AWAKE = np.arange(_LANES) % 16 != 15
-"""PEs that the caller of a routine leaves enabled; the others must keep all that they have, scratch included."""
+"""PEs enabled by the caller of a routine; all others must keep their memory, scratch included."""
 _NUMPY = "numpy, binary32, nearest even"
 _SMALLEST = 2.0**-126
 
 
 def _operands(seed: int, *, finite: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of binary32 numbers: any, of close exponents, with few bits, corners, and ties of products."""
+    """Return pairs of binary32 numbers: random, with close exponents, few bits, special values, and product ties."""
     source = np.random.default_rng(seed)
     a, b = (source.integers(0, 1 << 32, _LANES, dtype=np.uint32) for _ in range(2))
     near = (a >> 23 & 255).astype(np.int64) + source.integers(-26, 27, _LANES)
@@ -144,7 +143,7 @@ def _operands(seed: int, *, finite: bool) -> tuple[np.ndarray, np.ndarray]:
         values[:] = np.where(source.random(_LANES) < 0.2, values & 0xFFF80000, values)
         corners = np.array([0, 1 << 31, 0x3F800000, 0x3F7FFFFF, 0x00800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000])
         values[:] = np.where(source.random(_LANES) < 0.05, source.choice(corners, _LANES), values)
-    # A product of 12 and 13 bits, both odd, lies half way between two numbers of 24.
+    # A product of 12 and 13 bits, both odd, is half way between two numbers of 24.
     ties = _LANES // 8
     for values, bits in ((a, 11), (b, 12)):
         odd = source.integers(1 << bits, 2 << bits, ties) | 1
@@ -156,7 +155,7 @@ def _operands(seed: int, *, finite: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _expected(operation: Callable[..., np.ndarray], *operands: np.ndarray) -> np.ndarray:
-    """Return what the library's contract asks for: what is below 2^-126 before rounding is a zero of its sign."""
+    """Return the results of the library's contract: below 2^-126 before rounding, a zero of the same sign."""
     used = [flushed(each) for each in operands]
     with np.errstate(all="ignore"):
         found = operation(*used)
@@ -167,7 +166,7 @@ def _expected(operation: Callable[..., np.ndarray], *operands: np.ndarray) -> np
 def _run(floats: FloatLibrary, name: str, operands: list[np.ndarray], size: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Run a routine in the PEs of `_AWAKE` on columns of bytes, [byte, lane], low byte first.
 
-    Returns the columns of the result, and for each lane whether anything in its memory has changed.
+    Returns the columns of the result, and for each lane whether its memory has changed.
     """
     builder = Builder("operation")
     builder.include(floats.source, BYTES=size, SCRATCH=100)
@@ -190,7 +189,7 @@ def _run(floats: FloatLibrary, name: str, operands: list[np.ndarray], size: int 
 
 
 def _wrong(found: np.ndarray, changed: np.ndarray, expected: np.ndarray) -> int:
-    """Return how many numbers are others than expected, or how many disabled PEs have changed."""
+    """Return the number of wrong results in enabled PEs and of changed disabled PEs."""
     return different(_values(found)[_AWAKE], expected[_AWAKE]) + int(changed[~_AWAKE].sum())
 
 
@@ -225,7 +224,7 @@ def wide_operations(bench: ThesisBench) -> list[Check]:
     for size in (4, 5, 6):
         source = np.random.default_rng(size)
         below = [int(each) for each in source.integers(1, 1 << 62, 2 * _WIDE)]
-        # As many bits as the mantissa has, in places from the first to some way below.
+        # Mantissas of full length, shifted down by various amounts.
         numbers = [Fraction(value >> 62 - 8 * size + index % 9, 1 << 8 * size) for index, value in enumerate(below)]
         firsts, seconds = numbers[:_WIDE], numbers[_WIDE:]
         for what, name in (("products", "fmul"), ("sums", "fadd"), ("differences", "fadd")):
@@ -247,7 +246,7 @@ def _pair(what: str, a: Fraction, b: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _bits(value: Fraction, size: int) -> int:
-    """Return the pattern nearest to a fraction between -1 and 1, the even one of two; none here is below 2^-126."""
+    """Return the pattern nearest to a fraction between -1 and 1, ties to even; none here is below 2^-126."""
     if not value:
         return 0
     exponent, stored = 0, 8 * size - 1
@@ -263,9 +262,9 @@ def _wide_columns(patterns: list[int], size: int) -> np.ndarray:
     return np.ascontiguousarray(wide.view(np.uint8).reshape(-1, 8)[:, : size + 1].T)
 
 
-# Results of passes with PE data: bits against binary32 by numpy, errors against the reference in float64.
+# Results of passes with PE data: bits compared with binary32 by numpy, errors with the reference in float64.
 #
-# Nets larger than bicubic are those of the teapot with their degrees raised, so that all describe the same surface.
+# Nets larger than bicubic are those of the teapot with degrees elevated, so that all describe the same surface.
 
 
 _NETS = range(4, 13)
@@ -280,14 +279,14 @@ _SCHEDULES = (
     ("shared-columns", "tuned-finite"),
 )
 _MIXED = (16, 8, 4, 4)
-"""Sample counts that patches of a pass have in turn."""
+"""Sample counts of a pass's patches, in rotation."""
 _FULL = (4,) * THESIS.array.blocks
 """Sample counts of the patches that fill the array."""
 
 
 @dataclass(slots=True)
 class _Values:
-    """Counts Bernstein values in PE memory that are not the exact ones rounded; called after each pass."""
+    """Counts Bernstein values in PE memory that differ from the rounded exact ones; called after each pass."""
 
     wrong: int = 0
     seen: int = 0
@@ -317,9 +316,9 @@ def _patches(n: int) -> list[Patch]:
 
 
 def _wrong_numbers(samples: Sequence[PatchSamples], *, finite: bool) -> int:
-    """Return how many numbers of points and normals are not those of binary32 in the same order.
+    """Return the number of values of points and normals that differ from binary32 in the same order.
 
-    A ``finite`` library promises nothing where the operands are no finite numbers, nor for 0 / 0.
+    A ``finite`` library promises nothing for operands that are not finite, nor for 0 / 0.
     """
     groups: dict[tuple[int, tuple[int, int]], dict[int, Patch]] = defaultdict(dict)
     for each in samples:
@@ -337,7 +336,7 @@ def _wrong_numbers(samples: Sequence[PatchSamples], *, finite: bool) -> int:
 
 
 def _digest(samples: Sequence[PatchSamples]) -> str:
-    """Return the beginning of a SHA-256 of all bits, NaNs all alike."""
+    """Return the beginning of a SHA-256 of all bits, with all NaNs equal."""
     sha = hashlib.sha256()
     for each in samples:
         for values in (each.points, each.normals):
@@ -346,7 +345,7 @@ def _digest(samples: Sequence[PatchSamples]) -> str:
 
 
 def _same_bits(item: str, samples: Sequence[PatchSamples], asked: Sequence[int], *, finite: bool = False) -> Check:
-    """Compare bits; ``asked`` has the samples along a side of each patch, and numbers that are not there are wrong."""
+    """Compare bits; ``asked`` are the samples along a side of each patch, and missing numbers are wrong."""
     count = sum(2 * 3 * k * k for k in asked)
     missing = abs(count - sum(each.points.size + each.normals.size for each in samples))
     wrong = _wrong_numbers(samples, finite=finite) + missing
@@ -389,7 +388,7 @@ def _full(bench: ThesisBench, library: str, method: Method | None = None, engine
 
 
 def mixed_sizes(bench: ThesisBench) -> list[Check]:
-    """Table 3: every patch gets the samples of its own net, whatever sizes share a pass."""
+    """Table 3: every patch has the samples of its net, whatever sizes share a pass."""
     return [_same_bits("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
 
 
@@ -406,7 +405,7 @@ def bernstein_values(bench: ThesisBench) -> list[Check]:
 
 
 def sends(bench: ThesisBench) -> list[Check]:
-    """Table 6: the same bits by any number of sends."""
+    """Table 6: the same bits with any number of sends."""
     counts = (16, 8, 4, 2, 1)
     return [_same_bits(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL) for count in counts]
 
@@ -417,7 +416,7 @@ def wrong_by_net(bench: ThesisBench) -> list[Check]:
 
 
 def errors_by_net(bench: ThesisBench) -> list[Check]:
-    """Table 12: how far points and normals are from the surface."""
+    """Table 12: errors of points and normals against the surface."""
     return [check for n in _NETS for check in _errors(f"{n}x{n} net", _net(bench, n)[0])]
 
 
@@ -449,7 +448,7 @@ def errors_of_models(bench: ThesisBench) -> list[Check]:
 
 
 def engines(bench: ThesisBench) -> list[Check]:
-    """Section 5: the same bits by the reference, by numpy alone, and by the fastest engine that works here."""
+    """Section 5: the same bits by the reference, by numpy alone, and by the fastest engine available."""
     reference = _full(bench, "plain", engine="bit-serial")
     checks, right, compared = [], _digest(reference.patches), {reference.engine}
     for engine in ("rows", AUTO):
@@ -471,7 +470,7 @@ def to_gps(bench: ThesisBench) -> list[Check]:
 
 
 def caching(bench: ThesisBench) -> list[Check]:
-    """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a separate place."""
+    """Appendix B: results recalled from texture memory, of one pass and of two with separate places."""
     checks = [
         _same_bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS

@@ -1,7 +1,6 @@
-"""The tables and figures of Keller's thesis (UNC TR95-043) as data.
+"""The tables and figures of Keller's thesis (UNC TR95-043) as data, and notes on them.
 
-What is known to be wrong in them is in `notes.py`. Only reports and tests read this file: no published number is an
-input to the machine.
+Only reports and tests read this file: no published number is an input to the machine.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ from typing import Generic, Literal, TypeVar, overload
 
 from pixelflow.evidence import Digits, Figure, Note, Quotation, Reason
 
-# Notes on the thesis: where it contradicts itself, what can be read in several ways, what this model does of its own.
-#
-# Contradictions quote both places. What nothing here derives is *unexplained*. Only reports and tests read this file.
+# Notes on the thesis: contradictions, alternative readings, and decisions of this model. Contradictions quote both
+# places. Figures that nothing here derives are *unexplained*.
 
 
 def _unexplained(name: str, section: str, text: str) -> Note:
@@ -98,7 +96,7 @@ _ALL = (
     _reading("section1-gp", "1.0",
         "“approximately 240 MFlops” and “nearly 860K samples/second” are read as 240 million over the 282 operations "
         "of section 5, 851 thousand, up to the next ten",
-        "860 thousand as it stands: then 242.5 MFlops for 282 operations, or 279 operations at 240 MFlops"),
+        "860 thousand taken literally: then 242.5 MFlops for 282 operations, or 279 operations at 240 MFlops"),
     _contradiction("section2-index", "2.1.1",
         "the polynomials of the sum have degree n for n control points, those of the matrix n - 1; the sum pairs the "
         "first index with u, the matrix with v",
@@ -125,7 +123,7 @@ _ALL = (
         ("4.2, table 9", "0 X: Coordinate, U Deriv, V Deriv, Temp ... 48 Bernstein coefficients for point in U")),
     _reading("section4-waits", "4.1.3, 5",
         "that the EMCs never wait is read as from the second transfer on",
-        "also for the first one, which takes 3,584 cycles beside 328 to 2,296 of Bernstein values"),
+        "also for the first one, which takes 3,584 cycles while Bernstein values take 328 to 2,296"),
     _model("program-around", "4.1.4, appendix B",
         "the thesis counts the cycles in which the path is busy; measured is the whole program, which also fills the "
         "ports and the path and hands words from box to box, a cycle each"),
@@ -146,7 +144,7 @@ _ALL = (
 )  # fmt: skip
 
 NOTES: dict[str, Note] = {note.name: note for note in _ALL}
-"""All notes by name, in the order of the thesis's tables and sections."""
+"""Notes by name, in the order of the thesis's tables and sections."""
 
 
 TITLE = "Keller, UNC TR95-043"
@@ -157,7 +155,7 @@ Cells = TypeVar("Cells", bound=tuple[Cell, ...], covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable(Generic[Cells]):
-    """One table: the section that prints it, its columns and rows as printed, and notes on the whole of it by name."""
+    """One table: its section, columns and rows as printed, and the names of notes on the whole table."""
 
     number: int
     title: str
@@ -167,7 +165,7 @@ class PrintedTable(Generic[Cells]):
     notes: tuple[str, ...] = ()
 
     def row(self, first: Cell) -> dict[str, Cell]:
-        """Return the row whose first cell is ``first``, by column name; raises KeyError where there is none."""
+        """Return the row whose first cell is ``first``, by column name; raises KeyError if there is none."""
         for cells in self.rows:
             if cells[0] == first:
                 return dict(zip(self.columns, cells, strict=True))
@@ -281,12 +279,12 @@ DIGITS: dict[str, Digits] = {
     "section 5": Digits.ROUNDED,
     "appendix b": Digits.ROUNDED,
 }
-"""How each table, or each column of one, prints few digits: one rule for all of its rows."""
+"""Rounding rule of each table, or of each column of one."""
 
 
 # fmt: off
 GP_RATE = Figure("1.0", 0.24, "GFlops", 0.01)
-"""The rate of a GP, with which the thesis compares; nothing here could measure it."""
+"""The rate of a GP, with which the thesis compares; it cannot be measured here."""
 
 FIGURES: dict[str, Figure] = {
     "samples of a GP": Figure("1.0", 860, "10^3/s", 10),
@@ -337,4 +335,4 @@ FIGURES: dict[str, Figure] = {
     "in summary": Figure("appendix B", 9_000, "cycles", 1000),
 }
 # fmt: on
-"""What the text prints outside the tables and what follows from a run or a formula, by section."""
+"""Figures printed outside of the tables that follow from a run or a formula, by section."""

@@ -1,4 +1,4 @@
-"""Whole passes: tables 11 and 12, figure 13, section 5 and what sections 1 and 4.1.3 say of them."""
+"""Whole passes: tables 11 and 12, figure 13, and sections 1, 4.1.3 and 5."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 _ALL_SIZES = (4, 8, 16)
 
 SCHEDULES = {"thesis": "plain", "shared-columns": "tuned-finite"}
-"""The schedules whose stages are shown, each with its library."""
+"""The schedules whose stages are shown, with their libraries."""
 
 
 def _prediction(bench: ThesisBench, n: int, sizes: tuple[int, ...] = (4,)) -> Derivation:
-    """Return what a pass must take."""
+    """Return the predicted cycles of a pass."""
     patches = bench.config.lanes // sizes[0] ** 2
     return pass_prediction(bench.config, n, patches, library_costs(bench), sizes)
 
@@ -59,7 +59,7 @@ def _steps(n: int) -> Derivation:
 
 
 def table_11(bench: ThesisBench) -> list[Row]:
-    """The steps of a bicubic pass, those with all three sample sizes where the table has them."""
+    """The steps of a bicubic pass, with all three sample sizes where the table has them."""
     run, costs, digits = bench.tessellation(4), library_costs(bench), DIGITS["table 11"]
 
     def thousands(item: str, published: int | None, formula: Number | None, measured: Number | None, *notes: str,
@@ -96,7 +96,7 @@ def table_11(bench: ThesisBench) -> list[Row]:
             "table11-normals", derived=derived("24 * 8192 / 2 / 2"), predicted=return_prediction(bench.config, gone=3),
             busy=write_back(bench, 12),
         ),
-        # No pass loads addresses for 512 patches and Bernstein values for three sizes: a formula, and nothing else.
+        # No pass loads both addresses for 512 patches and Bernstein values for three sizes, so this is a formula only.
         thousands(
             "all steps of the EMCs", int(FIGURES["bicubic pass"].value) // 1000, int(steps.value), None, "pass-97000",
             derived=steps,
@@ -112,21 +112,21 @@ def table_11(bench: ThesisBench) -> list[Row]:
 
 
 def milliseconds_of(cycles: int, config: NodeConfig = THESIS) -> float:
-    """Return the machine time of some cycles; those that are printed are of the thesis's machine."""
+    """Return the machine time of some cycles, by default on the thesis's machine."""
     return cycles / (config.clock_mhz * 1000)
 
 
 def _milliseconds(config: NodeConfig, cycles: Derivation) -> Derivation:
-    """Return the machine time that is predicted for this many cycles."""
+    """Return the predicted machine time of this many cycles."""
     return ratio("cycles / (1000 * clock)", cycles, clock=config.clock_mhz)
 
 
 _ODD = (6, 8)
-"""The nets whose rows of table 12 no reading gives."""
+"""The nets whose rows of table 12 no reading explains."""
 
 
 def table_12(bench: ThesisBench) -> list[Row]:
-    """Cycles and time of a pass; the formula is the reading of the print, that of the time its cycles at its clock."""
+    """Cycles and time of a pass; the formula is the reading of the print, and for times its cycles at its clock."""
     rows: list[Row] = []
     times: list[Row] = []
     digits = DIGITS["table 12"]
@@ -153,13 +153,13 @@ def table_12(bench: ThesisBench) -> list[Row]:
 
 
 def figure_13(bench: ThesisBench) -> list[Row]:
-    """The stages of a bicubic pass; the figure is missing from the text, so nothing is published of them."""
+    """The stages of a bicubic pass; the figure is missing from the text, so nothing is published."""
     rows = []
     for schedule, library in SCHEDULES.items():
         run = bench.tessellation(4, schedule=schedule, library=library)
         totals: dict[str, int] = {}
         for span in timeline(run):
-            # The reads of batches are one line: there are fifteen, of a length.
+            # The fifteen reads of batches are equal and share one line.
             name = span.name if span.stream == run.stream else "reads"
             key = f"{schedule}: {span.stream.upper()} {name}"
             totals[key] = totals.get(key, 0) + span.busy + span.transfer
@@ -171,7 +171,7 @@ def figure_13(bench: ThesisBench) -> list[Row]:
 
 
 def schedules(bench: ThesisBench) -> list[Row]:
-    """Whole bicubic passes by schedule and library, each executed; what the thesis's schedule takes is predicted."""
+    """Whole bicubic passes by schedule and library, each executed; those of the thesis's schedule are predicted."""
     rows = []
     for schedule in SCHEDULES:
         for library in LIBRARIES:
@@ -186,7 +186,7 @@ def schedules(bench: ThesisBench) -> list[Row]:
 
 
 def section_5(bench: ThesisBench) -> list[Row]:
-    """The results; formulas are what the thesis's own cycles of a bicubic pass, or its milliseconds, give."""
+    """The results; formulas follow from the thesis's own cycles of a bicubic pass, or its milliseconds."""
     run, config = bench.tessellation(4), bench.config
     clock, time = config.clock_mhz, bench.seconds(run)
     uses = run.by_routine
@@ -210,7 +210,7 @@ def section_5(bench: ThesisBench) -> list[Row]:
     ours = int(whole_pass(4, library_costs(bench)).value)
     counted_share = 100 * spent(run, *ARITHMETIC) / counted(run)
     steps = _steps(4)
-    # A pass in which everything is counted, at the thesis's own costs: what no row of the thesis prints.
+    # A pass with everything counted, at the thesis's own costs, which the thesis does not print.
     all_counted = pass_cycles(4, batch_count(4, 4))
     own = derived(
         "addresses + first + batches * spread + arithmetic",
@@ -252,7 +252,7 @@ def section_5(bench: ThesisBench) -> list[Row]:
 
 
 def section_1(bench: ThesisBench) -> list[Row]:
-    """What the introduction says beside the results of section 5; GPs of 240 MFlops are not modelled."""
+    """Figures of the introduction that section 5 does not have; GPs of 240 MFlops are not modelled."""
     rate = derived("rounded(240000 / operations + 5, 10)", operations=total_operations(4, 4).total)
     samples = FIGURES["samples of a GP"].value
     rows = [

@@ -1,4 +1,4 @@
-"""Scenes: what is to be drawn, from one file, for every machine that draws it."""
+"""Scenes: one description of a picture for every machine that draws it."""
 
 from tessellation.picture import BACKGROUND, SIZE, PictureOrder, SceneSource
 from tessellation.scenes.families import layers, shade, sized, volumes

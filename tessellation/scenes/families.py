@@ -1,4 +1,4 @@
-"""Generated triangles on the screen, for questions that no mesh asks: how large, how deep, how often.
+"""Generated triangles on the screen, for experiments with sizes, depths and overdraw.
 
 Each family is a function of its parameters and a seed alone.
 """
@@ -7,23 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.simd.drawing import (
-    Blend,
-    DepthTest,
-    Draw,
-    State,
-    Stencil,
-    StencilStep,
-    StencilTest,
-    snap,
-)
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, State, Stencil, StencilStep, StencilTest, snap
 from pixelflow.simd.errors import Fault, InputError
 
 
 def sized(width: int, height: int, *, count: int, pixels: float, seed: int = 1, state: State | None = None) -> Draw:
     """Return ``count`` equilateral triangles of ``pixels`` area each, anywhere inside the screen, at any angle.
 
-    Raises InputError where they do not fit.
+    Raises InputError if they do not fit.
     """
     generator = np.random.default_rng(seed)
     radius = np.sqrt(4 * pixels / (3 * np.sqrt(3)))  # of the circle through the corners
@@ -40,9 +31,9 @@ def sized(width: int, height: int, *, count: int, pixels: float, seed: int = 1, 
 def layers(
     width: int, height: int, *, depth: int, columns: int = 8, rows: int = 6, seed: int = 1, state: State | None = None
 ) -> Draw:
-    """Return the screen covered ``depth`` times by cells of two triangles, in each cell in random order of depth.
+    """Return the screen covered ``depth`` times by cells of two triangles, with random depth order in each cell.
 
-    Of d layers in random order, 1 + 1/2 + ... + 1/d are nearer than all before, on average.
+    Of d layers in random order, 1 + 1/2 + ... + 1/d are nearer than all previous ones, on average.
     """
     generator = np.random.default_rng(seed)
     x, y = np.linspace(0, width, columns + 1).round(), np.linspace(0, height, rows + 1).round()
@@ -63,11 +54,11 @@ def layers(
 
 
 def volumes(width: int, height: int, *, count: int, size: float, seed: int = 1) -> list[Draw]:
-    """Return shadow volumes, and the shade of what is within them: boxes that only count in the stencil.
+    """Return shadow volumes, which only count in the stencil, and the shade of pixels within them.
 
     Each volume is a convex outline ``size`` pixels across between two depths. Its far side counts up where it is hidden
-    and its near side down (the far side's test is the one of Carmack's reverse); what is left with a count is darkened.
-    The stencil has 8 bits: a pixel within 256 volumes at once, or a multiple of that, counts as one within none.
+    and its near side down (Carmack's reverse); pixels with a nonzero count are darkened. The stencil has 8 bits: a
+    pixel within 256 volumes, or a multiple of that, counts as outside.
     """
     generator = np.random.default_rng(seed)
     angle = np.arange(6) * np.pi / 3
@@ -85,7 +76,7 @@ def volumes(width: int, height: int, *, count: int, size: float, seed: int = 1) 
 
 
 def counting(volumes: str) -> tuple[tuple[str, State], tuple[str, State]]:
-    """Return names and states of the far and of the near sides of volumes, which are named."""
+    """Return names and states of the far and the near sides of volumes."""
     return (
         (f"far sides of {volumes}", _counts(StencilStep.UP)),
         (f"near sides of {volumes}", _counts(StencilStep.DOWN)),
@@ -97,13 +88,8 @@ def _counts(step: StencilStep) -> State:
 
 
 def shade(width: int, height: int) -> Draw:
-    """Return what darkens every pixel with a count in the stencil, by half."""
+    """Return a draw that halves every pixel with a nonzero stencil."""
     corners = np.array([[[0, 0], [width, 0], [width, height]], [[0, 0], [width, height], [0, height]]], float)
-    state = State(
-        depth_test=DepthTest.ALWAYS,
-        depth_write=False,
-        blend=Blend.OVER,
-        alpha=128,
-        stencil=Stencil(StencilTest.DIFFERENT, 0),
-    )
+    test = Stencil(StencilTest.DIFFERENT, 0)
+    state = State(depth_test=DepthTest.ALWAYS, depth_write=False, blend=Blend.OVER, alpha=128, stencil=test)
     return Draw("shade", snap(corners, np.zeros((2, 3)), np.zeros((2, 3, 3), np.uint8)), state)

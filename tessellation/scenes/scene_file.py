@@ -1,4 +1,4 @@
-"""Kinds of values that a key of a scene file may hold, and the check of a table's keys."""
+"""Scene files: their keys, the kinds of values, and all faults of a file."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from tessellation.scenes.world import Placed
 from tessellation.surface.bpt import BUILT_IN
 
 FAR = FARTHEST
-"""Coordinates and sizes are no larger."""
+"""Largest coordinate and size."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """What a key may hold."""
+    """A kind of values, described by ``text``."""
 
     text: str
     holds: Callable[[object], bool]
 
 
 def number(low: float, high: float) -> ValueKind:
-    """Return the kind of numbers in a range, both ends included."""
+    """Return the kind of numbers in a range, inclusive."""
     return ValueKind(f"a number from {low:g} to {high:g}", lambda value: is_number(value) and low <= value <= high)
 
 
 def whole(low: int, high: int) -> ValueKind:
-    """Return the kind of whole numbers in a range, both ends included."""
+    """Return the kind of whole numbers in a range, inclusive."""
     return ValueKind(
         f"a whole number from {low} to {high}", lambda value: is_number(value, whole=True) and low <= value <= high
     )
@@ -66,12 +66,12 @@ def several(count: int, each: ValueKind) -> ValueKind:
 
 
 def word(*allowed: str) -> ValueKind:
-    """Return the kind of words out of these."""
+    """Return the kind of these words."""
     return ValueKind("one of " + ", ".join(allowed), lambda value: value in allowed)
 
 
 def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
-    """Return True for a number of TOML, or for a whole one."""
+    """Return True for a TOML number, or only for a whole one."""
     return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
 
 
@@ -81,7 +81,7 @@ COLOURS = {
     "green": (50, 160, 70), "teal": (30, 150, 150), "blue": (50, 90, 210), "navy": (25, 35, 110),
     "purple": (130, 60, 170), "pink": (240, 150, 180),
 }  # fmt: skip
-"""Colours by name, in the bytes of a picture."""
+"""Colours by name, as bytes of a picture."""
 
 
 def _is_colour(value: object) -> bool:
@@ -89,13 +89,13 @@ def _is_colour(value: object) -> bool:
 
 
 BYTES = ValueKind(f"three whole numbers from 0 to 255, or a name: {', '.join(COLOURS)}", _is_colour)
-"""A colour in the bytes of a picture."""
+"""A colour as bytes of a picture."""
 COLOUR = ValueKind(
     "three numbers from 0 to 1, such as [0.8, 0.2, 0.2], three whole numbers from 0 to 255, or a name: "
     + ", ".join(COLOURS),
     lambda value: _is_colour(value) or several(3, number(0, 1)).holds(value),
 )
-"""A colour of a body: linear from 0 to 1, or in the bytes of a picture where a whole number is above 1."""
+"""A colour of a body: linear from 0 to 1, or bytes of a picture if a whole number exceeds 1."""
 
 
 def _bytes(value: str | list[int]) -> tuple[int, int, int]:
@@ -104,7 +104,7 @@ def _bytes(value: str | list[int]) -> tuple[int, int, int]:
 
 
 def _linear(value: str | list[int] | list[float]) -> Sequence[float]:
-    """Return a colour of a body as linear red, green and blue, from which lighting makes its bytes."""
+    """Return a colour of a body as linear red, green and blue."""
     if not isinstance(value, str) and max(value) <= 1:
         return value
     return [(each / 255) ** GAMMA for each in (COLOURS[value] if isinstance(value, str) else value)]
@@ -124,9 +124,9 @@ def check(
     faults: list[Fault],
     also: tuple[str, ...] = (),
 ) -> bool:
-    """Report keys that a table may not have, besides ``also``, and values that those may not hold; True for none.
+    """Report keys not in ``kinds`` or ``also``, and values of a wrong kind; return True if there are none.
 
-    ``prefix`` says in messages whose keys they are, ``index`` where they are in the file.
+    ``prefix`` names the table in messages, ``index`` locates keys in the file.
     """
     before = len(faults)
     for key, value in table.items():
@@ -135,7 +135,7 @@ def check(
             allowed = (*kinds, *also)
             near = nearest(key, allowed)
             hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
-            faults.append(Fault(f"{prefix}{key} is no key of a scene", _place(index, prefix, key), hint))
+            faults.append(Fault(f"{prefix}{key} is not a key of a scene", _place(index, prefix, key), hint))
         elif not kind.holds(value):
             shown = str(value)[:40]
             faults.append(Fault(f"{prefix}{key} is {shown}", _place(index, prefix, key), f"expected {kind.text}"))
@@ -143,18 +143,18 @@ def check(
 
 
 def _place(index: KeyIndex, where: str, key: str = "") -> Place:
-    """Return the place of a key of the table that messages call ``where``, such as ``body 2: ``."""
+    """Return the place of a key in the table that messages call ``where``, such as ``body 2: ``."""
     return index.place(f"{where.strip(': .').replace(' ', '.')}.{key}".strip("."))
 
 
-# The way of a camera through the frames of a scene: what it has come to at some of them, on straight lines between.
+# The path of a camera through the frames of a scene: its values at some frames, interpolated linearly.
 
 
 MOST_FRAMES = 10_000
-"""A scene has no more frames."""
+"""Most frames of a scene."""
 
 CameraWord = float | Sequence[float]
-"""What a key of a camera holds: a number, or the coordinates of a place."""
+"""Value of a camera's key: a number, or the coordinates of a place."""
 
 _MOVING = {
     **{name: number(low, high) for name, (low, high) in CAMERA_RANGES.items()},
@@ -166,14 +166,14 @@ _ANGLES = ("azimuth", "elevation")
 
 @dataclass(frozen=True, slots=True)
 class CameraKey:
-    """What the camera has come to at a frame."""
+    """Values of the camera at a frame."""
 
     frame: int
     told: Mapping[str, CameraWord]
 
 
 def camera_start(table: Mapping[str, object], index: KeyIndex, faults: list[Fault]) -> Mapping[str, CameraWord]:
-    """Return what ``[camera]`` says besides ``at``; what cannot be is reported, and nothing of it returned."""
+    """Return the values of ``[camera]`` except ``at``, or none if there are faults, which are reported."""
     told = {key: value for key, value in table.items() if key != "at"}
     if not check(told, _CAMERA, "camera.", index, faults, also=("at",)):
         return {}
@@ -185,9 +185,9 @@ def camera_start(table: Mapping[str, object], index: KeyIndex, faults: list[Faul
 def camera_way(
     tables: object, frames: object, start: Mapping[str, CameraWord], index: KeyIndex, faults: list[Fault]
 ) -> tuple[CameraKey, ...]:
-    """Return what ``[[camera.at]]`` says, in the order of frames; what cannot be is reported.
+    """Return the values of ``[[camera.at]]`` in the order of frames; faults are reported.
 
-    ``frames`` is how many there are, None where the file does not say; ``start`` what ``[camera]`` says.
+    ``frames`` is the number of frames, or None; ``start`` are the values of ``[camera]``.
     """
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         hint = "write [[camera.at]] for a frame; where the camera looks is look_at"
@@ -196,20 +196,15 @@ def camera_way(
     if frames is None and tables:
         faults.append(Fault("[[camera.at]] without frames", index.place("camera.at"), "say how many: frames = 60"))
     if frames is not None and not tables:
-        hint = "say where the camera comes to: [[camera.at]] with a frame; or leave frames out"
-        faults.append(Fault("frames of a camera that stands still", index.place("frames"), hint))
+        hint = "say where the camera goes: [[camera.at]] with a frame; or leave frames out"
+        faults.append(Fault("frames of a camera that does not move", index.place("frames"), hint))
     last = frames - 1 if isinstance(frames, int) and 1 < frames <= MOST_FRAMES else MOST_FRAMES - 1
     found: dict[int, CameraKey] = {}
     for number_, table in enumerate(tables, 1):
         key = _key(table, f"camera.at {number_}", last, start, index, faults)
         if key is not None and key.frame in found:
-            faults.append(
-                Fault(
-                    f"camera.at {number_}: frame {key.frame} a second time",
-                    index.place(f"camera.at.{number_}.frame"),
-                    "join the two",
-                )
-            )
+            place = index.place(f"camera.at.{number_}.frame")
+            faults.append(Fault(f"camera.at {number_}: frame {key.frame} a second time", place, "join the two"))
         elif key is not None:
             found[key.frame] = key
     keys = tuple(found[frame] for frame in sorted(found))
@@ -241,19 +236,16 @@ def _key(
             Fault(f"{where} says nothing of the camera", _place(index, where), f"allowed: {', '.join(_MOVING)}")
         )
         return None
-    stands = "eye" in start
-    wrong = [key for key in (_ANGLES if stands else CAMERA_PLACES) if key in told]
+    fixed = "eye" in start
+    wrong = [key for key in (_ANGLES if fixed else CAMERA_PLACES) if key in told]
     if wrong:
-        hint = "[camera] has an eye: move that" if stands else "give [camera] an eye and look_at to begin with"
-        faults.append(Fault(f"{where}: {wrong[0]} of a camera that {_kind(stands)}", _place(index, where), hint))
+        hint = "[camera] has an eye: move that" if fixed else "give [camera] an eye and look_at to begin with"
+        kind = "has an eye" if fixed else "steps back"
+        faults.append(Fault(f"{where}: {wrong[0]} of a camera that {kind}", _place(index, where), hint))
         return None
     frame = table["frame"]
     assert isinstance(frame, int)
     return CameraKey(frame, told)
-
-
-def _kind(stands: bool) -> str:
-    return "stands at its eye" if stands else "steps back"
 
 
 def _word(value: object) -> CameraWord:
@@ -264,16 +256,16 @@ def _word(value: object) -> CameraWord:
 
 
 def _told(start: CameraWord, keys: Sequence[CameraKey], what: str, frames: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what a word of the camera is in some frames: float64[frame, component]."""
+    """Return the values of a key of the camera in some frames: float64[frame, component]."""
     at = {0: np.atleast_1d(start)} | {key.frame: np.atleast_1d(key.told[what]) for key in keys if what in key.told}
     columns = np.array([at[frame] for frame in sorted(at)], np.float64).T
     return np.stack([np.interp(frames, sorted(at), column) for column in columns], axis=1)
 
 
 def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
-    """Return the view of a frame, which ``start`` is at frame 0 unless a key says otherwise.
+    """Return the view of a frame; ``start`` is that of frame 0 unless a key overrides it.
 
-    A word stays what it was at the first and the last key that names it, before and after these.
+    A value is constant before the first and after the last key that names it.
     """
     found: dict[str, CameraWord] = {}
     for what in _MOVING:
@@ -284,7 +276,7 @@ def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
 
 
 def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
-    """Return a view with what a camera is told."""
+    """Return a view with values of a camera replaced."""
     numbers = {what: word for what, word in told.items() if isinstance(word, int | float)}
     places = {what: (word[0], word[1], word[2]) for what, word in told.items() if not isinstance(word, int | float)}
     return replace(
@@ -299,66 +291,66 @@ def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
     )
 
 
-# Scene files: TOML that says what stands where, how it is drawn, and from where it is seen.
+# Scene files: TOML that describes bodies, their appearance, and the camera.
 #
-# size = [640, 480]              # pixels; may be given anew where the file is read
+# size = [640, 480]              # pixels; may be replaced where the file is read
 # background = [222, 224, 230]   # or a name: "white"
 # samples = 1                    # or 4
 # interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
-# [camera]                       # degrees; it moves back until all bodies are in the picture
+# [camera]                       # degrees; it steps back until all bodies are in the picture
 # azimuth = -62.0
 # elevation = 24.0
 # field_of_view = 28.0
-# zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
-# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: it is here, and
-# # look_at = [0, 0, 1]          #   looks here; triangles are cut
-# # near = 0.05                  #   where they come so near (default: a hundredth of all bodies' extent)
-# [[camera.at]]                  # with `frames = 60` at the top: what the camera has come to at a
-# frame = 59                     #   frame, on a straight line from what it was before
+# zoom = 1.0                     # magnification around the middle; bodies outside are then not drawn
+# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: position of the camera, and
+# # look_at = [0, 0, 1]          #   the point it looks at; triangles are cut at
+# # near = 0.05                  #   this distance (default: a hundredth of all bodies' extent)
+# [[camera.at]]                  # with `frames = 60` at the top: values of the camera at a
+# frame = 59                     #   frame, interpolated linearly from the previous ones
 # azimuth = 298.0
 # [[body]]
-# mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
-# patches = "teapot"             # patches that a PixelFlow node tessellates, at
-# samples = 8                    #   so many samples along u and along v; or, from view to view, at
-# tolerance = 0.5                #   as many as keep triangles within so many pixels of the surface;
+# mesh = "bunny"                 # a mesh that ships here, or a file relative to this one; or
+# patches = "teapot"             # patches that a PixelFlow node tessellates, with
+# samples = 8                    #   this many samples along u and along v; or, chosen by view,
+# tolerance = 0.5                #   enough to keep triangles within this many pixels of the surface;
 # counts = "any"                 #   "powers": 2, 4, 8 and 16 alone
-# one_sided = false              #   drops what faces away: of closed surfaces, whose inside nobody sees
-# up = "y"                       # which axis of the file is up: "z", or "y", as many programs write them
-# place = [0, 0, 0]              # where it stands; z is up
-# size = 1.0                     # its longest extent; without, as it is
+# one_sided = false              #   drops patches that face away: for closed surfaces
+# up = "y"                       # the axis of the file that is up: "z", or "y", as many programs write
+# place = [0, 0, 0]              # position of its foot; z is up
+# size = 1.0                     # its longest extent (default: unchanged)
 # turn = 30.0                    # degrees around z
 # grid = [4, 3]                  # copies along x and y
-# spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), starting at `place`
-# turns = 12.0                   #   each turned by this many degrees more than the one before it
+# spacing = [1.5, 1.2]           #   at these distances along x and y (default: 1 and 1), starting at `place`
+# turns = 12.0                   #   each turned by this many degrees more than the previous one
 # colour = [0.66, 0.37, 0.21]    # linear red, green, blue; or bytes [212, 162, 125]; or a name: "brown"
 # flat = false                   # one colour a triangle
 # blend = "over"                 # replace, over, add, multiply, sorted
 # alpha = 110                    # 0 to 255; for over, add and sorted
 # texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
-# mipmaps = true                 # smaller levels of the texture, filtered trilinearly; without, bilinearly
-# depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
+# mipmaps = true                 # smaller levels of the texture, filtered trilinearly (default: bilinearly)
+# depth_write = true             # default: true for "replace" alone; likewise colour_write, by default true
 # depth_test = "less"            # or "always"
 # [[generated]]
 # family = "sized"               # count, pixels, seed; or "layers": depth, columns, rows, seed;
 # #   or "volumes": count, size, seed
 #
-# Bodies are drawn in the order of the file, generated families after them. Sorted bodies come last of all: they are not
-# followed by others, and write colour and no depth. A key that would have no effect is refused.
+# Bodies are drawn in the order of the file, generated families after them. Sorted bodies must be last; they write
+# colour and no depth. A key that would have no effect is refused.
 
 
 MOST_TRIANGLES = 4_000_000
-"""A scene has no more triangles, its copies and generated families counted."""
+"""Most triangles of a scene, including copies and generated families."""
 
 _DATA = shipped("tessellation.scenes", "data")
 
 MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
-"""Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""
+"""Shipped meshes by name; LICENSES.md in their folder has the terms of third parties."""
 
 QUESTIONS = {path.stem: path for path in sorted((_DATA / "questions").glob("*.toml"))}
-"""Scene files that put one question each to a machine: small triangles, depth, stencil, texels, cutouts, sampling."""
+"""Scene files that test one aspect each: small triangles, depth, stencil, texels, cutouts, sampling."""
 
 SCENES = {path.stem: path for path in sorted(_DATA.rglob("*.toml"))}
-"""Scene files that ship here by name, those of cameras that move in a separate folder."""
+"""Shipped scene files by name, including those with moving cameras."""
 
 _LARGEST_SIDE = 4096
 _MOST_COPIES = 10000
@@ -405,7 +397,7 @@ FAMILIES = {
     "layers": {"depth": whole(1, 256), "columns": whole(1, 256), "rows": whole(1, 256), **_SEED},
     "volumes": {"count": whole(1, 100_000), "size": number(1, _LARGEST_SIDE), **_SEED},
 }
-"""Generated families, and what each may be told."""
+"""Keys of each generated family."""
 _NEEDED = {"sized": ("count", "pixels"), "layers": ("depth",), "volumes": ("count", "size")}
 _TRIANGLES = {
     "sized": lambda told: told["count"],
@@ -416,20 +408,20 @@ _TRIANGLES = {
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A generated family and what it is told."""
+    """A generated family and its parameters."""
 
     family: str
     told: Mapping[str, Any]
 
     @property
     def triangles(self) -> int:
-        """Triangles that the family makes, those without an area counted."""
+        """Triangles of the family, including those without an area."""
         return _TRIANGLES[self.family](self.told)
 
 
 @dataclass(frozen=True, slots=True)
 class SceneFile:
-    """A scene file that is as it should be; ``folder`` is what its paths start from."""
+    """A valid scene file; its paths are relative to ``folder``."""
 
     size: tuple[int, int] = SIZE
     background: tuple[int, int, int] = BACKGROUND
@@ -444,19 +436,19 @@ class SceneFile:
     """True if colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
     def view_at(self, frame: int) -> View:
-        """Return how the scene is seen in a frame, starting at 0; raises InputError for one that it does not have."""
+        """Return the view of a frame, numbered from 0; raises InputError for one that does not exist."""
         if not 0 <= frame < self.frames:
             raise InputError(Fault(f"the scene has no frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
         return view_at(self.view, self.keys, frame)
 
 
 def read_scene(path: str | Path) -> SceneFile:
-    """Read a scene file; raises InputError with every fault of it."""
+    """Read a scene file; raises InputError with all its faults."""
     return parse_scene(read_text(path, SCENE), str(path))
 
 
 def parse_scene(text: str, name: str = "scene") -> SceneFile:
-    """Return what a scene file's text says; raises InputError with every fault of it, ``name`` as the place."""
+    """Parse the text of a scene file; raises InputError with all its faults, placed in ``name``."""
     try:
         found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and numbers of 5000 digits
@@ -473,9 +465,8 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     for key, kind in tables.items():
         parts[key] = found.get(key, kind())
         if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
-            faults.append(
-                Fault(f"{key} is not a table", index.place(key), f"write {'[[' if kind is list else '['}{key}...")
-            )
+            hint = f"write {'[[' if kind is list else '['}{key}..."
+            faults.append(Fault(f"{key} is not a table", index.place(key), hint))
             parts[key] = kind()
     camera = dict(camera_start(parts["camera"], index, faults))
     keys = camera_way(parts["camera"].get("at", []), found.get("frames"), camera, index, faults)
@@ -483,11 +474,10 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     generated = [_generated(each, number, index, faults) for number, each in enumerate(parts["generated"], 1)]
     _check_order(bodies, generated, index, faults)
     if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
-        faults.append(
-            Fault(f"{many} generated triangles", index.place("generated"), f"up to {MOST_TRIANGLES} in a scene")
-        )
+        hint = f"up to {MOST_TRIANGLES} in a scene"
+        faults.append(Fault(f"{many} generated triangles", index.place("generated"), hint))
     if "interpolation" in found and not bodies:
-        hint = "generated triangles are made on the screen, where all is linear"
+        hint = "generated triangles are defined on the screen, where all is linear"
         faults.append(Fault("interpolation without a [[body]]", index.place("interpolation"), hint))
     if not bodies and not generated:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
@@ -518,9 +508,8 @@ def _body(table: Mapping[str, Any], number: int, index: KeyIndex, faults: list[F
         return None
     told = [key for key in ("samples", "tolerance", "counts", "one_sided") if key in table]
     if sources == ["mesh"] and told:
-        faults.append(
-            Fault(f"{where}: {told[0]} with a mesh", _place(index, where, told[0]), "a mesh has its triangles already")
-        )
+        hint = "a mesh has its triangles already"
+        faults.append(Fault(f"{where}: {told[0]} with a mesh", _place(index, where, told[0]), hint))
         return None
     source = table[sources[0]]
     contradictions = [*_unknown(sources[0], source), *_without_effect(table)]
@@ -552,7 +541,7 @@ def _body(table: Mapping[str, Any], number: int, index: KeyIndex, faults: list[F
 
 
 def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
-    """Return what is wrong with a name without a suffix, and what to do: no mesh and no patches ship as it."""
+    """Return message and hint for a name without a suffix that no shipped mesh or patches have."""
     known, others = (MESHES, BUILT_IN) if kind == "mesh" else (BUILT_IN, MESHES)
     if source in known or Path(source).suffix:
         return []
@@ -565,7 +554,7 @@ def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
 
 
 def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return what in a body has no effect or contradicts the rest, and what to do."""
+    """Return message and hint for each key of a body that has no effect or contradicts another."""
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
         for key, other in (
@@ -577,9 +566,8 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     if "samples" in table and "tolerance" in table:
         found.append(("samples and a tolerance", "leave one of them out"))
     if "tolerance" in table and "texture" in table:
-        found.append(
-            ("a texture on patches that are sampled by view", "it would move with the samples: give it samples")
-        )
+        hint = "it would move with the samples: give it samples"
+        found.append(("a texture on patches that are sampled by view", hint))
     blend = table.get("blend", "replace")
     if "alpha" in table and blend in ("replace", "multiply"):
         found.append((f"alpha with blend {blend}", "alpha is for over, add and sorted"))
@@ -591,19 +579,17 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
 def _check_order(
     bodies: list[Placed | None], generated: list[Generated | None], index: KeyIndex, faults: list[Fault]
 ) -> None:
-    """Report what is drawn after bodies that are sorted, and is not."""
+    """Report unsorted draws that follow sorted bodies."""
     first = next((each for each in bodies if each and each.rest.get("blend") == "sorted"), None)
     if first is None:
         return
     place, last = bodies.index(first), f"sorted bodies come last; {first.name} is sorted"
     for at, body in enumerate(bodies[place:], place + 1):
         if body and body.rest.get("blend") != "sorted":
-            faults.append(
-                Fault(f"body {at} follows a body that is sorted, and is not", index.place(f"body.{at}"), last)
-            )
+            faults.append(Fault(f"body {at} follows a sorted body and is not sorted", index.place(f"body.{at}"), last))
     if generated:
         hint = "generated families are drawn after all bodies and are not sorted"
-        faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", index.place("generated"), hint))
+        faults.append(Fault(f"[[generated]] with a sorted body: {first.name}", index.place("generated"), hint))
 
 
 def _generated(table: Mapping[str, object], number: int, index: KeyIndex, faults: list[Fault]) -> Generated | None:

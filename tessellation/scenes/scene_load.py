@@ -1,4 +1,4 @@
-"""From the name of a scene, a mesh or a patch file to a frame that any machine may draw."""
+"""From the name of a scene, mesh or patch file to a frame that any machine can draw."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _FAMILIES: dict[str, Callable[..., Draw | list[Draw]]] = {"sized": sized, "layer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """A frame, and what a PixelFlow node did to make it: ``anew`` are tessellations for the camera of this frame.
+    """A frame and the tessellations that made it: ``anew`` are those for the camera of this frame.
 
-    ``bodies`` are those of the first draws, one each; ``view`` is how they are seen. Generated draws follow.
+    ``bodies`` are those of the first draws, one each, seen in ``view``; generated draws follow.
     """
 
     name: str
@@ -40,32 +40,32 @@ class Scene:
     bodies: tuple[Body, ...] = ()
     view: View = field(default_factory=View)
     choice: SampleChoice | None = None
-    """How patches were sampled by view, those of all such bodies and their copies one after the other."""
+    """Samples chosen by view for the patches of all such bodies and their copies."""
     once: tuple[Tessellation, ...] = ()
-    """Tessellations before the first frame that is made, the same for every frame, in the order of bodies."""
+    """Tessellations before the first frame, the same for every frame, in the order of bodies."""
 
     @property
     def tessellations(self) -> tuple[Tessellation, ...]:
-        """All that a picture of this frame alone takes."""
+        """All tessellations that this frame needs by itself."""
         return (*self.once, *self.anew)
 
     @property
     def triangles(self) -> int:
-        """Triangles of all draws, those without an area left out."""
+        """Triangles of all draws, without those that have no area."""
         return sum(len(draw.triangles) for draw in self.frame.draws)
 
 
 def load_scene(name: str, how: SceneSource | None = None) -> Scene:
-    """Return the scene of a name that ships here or of a file: scene (.toml), mesh or patches.
+    """Return the scene of a shipped name or of a file: scene (.toml), mesh or patches.
 
-    Raises InputError for what is not there, cannot be read or says what cannot be.
+    Raises InputError if it is missing, unreadable or invalid.
     """
     with _placed(name):
         return prepare_scene(name, how).at()
 
 
 def prepare_scene(name: str, how: SceneSource | None = None, method: Method | None = None) -> PreparedScene:
-    """Return the same with all its frames; ``method`` is that of passes of patches that are sampled by view."""
+    """Return a scene with all its frames; ``method`` is that of passes of patches sampled by view."""
     how = how or SceneSource()
     described = _described(name, how)
     with _placed(name):
@@ -73,18 +73,18 @@ def prepare_scene(name: str, how: SceneSource | None = None, method: Method | No
 
 
 def frames_of(name: str) -> int:
-    """Return how many frames a scene has, without making any; raises InputError for a name that is not a scene."""
+    """Return the number of frames of a scene, without making any; raises InputError for a name that is not a scene."""
     return _described(name, SceneSource()).frames
 
 
 def samples_by_view(name: str) -> bool:
-    """Return whether a scene has patches that are sampled for each frame; raises InputError as `frames_of` does."""
+    """Return whether a scene has patches sampled for each frame; raises InputError as `frames_of` does."""
     return any(body.sampling is not None for body in _described(name, SceneSource()).bodies)
 
 
 @contextmanager
 def _placed(name: str) -> Iterator[None]:
-    """Give faults without a place that of the scene."""
+    """Add the scene as the place of faults without one."""
     try:
         yield
     except InputError as error:
@@ -92,9 +92,9 @@ def _placed(name: str) -> Iterator[None]:
 
 
 def files_of(name: str) -> tuple[Path, ...]:
-    """Return the files of the user that a scene is made of: the scene file, meshes, patches, textures.
+    """Return the user's files in a scene: the scene file, meshes, patches, textures.
 
-    Raises InputError for a name that is not a scene, and for a scene file that cannot be read.
+    Raises InputError for a name that is not a scene, and for an unreadable scene file.
     """
     described = _described(name, SceneSource())
     files = [] if name in SCENES or name in MESHES or name in BUILT_IN else [Path(name)]
@@ -107,14 +107,14 @@ def files_of(name: str) -> tuple[Path, ...]:
 
 
 def _described(name: str, how: SceneSource) -> SceneFile:
-    """Return the scene file of a name, or the one that would say the same of a model alone."""
+    """Return the scene file of a name, or an equivalent one for a model alone."""
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.tolerance is not None or how.flat:
-            raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+            raise InputError(Fault("a scene file determines how its bodies look", Place(name)))
         if how.view is not None:
-            raise InputError(Fault("a scene file says itself where its camera is", Place(name), "[camera] in the file"))
+            raise InputError(Fault("a scene file determines where its camera is", Place(name), "[camera] in the file"))
         if how.up != "z":
-            raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
+            raise InputError(Fault("a scene file determines which axis is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
         if how.patch_samples is not None or how.tolerance is not None:
@@ -123,13 +123,12 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
         return _single(name, how.patch_samples or SAMPLES, how)
     if Path(name).is_dir():
-        raise InputError(
-            Fault("is a folder, not a scene", Place(name), "name a file in it, or a scene that ships here")
-        )
+        hint = "name a file in it, or a scene that ships here"
+        raise InputError(Fault("is a folder, not a scene", Place(name), hint))
     known = (*SCENES, *MESHES, *BUILT_IN)
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; files: .toml, .bpt, "
-    raise InputError(Fault(f"{name} is no scene", Place(name), hint if near else hint + ", ".join(MESH_SUFFIXES)))
+    raise InputError(Fault(f"{name} is not a scene", Place(name), hint if near else hint + ", ".join(MESH_SUFFIXES)))
 
 
 def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
@@ -140,14 +139,13 @@ def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
 
 
 class PreparedScene:
-    """A scene whose files have been read and whose bodies stand at their places; its frames differ by their cameras.
+    """A scene whose files have been read and whose bodies are placed; its frames differ by their cameras.
 
-    Patches that are sampled by view stay in the texture memory of one node (thesis 4.4); all others are tessellated
-    here, once.
+    Patches sampled by view stay in the texture memory of one node (thesis 4.4); all others are tessellated here, once.
     """
 
     def __init__(self, name: str, described: SceneFile, how: SceneSource, method: Method | None = None) -> None:
-        """``method`` is that of passes of patches that are sampled by view. Raises what `load_scene` does."""
+        """``method`` is that of passes of patches sampled by view. Raises InputError as `load_scene` does."""
         self.name, self._described = name, described
         self._size = how.size or described.size
         self._samples = how.samples or described.samples
@@ -175,32 +173,30 @@ class PreparedScene:
         self._once = tuple(once)
         copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
         self.sampled = SampledBodies(copies, how, method) if copies else None
-        """The bodies that are sampled by view."""
+        """The bodies sampled by view."""
 
     @property
     def frames(self) -> int:
-        """How many frames there are."""
         return self._described.frames
 
     @property
     def background(self) -> tuple[int, int, int]:
-        """What is seen where nothing is."""
         return self._described.background
 
     def view(self, frame: int = 0) -> View:
-        """Return how a frame is seen; raises InputError for one that the scene does not have."""
+        """Return the view of a frame; raises InputError for one that does not exist."""
         width, height = self._size
         return replace(self._described.view_at(frame), width=width, height=height)
 
     def standpoint(self, frame: int = 0) -> Standpoint:
-        """Return where the camera of a frame stands, which samples have no part in: it sees the surfaces themselves."""
+        """Return the standpoint of a frame's camera, placed by the surfaces, independently of their samples."""
         outlines = [
             each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
         ]  # fmt: skip
         return Standpoint.of(np.concatenate(outlines), self.view(frame))
 
     def at(self, frame: int = 0) -> Scene:
-        """Return a frame, tessellated for its camera; raises InputError for one that the scene does not have."""
+        """Return a frame, tessellated for its camera; raises InputError for one that does not exist."""
         view = self.view(frame)
         bodies = [each for slot in self._slots for each in slot if isinstance(each, Body)]
         anew: tuple[Tessellation, ...] = ()
@@ -230,11 +226,11 @@ def _generated(generated: Generated, width: int, height: int) -> list[Draw]:
 
 
 def _read(described: SceneFile, how: SceneSource) -> tuple[list[Model | PatchFile], list[State]]:
-    """Return, body by body, what its file holds, each read once, and how it looks.
+    """Return the contents of each body's file, read once each, and the state of its draw.
 
-    Raises InputError with the faults of all files, those that are missing among them.
+    Raises InputError with the faults of all files.
     """
-    faults: dict[Fault, None] = {}  # in their order, each once
+    faults: dict[Fault, None] = {}  # ordered and without repetition
     found: dict[tuple[str, bool], Model | PatchFile] = {}
     states: list[State] = []
     for placed in described.bodies:
@@ -253,7 +249,7 @@ def _read(described: SceneFile, how: SceneSource) -> tuple[list[Model | PatchFil
 
 
 def _key(placed: Placed) -> tuple[str, bool]:
-    """Return what says which file a body is of, and as what it is read."""
+    """Return the file of a body and whether it is read as patches."""
     return placed.source, placed.patches
 
 
@@ -270,7 +266,7 @@ def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | P
 def _model(
     placed: Placed, source: Model | PatchFile, state: State, how: SceneSource
 ) -> tuple[Body, Tessellation | None]:
-    """Return a body as its mesh or its patches are, and what tessellating them took."""
+    """Return a body unplaced, and the tessellation of its patches."""
     tessellation = None
     model: Model | Mesh
     if isinstance(source, Model):
@@ -290,15 +286,9 @@ def _model(
         points, normals = upright(points), upright(normals)
     rest = placed.rest
     body = Body(
-        placed.name,
-        points,
-        normals,
-        np.asarray(corners, np.int64),
-        placed.colour,
-        rest.get("flat", False),
-        state,
-        rest.get("repeats", 4.0),
-    )
+        placed.name, points, normals, np.asarray(corners, np.int64),
+        placed.colour, rest.get("flat", False), state, rest.get("repeats", 4.0),
+    )  # fmt: skip
     return body, tessellation
 
 

@@ -1,4 +1,4 @@
-"""A picture of a scene on any machine that has a drawer, and its report: cycles by stage, machine time, prior work."""
+"""A picture of a scene on any machine that draws, and its report: cycles by stage, machine time, prior work."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.scenes.scene_load import Scene
 
 _MOST_STAGES = 7
-"""Stages that a brief names."""
+"""Stages in a brief."""
 _IN_BRIEF = ("reference", "instructions", "not counted", "tessellation", "wrote")
-"""Facts that a brief shows."""
+"""Facts in a brief."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriorWork:
-    """What was done before a frame could be drawn."""
+    """Work done before a frame is drawn."""
 
     tessellation: tuple[int, str] | None = None
-    """Cycles, and whose."""
+    """Cycles, and the machine."""
     projection: Mapping[str, Json] | None = None
     facts: Sequence[tuple[str, str]] = ()
-    """About the projection."""
+    """Facts about the projection."""
     choice: SampleChoice | None = None
-    """How patches were sampled by view."""
 
     @classmethod
     def of(cls, scene: Scene) -> PriorWork:
-        """Return what a node did for a scene."""
+        """Return the work of a node for a scene."""
         cycles = sum(each.cycles for each in scene.tessellations)
         return cls((cycles, "a PixelFlow node") if scene.tessellations else None, choice=scene.choice)
 
@@ -49,9 +48,9 @@ def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
 def draw_picture(
     order: PictureOrder[Scene], frame: Frame, before: PriorWork, more: Told | None = None
 ) -> tuple[Picture, Report]:
-    """Draw a frame, by a drawer that is told ``more`` besides; return the picture and what it took.
+    """Draw a frame, with ``more`` options for the machine's drawer; return the picture and its report.
 
-    The report fails where a pixel is not the one of 64-bit integers, unless the machine has a separate arithmetic.
+    The report fails if a pixel differs from that of 64-bit integers, unless the machine's arithmetic differs.
     """
     machine, told = order.machine, order.told
     assert machine.draw is not None and machine.commands is not None and machine.commands.drawing is not None
@@ -92,13 +91,7 @@ def draw_picture(
     report = Report(
         "pixelflow render",
         (order.scene, size, f"{counted(frame.samples, 'sample')} a pixel", parts),
-        [
-            work,
-            "",
-            shares(side.stages, "cycles", "stage", foot=foot),
-            "",
-            *facts(rows),
-        ],
+        [work, "", shares(side.stages, "cycles", "stage", foot=foot), "", *facts(rows)],
         brief=brief,
         schema=f"pixelflow.render-{machine.name}/1",
         data={

@@ -1,4 +1,4 @@
-"""Bodies in one world, seen by one camera: from meshes to the draws of a frame."""
+"""Bodies in one world, seen by one camera: from meshes to the draws of a frame, and shadow volumes."""
 
 from __future__ import annotations
 
@@ -27,37 +27,36 @@ from tessellation.surface.reference import PatchSamples
 class Placed:
     """A body of a scene file, with its copies.
 
-    ``source`` is a name or a path, ``samples`` None for a mesh and for patches that are sampled by view; ``rest`` are
-    the keys that say how it looks.
+    ``source`` is a name or a path, ``samples`` None for a mesh and for patches sampled by view; ``rest`` are the keys
+    of its appearance.
     """
 
     name: str
     source: str
     samples: int | None
     places: tuple[tuple[tuple[float, float, float], float], ...]
-    """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
+    """Position and rotation of each copy; empty for a single body left unchanged."""
     size: float | None
     rest: Mapping[str, Any]
     up: str = "z"
     """The axis of its file that is up."""
     sampling: Sampling | None = None
-    """How patches are sampled by view."""
     one_sided: bool = False
 
     @property
     def patches(self) -> bool:
-        """True where it is made of patches."""
+        """True for patches, False for a mesh."""
         return self.samples is not None or self.sampling is not None
 
     @property
     def colour(self) -> tuple[float, float, float]:
-        """The colour that it is given, or clay's: linear red, green, blue."""
+        """Its colour, by default clay: linear red, green, blue."""
         return tuple(self.rest.get("colour", CLAY))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placing:
-    """The way of a body to its place: turned around z, then made larger from its foot, then moved."""
+    """Transformation of a body: rotated around z, then scaled from its foot, then moved."""
 
     around: np.ndarray
     foot: np.ndarray
@@ -66,7 +65,7 @@ class Placing:
 
     @classmethod
     def of(cls, points: np.ndarray, place: Sequence[float], size: float | None, turn: float) -> Placing:
-        """Return the one that `Body.placed` describes, for a body with these points, float64[point, xyz]."""
+        """Return the transformation of `Body.placed`, for a body with these points, float64[point, xyz]."""
         angle = np.radians(turn)
         around = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
         turned = points @ around.T
@@ -76,16 +75,16 @@ class Placing:
         return cls(around, np.array([*(low + high)[:2] / 2, low[2]]), factor, np.asarray(place, np.float64))
 
     def applied(self, points: np.ndarray) -> np.ndarray:
-        """Return points at their place; their last axis is x, y, z."""
+        """Return transformed points; their last axis is x, y, z."""
         return (points @ self.around.T - self.foot) * self.factor + self.place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
-    """A mesh at its place in the world, and how it is drawn.
+    """A mesh at its place in the world, and its appearance.
 
-    ``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]. A texture is laid through the
-    body along its y axis, or along z where it has no height, ``repeats`` times over the longer of the other extents.
+    ``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]. A texture is projected through
+    the body along its y axis, or along z if it is flat, ``repeats`` times over the longer of the other extents.
     """
 
     name: str
@@ -98,16 +97,16 @@ class Body:
     repeats: float = 4.0
 
     def placed(self, place: Sequence[float], size: float | None, turn: float) -> Body:
-        """Return the body turned around z by degrees, then ``size`` long in its longest direction, then moved.
+        """Return the body rotated around z by degrees, scaled to ``size`` in its longest direction, then moved.
 
-        It is on its lowest point, with the middle of its box above ``place``. Without a size it keeps its own.
+        It rests on its lowest point, with the middle of its box above ``place``. Without a size it is not scaled.
         """
         placing = Placing.of(self.points, place, size, turn)
         return replace(self, points=placing.applied(self.points), normals=self.normals @ placing.around.T)
 
 
 def upright(values: np.ndarray) -> np.ndarray:
-    """Return points or normals of a file whose y is up with z up, by a quarter turn around x: float64[..., xyz]."""
+    """Rotate points or normals of a file whose y is up by a quarter turn around x: float64[..., xyz], z up."""
     turned: np.ndarray = values[..., [0, 2, 1]] * (1.0, -1.0, 1.0)
     return turned
 
@@ -115,39 +114,29 @@ def upright(values: np.ndarray) -> np.ndarray:
 def draws_of(
     bodies: Sequence[Body], view: View, standpoint: Standpoint | None = None, *, affine: bool = False
 ) -> list[Draw]:
-    """Place a camera before all bodies together, light them, and return one draw for each body.
+    """Place a camera in front of all bodies, light them, and return one draw for each body.
 
-    ``standpoint`` is where the camera stands already. Depths run from 0 at the nearest vertex of all to 1 at the
-    farthest. Colours and texture coordinates follow perspective, or are linear on the screen where they are to be
-    ``affine``. Raises InputError for bodies without extent, points that are not finite, corners that do not exist and
-    textures with too many repeats, with the body's name.
+    ``standpoint`` replaces the camera's position. Depths run from 0 at the nearest vertex of all to 1 at the farthest.
+    Colours and texture coordinates follow perspective, or with ``affine`` are linear on the screen. Raises InputError,
+    with the body's name, for bodies without extent, points that are not finite, corners that do not exist and textures
+    with too many repeats.
     """
     for body in bodies:
         check_mesh(body.points, body.corners, body.name)
     points = np.concatenate([body.points for body in bodies])
     standpoint = Standpoint.of(points, view) if standpoint is None else standpoint.ranged(points)
-    return [
-        Draw(
-            body.name,
-            lit_triangles(
-                body.points,
-                body.normals,
-                body.corners,
-                view,
-                flat=body.flat,
-                colour=body.colour,
-                standpoint=standpoint,
-                coordinates=texture_coordinates(body),
-                affine=affine,
-            ),
-            body.state,
+    drawn = (
+        lit_triangles(
+            body.points, body.normals, body.corners, view, flat=body.flat, colour=body.colour,
+            standpoint=standpoint, coordinates=texture_coordinates(body), affine=affine,
         )
         for body in bodies
-    ]
+    )  # fmt: skip
+    return [Draw(body.name, triangles, body.state) for body, triangles in zip(bodies, drawn, strict=True)]
 
 
 def texture_coordinates(body: Body) -> np.ndarray | None:
-    """Return texture coordinates in texels for each vertex, or None where there is no texture."""
+    """Return texture coordinates in texels for each vertex, or None without a texture."""
     texture = body.state.texture
     if texture is None:
         return None
@@ -163,34 +152,31 @@ def texture_coordinates(body: Body) -> np.ndarray | None:
     return found
 
 
-# Bodies of patches that are sampled by view: in a node's texture memory once, tessellated anew for each camera.
+# Bodies of patches sampled by view: in a node's texture memory once, tessellated anew for each camera.
 #
-# Every copy of a body has patches of its own, with control points where it stands, since each is seen otherwise; for
-# projection on the EMCs the thesis wants all patches in one coordinate system as well (3.1.2). All of them share
-# passes.
-# The camera is before a fixed evaluation of all surfaces in 64 bits, so that it does not move with the samples.
+# Every copy of a body has separate patches with transformed control points, since each is seen differently; for
+# projection on the EMCs the thesis also requires all patches in one coordinate system (3.1.2). All share passes. The
+# camera is placed by a fixed evaluation of all surfaces in 64 bits, so that it does not move with the samples.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledCopy:
-    """A body that is sampled by view, or one of its copies."""
+    """A body sampled by view, or one of its copies, with transformed patches."""
 
     placed: Placed
     state: State
     patches: tuple[Patch, ...]
-    """At their place in the world."""
     outline: np.ndarray = field(repr=False)
     """Points of the surface, float64[point, xyz]."""
 
     @property
     def sampling(self) -> Sampling:
-        """How it is sampled."""
         assert self.placed.sampling is not None
         return self.placed.sampling
 
 
 def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[SampledCopy]:
-    """Return a body's copies, or itself where it is alone."""
+    """Return a body's copies, or the body itself without any."""
     if placed.up == "y":
         patches = [replace(patch, points=upright(patch.points.astype(np.float64))) for patch in patches]
     outline = outline_of(patches)
@@ -205,10 +191,10 @@ def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[Sa
 
 
 class SampledBodies:
-    """The bodies of a scene that are sampled by view, and the manager of their patches."""
+    """The bodies of a scene sampled by view, and the manager of their patches."""
 
     def __init__(self, copies: Sequence[SampledCopy], how: SceneSource, method: Method | None = None) -> None:
-        """Raises InputError for what a manager refuses, and for a one-sided body whose surface has one side only."""
+        """Raise InputError for patches that a manager refuses, and for a one-sided body that is not orientable."""
         self.copies = tuple(copies)
         patches = [patch for copy in copies for patch in copy.patches]
         self._sampling = [copy.sampling for copy in copies for _ in copy.patches]
@@ -228,12 +214,12 @@ class SampledBodies:
             how.watch(self.manager.session.node)
 
     def seen(self, standpoint: Standpoint) -> SeenPatches:
-        """Return the patches of all copies before a camera."""
+        """Return the patches of all copies as seen by a camera."""
         patches = tuple(handle.patch for handle in self.manager.handles)
         return SeenPatches(patches, standpoint, tuple(self._sampling), self._outwards)
 
     def before(self, standpoint: Standpoint) -> tuple[list[Body | None], Tessellation, SampleChoice]:
-        """Tessellate for a camera; return the copies that it sees something of, None for others, and what that took."""
+        """Tessellate for a camera; return the copies, None for those out of sight, with tessellation and samples."""
         choice = self.seen(standpoint).choice()
         self.manager.mark_all(choice.samples)
         self.manager.tessellate(self._how.progress)
@@ -255,19 +241,16 @@ def _body(copy: SampledCopy, samples: Sequence[PatchSamples]) -> Body:
 
 # Shadow volumes of bodies under the key light, whose sides count in the stencil (`families.shade` darkens by it).
 #
-# The volume of a body is what its triangles that face the light sweep away from it: a lid of these, a bottom of the
-# same
-# moved away, turned round, and a side for each edge that two of them do not share. So it is closed and turned outwards,
-# whatever the mesh is. Which sides face the eye is asked of each triangle here, as a machine with a stencil for each
-# side
-# would.
+# The volume of a body is swept by its lit triangles away from the light: a lid of these, a reversed copy of them as the
+# bottom, and a side for each edge that two of them do not share. So it is closed and oriented outwards, whatever the
+# mesh is. Each triangle is tested for facing the eye, as by a machine with a stencil for each side.
 
 
 def shadow_volume(points: np.ndarray, corners: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of what a mesh sweeps over so far away from the key light, turned outwards.
+    """Return points and triangles, oriented outwards, of the shadow volume of a mesh of this ``length``.
 
-    ``points`` are float64[vertex, xyz], ``corners`` int64[triangle, 3], anticlockwise as seen from outside. Vertices at
-    one place are one vertex.
+    ``points`` are float64[vertex, xyz], ``corners`` int64[triangle, 3], anticlockwise as seen from outside. Coincident
+    vertices are merged.
     """
     welded, which = np.unique(points, axis=0, return_inverse=True)
     corners = which.reshape(-1)[corners]
@@ -285,10 +268,10 @@ def shadow_volume(points: np.ndarray, corners: np.ndarray, length: float) -> tup
 
 
 def shadow_bodies(casters: Sequence[Body], eye: Sequence[float], length: float) -> list[Body]:
-    """Return the far and the near sides of the volumes of all casters, as seen from an eye, to be drawn after bodies.
+    """Return the far and the near sides of all casters' volumes, as seen from an eye, to be drawn after bodies.
 
-    They are counted where they are hidden: far sides up, near sides down (Carmack's reverse), so that the eye may be in
-    a shadow, and the near plane may cut.
+    Hidden far sides count up, hidden near sides down (Carmack's reverse), so that the eye may be in a shadow and the
+    near plane may cut.
     """
     volumes = [shadow_volume(caster.points, caster.corners, length) for caster in casters]
     begins = np.cumsum([0] + [len(points) for points, _ in volumes[:-1]])

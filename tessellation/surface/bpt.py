@@ -3,8 +3,15 @@
 The format (UTF-8 text): the number of patches; for each patch a line ``m n`` and then the control points, one
 ``x y z`` a line, the second index running fastest. Files in circulation disagree about ``m n``: most give the two
 degrees, so that (m+1)(n+1) points follow; some give the numbers of points, so that m*n follow. The two can never be
-confused for a complete patch, so the reader looks which of them fits the file and says which it took. A section that
-trims a patch may follow its points (`trim_section.py`).
+confused for a complete patch, so the reader takes the one that fits the file and reports which. A section that trims
+the patch may follow its points::
+
+    trim 2                               the number of loops
+    loop 4                               the number of pieces, for each loop
+    curve 1  0 0  1 0                    degree, then degree + 1 control points u v, for each piece
+    rational 2  1 0 1  1 1 0.7  0 1 1    the same with a weight after each point
+
+A piece begins where the one before ends, and the first where the last ends.
 """
 
 from __future__ import annotations
@@ -12,12 +19,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -28,32 +35,18 @@ from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, trimmed
 from tessellation.surface.reference import flushes
 from tessellation.surface.trim_curves import MAX_DEGREE, MAX_WEIGHT, Trim, TrimCurve, TrimLoop, at_weight, in_square
 
-# The section of a patch file that trims the patch before it, and the lines that patch files are made of.
-#
-# After the control points of a patch may stand
-#
-# trim 2                          so many loops
-# loop 4                          of this many pieces, for each loop
-# curve 1  0 0  1 0               degree, then degree + 1 control points u v, for each piece
-# rational 2  1 0 1  1 1 0.7  0 1 1    or with a weight past each point
-#
-# A piece begins where the one before ends, and the first where the last ends. Files without such a section are what
-# they
-# were before there was one.
-
-
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 
 KEYWORDS = ("trim", "loop", "curve", "rational")
-"""The words with which lines of a section begin."""
+"""First words of the lines of a trim section."""
 
 _MOST = 10_000
-"""Of loops, and of pieces of one."""
+"""Most loops of a trim, and most pieces of a loop."""
 
 
 class PatchLine(NamedTuple):
-    """A line that is not blank: its number, its text, and its words."""
+    """A line that is not blank."""
 
     number: int
     text: str
@@ -67,14 +60,9 @@ class PatchLine(NamedTuple):
             return int(words[0]), int(words[1])
         return None
 
-    @property
-    def of_trim(self) -> bool:
-        """True if it begins as the lines of a section do."""
-        return self.words[0] in KEYWORDS
-
 
 def lines_of(data: bytes, name: str) -> list[PatchLine]:
-    """Return the lines of a file that are not blank; raise InputError where it is no UTF-8 text."""
+    """Return the lines of a file that are not blank; raise InputError if it is not UTF-8 text."""
     if b"\0" in data:
         at = data[: data.index(b"\0")].count(b"\n") + 1
         raise InputError(
@@ -90,35 +78,19 @@ def lines_of(data: bytes, name: str) -> list[PatchLine]:
     return [PatchLine(number, line, tuple(line.split())) for number, line in numbered if line.strip()]
 
 
-class FaultSink(Protocol):
-    """Takes one fault, at a word of a line where that is known."""
-
-    def __call__(
-        self, message: str, line: PatchLine | None = None, word: int | None = None, hint: str | None = None
-    ) -> None: ...
-
-
 class TrimSection:
-    """One pass over the lines of a section, from the line ``trim`` on, that collects loops and faults."""
+    """Reader of one trim section: takes its lines from the reader of the file, and reports faults there."""
 
-    def __init__(self, lines: Sequence[PatchLine], at: int, patch: int, fault: FaultSink) -> None:
+    def __init__(self, reader: _Reader, patch: int) -> None:
         """``patch`` is the number of the patch, starting at 1."""
-        self.at = at
-        """The next line to be read; past the section once that is read."""
-        self._lines, self._patch, self._fault = lines, patch, fault
-        self._faults = 0
+        self._reader, self._patch, self.fault = reader, patch, reader.fault
         self.places: list[list[PatchLine]] = []
         """The line of each piece, loop by loop."""
 
-    def fault(self, message: str, line: PatchLine, word: int | None = None, hint: str | None = None) -> None:
-        """Record a fault."""
-        self._faults += 1
-        self._fault(message, line, word, hint)
-
     def read(self) -> Trim | None:
-        """Return the trim, or None where it has faults."""
-        head = self._lines[self.at]
-        self.at += 1
+        """Return the trim, or None if it has faults."""
+        before = self._reader.fault_count
+        head = self._take()
         count = self._count(head, "trim", "loops")
         loops: list[TrimLoop | None] = []
         while self._next("loop") is not None:
@@ -126,33 +98,31 @@ class TrimSection:
         if count is not None and count != len(loops):
             message = f"patch {self._patch}: the trim says {count} loop{'s' * (count != 1)} and has {len(loops)}"
             self.fault(message, head, 1, self._hint() or "each begins with a line loop")
-        self._leave_rest()
-        if self._faults:
+        if (line := self._next(*KEYWORDS)) is not None:
+            what = "a second trim" if line.words[0] == "trim" else f"a line {line.words[0]!r} where none belongs"
+            self.fault(f"patch {self._patch} has {what}", line, 0, f"the order is {', '.join(KEYWORDS[:3])}")
+            while self._next(*KEYWORDS) is not None:
+                self._take()
+        if self._reader.fault_count > before:
             return None
         return Trim(tuple(loop for loop in loops if loop is not None))
 
     def _next(self, *keywords: str) -> PatchLine | None:
         """Return the next line if it begins with one of these words."""
-        line = self._lines[self.at] if self.at < len(self._lines) else None
+        line = self._reader.here
         return line if line is not None and line.words[0] in keywords else None
 
+    def _take(self) -> PatchLine:
+        self._reader.at += 1
+        return self._reader.lines[self._reader.at - 1]
+
     def _hint(self) -> str | None:
-        """Return the keyword that the next line may have meant."""
-        if self.at == len(self._lines) or NUMBER.match(word := self._lines[self.at].words[0]):
+        """Return a hint if the next line may have meant a keyword."""
+        line = self._reader.here
+        if line is None or NUMBER.match(word := line.words[0]):
             return None
         guess = nearest(word, KEYWORDS)
-        return f"line {self._lines[self.at].number} begins with {word[:20]!r}: did you mean {guess}?" if guess else None
-
-    def _leave_rest(self) -> None:
-        """Pass over lines that only a section has; they are faults."""
-        first = True
-        while self._next(*KEYWORDS) is not None:
-            line = self._lines[self.at]
-            if first:
-                what = "a second trim" if line.words[0] == "trim" else f"a line {line.words[0]!r} where none belongs"
-                self.fault(f"patch {self._patch} has {what}", line, 0, f"the order is {', '.join(KEYWORDS[:3])}")
-            first = False
-            self.at += 1
+        return f"line {line.number} begins with {word[:20]!r}: did you mean {guess}?" if guess else None
 
     def _count(self, line: PatchLine, keyword: str, noun: str) -> int | None:
         """Return the number in a line ``trim 2`` or ``loop 4``."""
@@ -164,53 +134,50 @@ class TrimSection:
         return number
 
     def _loop(self, number: int) -> TrimLoop | None:
-        head, before = self._lines[self.at], self._faults
-        self.at += 1
+        before, head = self._reader.fault_count, self._take()
         count = self._count(head, "loop", "pieces")
         pieces: list[TrimCurve | None] = []
         lines: list[PatchLine] = []
         while (line := self._next("curve", "rational")) is not None:
-            self.at += 1
+            self._take()
             pieces.append(self._piece(line))
             lines.append(line)
         self.places.append(lines)
         if count is not None and count != len(pieces):
             message = f"loop {number} of patch {self._patch} says {count} piece{'s' * (count != 1)}"
             self.fault(f"{message} and has {len(pieces)}", head, 1, self._hint() or "each is a line curve or rational")
-        found = [piece for piece in pieces if piece is not None]
-        if self._faults > before or not found:
+        good = [piece for piece in pieces if piece is not None]
+        if self._reader.fault_count > before or not good:
             return None
-        for index in range(1, len(found)):
-            (u, v), (p, q) = found[index].points[0], found[index - 1].points[-1]
+        for index in range(1, len(good)):
+            (u, v), (p, q) = good[index].points[0], good[index - 1].points[-1]
             if (u, v) != (p, q):
                 hint = f"the piece before it ends at ({p!r}, {q!r})"
                 self.fault(f"piece {index + 1} of loop {number} begins at ({u!r}, {v!r})", lines[index], 2, hint)
-        (u, v), (p, q) = found[-1].points[-1], found[0].points[0]
+        (u, v), (p, q) = good[-1].points[-1], good[0].points[0]
         if (u, v) != (p, q):
-            hint = f"its first piece begins at ({p!r}, {q!r})"
-            self.fault(
-                f"loop {number} of patch {self._patch} is not closed: it ends at ({u!r}, {v!r})", lines[-1], hint=hint
-            )
-        return TrimLoop(tuple(found)) if self._faults == before else None
+            message = f"loop {number} of patch {self._patch} is not closed: it ends at ({u!r}, {v!r})"
+            self.fault(message, lines[-1], hint=f"its first piece begins at ({p!r}, {q!r})")
+        return TrimLoop(tuple(good)) if self._reader.fault_count == before else None
 
     def _piece(self, line: PatchLine) -> TrimCurve | None:
         """Take one piece: its kind, degree and control points."""
-        before = self._faults
+        before = self._reader.fault_count
         rational = line.words[0] == "rational"
         if len(line.words) < 2 or not WHOLE.match(line.words[1]) or not 1 <= int(line.words[1]) <= MAX_DEGREE:
-            found = f" {line.words[1][:20]}" if len(line.words) > 1 else ", which is missing,"
-            self.fault(f"degree{found} of a trim curve", line, 1 if len(line.words) > 1 else None,
-                       f"allowed: 1 to {MAX_DEGREE}")  # fmt: skip
+            degree = f" {line.words[1][:20]}" if len(line.words) > 1 else ", which is missing,"
+            word = 1 if len(line.words) > 1 else None
+            self.fault(f"degree{degree} of a trim curve", line, word, f"allowed: 1 to {MAX_DEGREE}")
             return None
         each = 3 if rational else 2
-        degree, given = int(line.words[1]), len(line.words) - 2
-        if given != each * (degree + 1):
-            what = f"{degree + 1} points {'u v weight' if rational else 'u v'}"
-            hint = "numbers are separated by blanks, not commas" if "," in line.text else f"they are {what}"
-            self.fault(f"degree {degree} has {each * (degree + 1)} numbers, found {given}", line, hint=hint)
+        count, given = int(line.words[1]) + 1, len(line.words) - 2
+        if given != each * count:
+            what = f"{count} points {'u v weight' if rational else 'u v'}"
+            hint = _NO_COMMAS if "," in line.text else f"they are {what}"
+            self.fault(f"degree {count - 1} has {each * count} numbers, found {given}", line, hint=hint)
             return None
         values = [self._number(line, word, weight=word % 3 == 1 and rational) for word in range(2, len(line.words))]
-        if self._faults > before:
+        if self._reader.fault_count > before:
             return None
         points = tuple(zip(values[::each], values[1::each], strict=True))
         return TrimCurve(points, tuple(values[2::3]) if rational else None)
@@ -245,31 +212,31 @@ def format_trim(trim: Trim) -> list[str]:
 
 
 BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt", "rosette": "rosette.bpt"}
-"""Models that ship with the package, by the name that stands for a file."""
+"""Files of the models that ship with the package, by name."""
 
 MAX_FAULTS = 20
-"""As many faults of one file are reported; the rest is counted."""
+"""Faults of one file that are reported; the rest is counted."""
 
 
 def is_patches(name: str) -> bool:
-    """Return whether a name is one of patches, which are tessellated: built in, or a file of them."""
+    """Return True for the name of a built-in model or of a patch file."""
     return name in BUILT_IN or Path(name).suffix.lower() == ".bpt"
 
 
 _GIVE_UP = 1000
-"""After so many faults a file is not read on."""
+"""Faults after which reading stops."""
 
 _TOO_LARGE = 2.0**128 - 2.0**103
-"""The least magnitude that rounds to an infinity in binary32."""
+"""The smallest magnitude that rounds to an infinity in binary32."""
 
 _NO_WEIGHTS = "a point is x y z: rational patches are not drawn, so a weight has no place"
 _NO_COMMAS = "numbers are separated by blanks, not commas"
 _OF_NUMBERS = b"0123456789+-.eE \t\r\n"
-"""In a file of these characters alone, what float() takes is what NUMBER matches."""
+"""In a file of these characters alone, float() accepts exactly what NUMBER matches."""
 
 
 class Convention(Enum):
-    """What the two numbers before a control net mean."""
+    """Meaning of the two numbers before a control net."""
 
     DEGREES = "degrees"
     COUNTS = "numbers of points"
@@ -278,27 +245,32 @@ class Convention(Enum):
         """Return the control points along each index for a header ``first second``."""
         return (first + 1, second + 1) if self is Convention.DEGREES else (first, second)
 
+    def fits(self, header: tuple[int, int], following: int) -> bool:
+        """Return True if a header is followed by as many points as it says."""
+        rows, columns = self.counts(*header)
+        return following > 0 and rows * columns == following
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PatchFile(Shown):
-    """The patches of one file, the header convention that it follows, and notes that a user should see."""
+    """The patches of one file, its header convention, and notes for the user."""
 
     name: str
     patches: tuple[Patch, ...]
     convention: Convention
     notes: tuple[str, ...]
     drawer: Callable[[PatchFile], RasterImage | None] | None = field(default=None, compare=False)
-    """Makes their picture for a notebook; who draws is above what is drawn."""
+    """Makes their picture for a notebook; passed in, since drawing is a layer above."""
 
     def __repr__(self) -> str:
         return f"PatchFile({self.name!r}, {len(self.patches)} patch{'es' * (len(self.patches) != 1)})"
 
     def picture(self) -> RasterImage | None:
-        """Return a picture of the surfaces, where somebody draws it."""
+        """Return a picture of the surfaces, or None without a drawer."""
         return None if self.drawer is None else self.drawer(self)
 
     def report(self) -> Report:
-        """Return how many patches of which sizes the file has, and what it notes."""
+        """Return the number of patches of each size, and the notes."""
         sizes = Counter(repr(patch) for patch in self.patches)
         facts = (("header", self.convention.value), *(("note", note) for note in self.notes))
         title = f"{self.name}: {len(self.patches)} patch{'es' * (len(self.patches) != 1)}"
@@ -322,12 +294,11 @@ def read_bpt(path: str | Path) -> PatchFile:
 
 
 def parse_bpt(data: bytes, name: str) -> PatchFile:
-    """Return the patches in ``data``; ``name`` stands for the file in messages."""
+    """Return the patches in ``data``; messages call the file ``name``."""
     lines = lines_of(data, name)
     if not lines:
         raise InputError(Fault("the patch file is empty", Place(name, 1), "a .bpt file begins with a patch count"))
-    reader = _Reader(name, lines, plain=not data.translate(None, _OF_NUMBERS))
-    return reader.read()
+    return _Reader(name, lines, plain=not data.translate(None, _OF_NUMBERS)).read()
 
 
 def format_bpt(patches: Iterable[Patch]) -> str:
@@ -345,7 +316,7 @@ class _Reader:
     """One pass over the lines of a file that collects patches and faults."""
 
     def __init__(self, name: str, lines: list[PatchLine], *, plain: bool) -> None:
-        """``plain`` says that the file has no characters but _OF_NUMBERS."""
+        """``plain`` is True for a file without other characters than _OF_NUMBERS."""
         self.plain, self.name, self.lines = plain, name, lines
         self.at = 0
         self.faults: list[Fault] = []
@@ -353,13 +324,18 @@ class _Reader:
         self.notes: list[str] = []
         self.heads: list[PatchLine] = []  # at which patches were expected, in order
         self.lost = False
-        """True if lines were passed over in search of a header, so that patches may be missing for that reason."""
+        """True if lines were skipped in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
+
+    @property
+    def here(self) -> PatchLine | None:
+        """The next line, None at the end."""
+        return self.lines[self.at] if self.at < len(self.lines) else None
 
     def fault(
         self, message: str, line: PatchLine | None = None, word: int | None = None, hint: str | None = None
     ) -> None:
-        """Record one fault, at a word of a line where that is known."""
+        """Record one fault, at a word of a line if that is known."""
         self.fault_count += 1
         if self.fault_count >= _GIVE_UP:
             self.refuse()
@@ -377,7 +353,7 @@ class _Reader:
         self.faults.append(Fault(message, place, hint))
 
     def refuse(self) -> NoReturn:
-        """Raise what was found so far."""
+        """Raise the faults so far."""
         if self.fault_count > MAX_FAULTS:
             left = self.fault_count - MAX_FAULTS
             more = " or more; not read further" if self.fault_count >= _GIVE_UP else ""
@@ -387,18 +363,16 @@ class _Reader:
     def read(self) -> PatchFile:
         """Read the whole file or raise with its faults."""
         declared = self.count()
-        if declared is None and (self.at == len(self.lines) or self.lines[self.at].header is None):
-            self.refuse()  # neither a count nor a header: not a patch file, so nothing more can be said of it
+        if declared is None and (self.here is None or self.here.header is None):
+            self.refuse()  # neither a count nor a header: not a patch file, so there is nothing more to say about it
         patches: list[Patch] = []
-        found = 0
-        while self.at < len(self.lines):
-            if declared is not None and found >= declared and self.lines[self.at].header is None:
-                break
-            patch = self.patch(found)
-            found += 1
+        count = 0
+        while (line := self.here) is not None and (declared is None or count < declared or line.header is not None):
+            patch = self.patch(count)
+            count += 1
             if patch is not None:
                 patches.append(patch)
-        self.check_count(declared, found)
+        self.check_count(declared, count)
         if self.fault_count:
             self.refuse()
         self.note_flushed(patches)
@@ -416,22 +390,22 @@ class _Reader:
         self.at = 0 if line.header else 1
         return None
 
-    def check_count(self, declared: int | None, found: int) -> None:
-        """Compare the patches found with the number in the first line; anything left over is a fault."""
+    def check_count(self, declared: int | None, count: int) -> None:
+        """Compare the number of patches with the first line; anything left over is a fault."""
         if declared is None:
             return
-        if found > declared > 0 and not self.lost:
-            # The number may be right and a patch too many: where that begins is where to look.
-            message, hint = f"patch {declared + 1} of {found}", f"line {self.lines[0].number} says how many"
+        if count > declared > 0 and not self.lost:
+            # If the number is right and a patch too many, the place to look is where that patch begins.
+            message, hint = f"patch {declared + 1} of {count}", f"line {self.lines[0].number} says how many"
             self.fault(f"{message}, but the file says {plural(declared, 'patch')}", self.heads[declared], hint=hint)
-        elif found != declared and not self.lost:
-            self.fault(f"the file says {plural(declared, 'patch')} and holds {found}", self.lines[0], 0)
+        elif count != declared and not self.lost:
+            self.fault(f"the file says {plural(declared, 'patch')} and holds {count}", self.lines[0], 0)
         elif self.at < len(self.lines):
             left = len(self.lines) - self.at
             self.fault(f"text after the last patch ({left} line{'s' * (left > 1)})", self.lines[self.at])
 
     def patch(self, index: int) -> Patch | None:
-        """Take one header and its points; return None where they have faults."""
+        """Take one header and its points; return None if they have faults."""
         before = self.fault_count
         line = self.lines[self.at]
         self.heads.append(line)
@@ -454,11 +428,8 @@ class _Reader:
             return None
         values = self.flawless(counts[0] * counts[1]) or self.points(index, line, counts)
         flawed = self.fault_count > before
-        section = TrimSection(self.lines, self.at, index + 1, self.fault)
-        trim = None
-        if self.at < len(self.lines) and self.lines[self.at].of_trim:
-            trim = section.read()
-            self.at = section.at
+        section = TrimSection(self, index + 1)
+        trim = section.read() if self.here is not None and self.here.words[0] in KEYWORDS else None
         if flawed or self.fault_count > before:
             return None
         patch = Patch(np.array(values, dtype=np.float64).reshape(*counts, 3), trim)
@@ -466,7 +437,7 @@ class _Reader:
         return patch
 
     def check_loops(self, patch: Patch, section: TrimSection) -> None:
-        """Compare the loops of a trim with each other: they may not meet, but along the sides of the square."""
+        """Report loops of a trim that meet, other than along the sides of the square."""
         try:
             polygon = trimmed(patch)
         except InputError as error:
@@ -478,7 +449,7 @@ class _Reader:
             self.fault(str(polygon.contact), section.places[loop][piece], hint=hint)
 
     def flawless(self, needed: int) -> list[float] | None:
-        """Take so many control points at once where nothing is wrong with them; else leave them, and return None."""
+        """Take ``needed`` control points at once if they have no faults; otherwise leave them and return None."""
         if not self.plain:
             return None
         lines = self.lines[self.at : self.at + needed + 1]
@@ -503,8 +474,8 @@ class _Reader:
         taken = 0
         while taken < needed and self.at < len(self.lines):
             line = self.lines[self.at]
-            if line.header is not None and self.header_fits(self.at):
-                break
+            if line.header and self.convention.fits(line.header, _triples_after(self.lines, self.at)):
+                break  # a header beyond doubt: as many points follow as it says
             self.at += 1
             taken += 1
             values.append(self.point(line))
@@ -547,16 +518,8 @@ class _Reader:
             return 0.0
         return value
 
-    def header_fits(self, at: int) -> bool:
-        """True where the line at ``at`` is a header beyond doubt: as many points follow it as it says."""
-        header = self.lines[at].header
-        assert header is not None  # as there is one
-        counts = self.convention.counts(*header)
-        following = _triples_after(self.lines, at)
-        return following == counts[0] * counts[1]
-
     def header_hint(self, index: int) -> str | None:
-        """A hint for a line that stands where the header of patch ``index`` should."""
+        """Return a hint for a line in the place of the header of patch ``index``."""
         line = self.lines[self.at]
         if "," in line.text:
             return _NO_COMMAS
@@ -573,7 +536,7 @@ class _Reader:
             self.at += 1
 
     def note_flushed(self, patches: list[Patch]) -> None:
-        """Say how many coordinates the machine will take for zero."""
+        """Note how many coordinates the machine takes for zero."""
         count = sum(int(np.count_nonzero(flushes(patch.points))) for patch in patches)
         if count:
             self.notes.append(
@@ -585,7 +548,7 @@ class _Reader:
 
 
 def _triples_after(lines: list[PatchLine], at: int) -> int:
-    """Return how many lines of three words follow line ``at`` (at most as many as a patch can have, plus one)."""
+    """Return the number of lines of three words after line ``at``, at most as many as a patch can have, plus one."""
     end = at + 1
     while end < len(lines) and len(lines[end].words) == 3 and end - at <= MAX_COUNT * MAX_COUNT + 1:
         end += 1
@@ -593,14 +556,7 @@ def _triples_after(lines: list[PatchLine], at: int) -> int:
 
 
 def _convention(lines: list[PatchLine]) -> Convention:
-    """Return the header convention that more patches of the file fit; degrees where neither does."""
-    votes = dict.fromkeys(Convention, 0)
-    for at, line in enumerate(lines):
-        header = line.header
-        if header is None:
-            continue
-        following = _triples_after(lines, at)
-        for convention in Convention:
-            first, second = convention.counts(*header)
-            votes[convention] += following > 0 and first * second == following
+    """Return the header convention that more patches of the file fit; degrees if neither does."""
+    headers = [(line.header, _triples_after(lines, at)) for at, line in enumerate(lines) if line.header is not None]
+    votes = {each: sum(each.fits(header, following) for header, following in headers) for each in Convention}
     return Convention.COUNTS if votes[Convention.COUNTS] > votes[Convention.DEGREES] else Convention.DEGREES

@@ -1,9 +1,9 @@
 """Triangles from samples: one vertex per sample, or one per shared sample (welded).
 
 A welded mesh has no cracks along shared edges, and :func:`check` proves it for a given mesh: every triangle side is
-used twice, in opposite directions, or is on an edge that belongs to one patch alone. Where neighbours have another
-number of samples, the coarser one takes the finer one's samples along their edge. Without welding every sample keeps
-the machine's own bits, and the report says how far samples that should be one lie apart.
+used twice, in opposite directions, or is on an edge of one patch alone. If neighbours have different numbers of
+samples, the coarser one takes the finer one's samples along their edge. Without welding every sample keeps the
+machine's own bits, and the report has the largest gap between samples that should be one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from pixelflow.simd.report import RasterImage, Report, Shown, overview
 from tessellation.surface.patch import trimmed
 from tessellation.surface.reference import UNIT, PatchSamples, surface_at
 from tessellation.surface.topology import (
-    EdgeUse,
     Joints,
     Orientation,
-    SharedEdge,
     Side,
     distinct,
     find_joints,
@@ -38,14 +36,13 @@ from tessellation.surface.trim_cells import SampledPart, Stitched, stitch
 
 @dataclass(frozen=True, slots=True)
 class MeshReport:
-    """What was found and done while the mesh was built.
+    """Counts from the construction of a mesh.
 
-    ``uneven_edges`` are shared edges between patches of different sample counts, where a mesh that is not welded is
-    open between the samples. ``largest_gap`` is the largest distance along an axis between samples that should be
-    one, in units of 2^-24 magnitude. ``turned_patches`` were turned over for a consistent orientation,
-    ``refused_joints`` could not be made consistent (a surface with one side). ``repaired_normals`` are degenerate
-    samples that got the mean of the normals of the adjacent triangles; ``unrepaired_normals`` have no triangle with
-    an area and got +z.
+    ``uneven_edges`` are shared edges between patches of different sample counts, where an unwelded mesh is open between
+    the samples. ``largest_gap`` is the largest distance along an axis between samples that should be one, in units of
+    2^-24 magnitude. ``turned_patches`` were turned over for a consistent orientation, ``refused_joints`` could not be
+    made consistent (a surface with one side). ``repaired_normals`` are degenerate samples that got the mean of the
+    normals of the adjacent triangles; ``unrepaired_normals`` have no triangle with an area and got +z.
     """
 
     welded: bool
@@ -62,7 +59,7 @@ class MeshReport:
     cut_triangles: int = 0
     """Triangles of cells that a trim runs through, or that share an edge with a trimmed patch."""
     border_points: tuple[int, ...] = ()
-    """Vertices of each patch that are not samples: along trims, and where neighbours have other samples."""
+    """Vertices of each patch that are not samples: along trims, and at the samples of neighbours."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,9 +67,8 @@ class Mesh(Shown):
     """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
 
     ``points`` and ``normals`` are float32 [vertex, xyz], ``triangles`` int32 [triangle, 3], ``patches`` int32, the
-    patch of each triangle. ``open_sides`` holds the pairs of vertices on edges that belong to one patch alone.
-    ``samples`` int64 [vertex] is the sample that each vertex is, counted over all patches in the caller's order; -1 for
-    points of trims, which are none.
+    patch of each triangle. ``open_sides`` holds the pairs of vertices on edges of one patch alone. ``samples``
+    int64 [vertex] is the sample at each vertex, counted over all patches in the caller's order; -1 for points of trims.
     """
 
     points: np.ndarray
@@ -83,13 +79,13 @@ class Mesh(Shown):
     samples: np.ndarray
     built: MeshReport
     drawer: Callable[[Mesh], RasterImage] | None = None
-    """Makes its picture for a notebook; who draws is above what is drawn."""
+    """Makes its picture for a notebook; passed in, since drawing is a layer above."""
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"
 
     def report(self) -> Report:
-        """Return its size, and what was found while it was built."""
+        """Return its size, and the counts from its construction."""
         built = self.built
         edges = f"{built.shared_edges} shared, {built.open_edges} open, {built.point_edges} shrunk to a point"
         facts = (
@@ -101,7 +97,7 @@ class Mesh(Shown):
         return overview("mesh", facts)
 
     def picture(self) -> RasterImage | None:
-        """Return a shaded picture, where somebody draws it and a triangle has an area."""
+        """Return a shaded picture; None without a drawer, or if no triangle has an area."""
         try:
             return None if self.drawer is None else self.drawer(self)
         except InputError:
@@ -110,10 +106,10 @@ class Mesh(Shown):
 
 @dataclass(frozen=True, slots=True)
 class MeshCheck:
-    """Counts of what must not be in a welded mesh.
+    """Counts of defects in a welded mesh.
 
     ``cracks``: triangle sides used once that are on no open edge. ``inconsistent``: used twice in one direction.
-    ``crowded``: used three times or more (three patches meet in one edge).
+    ``crowded``: used three or more times (three patches meet in one edge).
     """
 
     cracks: int
@@ -122,7 +118,7 @@ class MeshCheck:
 
     @property
     def clean(self) -> bool:
-        """True where the surface is closed along every shared edge and faces one way."""
+        """True if the surface is closed along every shared edge and faces one way."""
         return not (self.cracks or self.inconsistent or self.crowded)
 
 
@@ -135,8 +131,8 @@ def build_mesh(
 ) -> Mesh:
     """Return the triangles of all patches, with one vertex per sample, or with ``weld`` one per shared sample.
 
-    Normals point along du x dv, as the machine makes them, except in patches turned over to agree with their
-    neighbours. With ``outward`` each connected part is turned, where needed, so that it encloses a positive volume.
+    Normals point along du x dv, like the machine's, except in patches turned over to agree with their neighbours. With
+    ``outward`` each connected part is turned, if needed, so that it encloses a positive volume.
     """
     nets = [patch.patch for patch in patches]
     counts = [patch.samples for patch in patches]
@@ -154,7 +150,8 @@ def build_mesh(
     surface = _Vertices(points, normals, degenerate, groups, owners)
     trims = sum(net.trim is not None for net in nets)
     if trims:
-        stitched = _stitched(patches, joints, weld=weld)
+        parts = [SampledPart(each.samples, trimmed(each.patch, each.trim_tolerance), each.inside) for each in patches]
+        stitched = stitch(parts, [edge.uses for edge in joints.edges], joints.point_edges, weld=weld)
         surface = _with_places(surface, patches, stitched)
         ids = surface.groups if weld else np.arange(len(surface.groups))
         triangles, owner, open_sides = stitched.triangles, stitched.owners, ids[stitched.open_sides]
@@ -202,7 +199,9 @@ def build_mesh(
 
 
 class _Vertices(NamedTuple):
-    """Vertices of all patches, samples first: the first like each is its group, and the patch that each is of."""
+    """Vertices of all patches, samples first; ``groups`` has the first identical vertex of each, ``owners`` its
+    patch.
+    """
 
     points: np.ndarray
     normals: np.ndarray
@@ -211,17 +210,11 @@ class _Vertices(NamedTuple):
     owners: np.ndarray
 
 
-def _stitched(patches: Sequence[PatchSamples], joints: Joints, *, weld: bool) -> Stitched:
-    """Return the triangles of patches, some of them with trims."""
-    parts = [SampledPart(each.samples, trimmed(each.patch, each.trim_tolerance), each.inside) for each in patches]
-    return stitch(parts, [edge.uses for edge in joints.edges], joints.point_edges, weld=weld)
-
-
 def _with_places(surface: _Vertices, patches: Sequence[PatchSamples], stitched: Stitched) -> _Vertices:
     """Return the vertices with those of trims, which are evaluated in 64 bits and rounded once, as GPs would.
 
-    A vertex like another has its point, bit for bit. Samples outside that are corners of triangles, because they are on
-    a trim, get their normals here too.
+    Identical vertices have the same point, bit for bit. Samples outside that are corners of triangles, because they are
+    on a trim, get their normals here too.
     """
     total = len(surface.points)
     patch_of = np.concatenate([surface.owners, stitched.patches])
@@ -264,8 +257,10 @@ def check(mesh: Mesh) -> MeshCheck:
 
 def _inward(patches: Sequence[PatchSamples], orientation: Orientation) -> np.ndarray:
     """Return True for the patches of parts whose normals point into the volume that they enclose."""
-    volumes = np.zeros(len(patches))
-    centres = {part: _centre(patches, orientation.part == part) for part in set(orientation.part.tolist())}
+    volumes, centres = np.zeros(len(patches)), {}
+    for part in set(orientation.part.tolist()):
+        members = [patches[index] for index in np.flatnonzero(orientation.part == part).tolist()]
+        centres[part] = _stack(members, "points").astype(np.float64).mean(axis=0)
     for index, patch in enumerate(patches):
         points = patch.points.reshape(-1, 3).astype(np.float64) - centres[int(orientation.part[index])]
         a, b, c = (points[corner] for corner in grid(np.arange(len(points)), patch.samples).T)
@@ -273,11 +268,6 @@ def _inward(patches: Sequence[PatchSamples], orientation: Orientation) -> np.nda
         volumes[index] = -volume if orientation.turned[index] else volume
     total = np.bincount(orientation.part, weights=volumes)
     return (total < 0)[orientation.part]
-
-
-def _centre(patches: Sequence[PatchSamples], members: np.ndarray) -> np.ndarray:
-    points = [patch.points.reshape(-1, 3) for patch, member in zip(patches, members, strict=True) if member]
-    return np.concatenate(points).astype(np.float64).mean(axis=0)
 
 
 def _stack(patches: Sequence[PatchSamples], name: str) -> np.ndarray:
@@ -291,16 +281,15 @@ def _triangles(
     """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
     finer = finer_sides(counts, joints, starts) if weld else {}
-    found, open_sides = [], []
+    triangles, open_sides = [], []
     regular = {k: grid(np.arange(k * k), k) for k in set(counts)}
     for patch, k in enumerate(counts):
-        foreign = {side: finer[patch, side] for side in Side if (patch, side) in finer} if finer else {}
+        foreign = {side: ids[finer[patch, side]] for side in Side if (patch, side) in finer} if finer else {}
         if foreign:
-            own = ids[starts[patch] + np.arange(k * k)]
-            corners = ring(own, k, {side: ids[line] for side, line in foreign.items()})
+            corners = ring(ids[starts[patch] + np.arange(k * k)], k, foreign)
         else:
             corners = ids[starts[patch] + regular[k]]
-        found.append(corners[:, ::-1] if turned[patch] else corners)
+        triangles.append(corners[:, ::-1] if turned[patch] else corners)
     for edge in joints.edges:
         if len(edge.uses) == 1:
             (use,) = edge.uses
@@ -309,23 +298,19 @@ def _triangles(
     sides = np.zeros((0, 2), dtype=np.int64)
     if open_sides:
         sides = np.stack([ids[np.concatenate(ends)] for ends in (open_sides[::2], open_sides[1::2])], axis=1)
-    return np.concatenate(found), np.repeat(np.arange(len(counts)), list(map(len, found))), sides
+    return np.concatenate(triangles), np.repeat(np.arange(len(counts)), list(map(len, triangles))), sides
 
 
 def finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:
     """Return for each side with a finer neighbour that neighbour's samples, in the direction of the side itself."""
-    found: dict[tuple[int, Side], np.ndarray] = {}
+    sides: dict[tuple[int, Side], np.ndarray] = {}
     for edge in joints.edges:
-        finest = _finest(counts, edge)
+        finest = max(edge.uses, key=lambda use: (counts[use.patch], -use.patch))
         line = starts[finest.patch] + finest.samples(counts[finest.patch])
         for use in edge.uses:
             if counts[use.patch] < counts[finest.patch]:
-                found[use.patch, use.side] = line[::-1] if use.reverse else line
-    return found
-
-
-def _finest(counts: list[int], edge: SharedEdge) -> EdgeUse:
-    return max(edge.uses, key=lambda use: (counts[use.patch], -use.patch))
+                sides[use.patch, use.side] = line[::-1] if use.reverse else line
+    return sides
 
 
 def _largest_gap(points: np.ndarray, magnitude: np.ndarray, groups: np.ndarray) -> float:
@@ -345,9 +330,9 @@ def _finish_normals(
     *,
     weld: bool,
 ) -> tuple[np.ndarray, int, int]:
-    """Return unit normals for all samples: the machine's, means over welded ones, face means where degenerate.
+    """Return unit normals for all samples: the machine's, means over welded ones, face means for degenerate ones.
 
-    And how many were repaired, and could not be; those of ``idle`` vertices are not counted.
+    Also the numbers of repaired and of irreparable ones, without those of ``idle`` vertices.
     """
     if weld:
         normals = _sum_by(groups, normals, len(points))[groups]
@@ -415,16 +400,16 @@ WRITERS: Mapping[str, Callable[[Mesh], bytes]] = {".obj": obj, ".ply": ply, ".np
 
 
 def suffix_of(name: str) -> str:
-    """Return the ending of an output file's name; raise InputError for one that no writer knows."""
+    """Return the ending of an output file's name; raise InputError for an unknown one."""
     suffix = PurePath(name).suffix.lower()
     if suffix not in WRITERS:
         allowed = ", ".join(WRITERS)
         guess = nearest(suffix, WRITERS) if suffix else None
         hint = f"did you mean {guess}? allowed: {allowed}" if guess else f"allowed: {allowed}"
-        raise InputError(Fault(f"cannot tell the mesh format from the name {name!r}", hint=hint))
+        raise InputError(Fault(f"no mesh format has the ending of the name {name!r}", hint=hint))
     return suffix
 
 
 def encode(mesh: Mesh, name: str) -> bytes:
-    """Return the bytes of a mesh file in the format that the ending of ``name`` asks for."""
+    """Return the bytes of a mesh file in the format of the ending of ``name``."""
     return WRITERS[suffix_of(name)](mesh)

@@ -13,10 +13,8 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, Trim, TrimPolygon, trim_polygon
 
-# Bernstein polynomials as the geometry processors hand them to the array: correctly rounded binary32 numbers.
-#
-# Thesis 3.4: "precompute and cache the parameters on the GPs then broadcast them". The values are computed as exact
-# fractions and rounded once, to nearest even.
+# Bernstein polynomials as the geometry processors broadcast them to the array: exact fractions, rounded once to nearest
+# even. Thesis 3.4: "precompute and cache the parameters on the GPs then broadcast them".
 
 
 def float_bits(value: Fraction, mantissa_bytes: int = 3) -> int:

@@ -1,8 +1,7 @@
-"""Points, first differences and unit normals in float64: what the machine's results are measured against.
+"""Points, first differences and unit normals in float64: the reference for the machine's results.
 
-The reference starts from the control points rounded to binary32, with what is below the smallest normal number taken
-for zero, because that is what the machine computes with. It works in float64 from there on; its own error is about
-2^-29 of the limits that it is used with.
+The reference starts from the control points rounded to binary32, with subnormal numbers replaced by zero, because the
+machine computes with these. The rest is float64, whose error is about 2^-29 of the limits that the results are held to.
 """
 
 from __future__ import annotations
@@ -18,14 +17,11 @@ from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, parity
 
 
 SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
-"""The smallest normal binary32 number, 2^-126; what is smaller and not zero, the machine's microcode takes for zero."""
+"""The smallest normal binary32 number, 2^-126; the microcode takes smaller ones for zero."""
 
 
 def flushes(points: np.ndarray) -> np.ndarray:
-    """Return True where a coordinate is not zero but too small for a normal binary32 number.
-
-    The float microcode takes such an operand for a zero of its sign.
-    """
+    """Return True for coordinates that are not zero but too small for a normal binary32 number."""
     rounded = np.abs(points.astype(np.float32))
     return (points != 0) & (rounded < np.float32(SMALLEST_NORMAL))
 
@@ -34,7 +30,7 @@ UNIT = 2.0**-24
 """Half a unit in the last place of 1.0 in binary32: the relative error of one correctly rounded operation."""
 
 LIMIT = 8.0
-"""Points lie within LIMIT * UNIT * magnitude and normals within LIMIT * UNIT * condition of the reference."""
+"""Points are within LIMIT * UNIT * magnitude, and normals within LIMIT * UNIT * condition, of the reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +52,7 @@ class Reference:
 
     @property
     def undetermined(self) -> np.ndarray:
-        """True where binary32 cannot tell the direction of the normal: its error limit is 1 or more, or not finite."""
+        """True where binary32 cannot resolve the direction of the normal: its error limit is 1 or more, or infinite."""
         return ~(LIMIT * UNIT * self.condition < 1.0)
 
     def point_errors(self, points: np.ndarray) -> np.ndarray:
@@ -71,10 +67,10 @@ class Reference:
 
 def bernstein_weights(degree: int, samples: int) -> np.ndarray:
     """Return B_i(t) of that degree at t = 0, 1/(samples-1), .. 1 in float64, shape (samples, degree + 1)."""
-    return _weights_at(degree, np.arange(samples, dtype=np.float64) / (samples - 1))
+    return weights_at(degree, np.arange(samples, dtype=np.float64) / (samples - 1))
 
 
-def _weights_at(degree: int, t: np.ndarray) -> np.ndarray:
+def weights_at(degree: int, t: np.ndarray) -> np.ndarray:
     """Return B_i(t) of that degree at any parameters: float64[len(t), degree + 1]."""
     weights = np.ones((len(t), 1))
     for _ in range(degree):
@@ -128,12 +124,11 @@ def surface_at(net: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.
     u, v = parameters.T
 
     def surface(left: np.ndarray, values: np.ndarray, right: np.ndarray) -> np.ndarray:
-        found: np.ndarray = np.einsum("na,abc,nb->nc", left, values, right)
-        return found
+        return np.einsum("na,abc,nb->nc", left, values, right)
 
-    along_u, along_v = _weights_at(m, u), _weights_at(n, v)
-    du = surface(_weights_at(m - 1, u), np.diff(net, axis=0), along_v)
-    dv = surface(along_u, np.diff(net, axis=1), _weights_at(n - 1, v))
+    along_u, along_v = weights_at(m, u), weights_at(n, v)
+    du = surface(weights_at(m - 1, u), np.diff(net, axis=0), along_v)
+    dv = surface(along_u, np.diff(net, axis=1), weights_at(n - 1, v))
     cross = np.cross(du, dv)
     length = np.linalg.norm(cross, axis=-1)
     size = np.linalg.norm(du, axis=-1) * np.linalg.norm(dv, axis=-1)
@@ -143,19 +138,14 @@ def surface_at(net: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _ratio(error: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Return error / unit; 0 where both are zero, infinity where only the unit is, or where the error is not a
-    number.
-    """
+    """Return error / unit: 0 where both are zero, infinity where only the unit is or the error is not a number."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = error / unit
     return np.where(error == 0, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
 
 
-# What a tessellation yields for one patch.
-
-
 OUTSIDE = 0xFFFFFFFF
-"""What a sample outside of the trim has in place of the x of its normal: no number, and none that arithmetic makes."""
+"""Pattern in place of the x of the normal of a sample outside a trim: a NaN that no arithmetic produces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -163,9 +153,9 @@ class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 
     ``points`` and ``normals`` are float32 as the machine left them. ``degenerate`` marks samples without a usable
-    normal: binary32 cannot tell its direction, or the machine's is not a unit vector. ``point_errors`` (units of 2^-24
-    magnitude, last axis xyz) and ``normal_errors`` (units of 2^-24 condition, NaN where degenerate) compare with the
-    float64 reference. ``magnitude`` is the natural unit of the rounding error of ``points``.
+    normal: binary32 cannot resolve its direction, or the machine's is not a unit vector. ``point_errors`` (units of
+    2^-24 magnitude, last axis xyz) and ``normal_errors`` (units of 2^-24 condition, NaN where degenerate) compare with
+    the float64 reference. ``magnitude`` is the natural unit of the rounding error of ``points``.
     """
 
     patch: Patch
@@ -177,9 +167,9 @@ class PatchSamples:
     normal_errors: np.ndarray
     magnitude: np.ndarray
     inside: np.ndarray
-    """bool[k, k]: whether the sample belongs to the patch; all do where it has no trim."""
+    """bool[k, k]: true for samples that belong to the patch, which is all of them without a trim."""
     trim_tolerance: float = DEFAULT_TOLERANCE
-    """How near to its trim curves triangles are to be, as a share of its extent."""
+    """Largest distance of triangles from the trim curves, as a share of the patch's extent."""
 
     def __repr__(self) -> str:
         return f"PatchSamples({self.samples}x{self.samples} of {self.patch!r})"
@@ -191,7 +181,7 @@ class PatchSamples:
 
 
 def mark_outside(patch: Patch, normals: np.ndarray, share: float = DEFAULT_TOLERANCE) -> np.ndarray:
-    """Return normals float32[k, k, xyz] with the marks that the machine leaves where a sample is outside of a trim."""
+    """Return normals float32[k, k, xyz] with the machine's mark in samples outside the trim."""
     polygon = trimmed(patch, share)
     if polygon is None:
         return normals

@@ -1,7 +1,7 @@
-"""How patches join: shared boundary edges, samples that are one and the same, orientation.
+"""Joints between patches: shared boundary edges, identical samples, orientation.
 
-Two patches share an edge where the control points along it are the same binary32 numbers, in the same or the opposite
-order. The curve is then the same, and so is each sample on it, although the machine may compute the two with other
+Two patches share an edge if the control points along it are the same binary32 numbers, in the same or the opposite
+order. The curve is then the same, and so is each sample on it, although the machine may compute the two with different
 last bits: it works through u and v in a fixed order, and an edge may be an edge in u of one patch and in v of another.
 """
 
@@ -17,8 +17,6 @@ import numpy as np
 
 from tessellation.surface.patch import Patch
 
-# Triangles of one patch: the sides of its square, a regular grid, or one whose border follows foreign vertices.
-
 
 class Side(Enum):
     """A side of the parameter square, in the order of a walk around it that keeps the patch on its left."""
@@ -30,11 +28,11 @@ class Side(Enum):
 
     @property
     def forward(self) -> bool:
-        """True where the walk runs the way the side's own parameter grows."""
+        """True if the side's parameter grows along the walk."""
         return self in (Side.V0, Side.U1)
 
     def samples(self, k: int) -> np.ndarray:
-        """Return the numbers i * k + j of the samples along this side, its parameter growing; not to be changed."""
+        """Return the numbers i * k + j of the samples along this side, its parameter growing; read-only."""
         return _along(self, k)
 
     def of(self, net: np.ndarray) -> np.ndarray:
@@ -69,8 +67,8 @@ def grid(ids: np.ndarray, k: int) -> np.ndarray:
 def ring(ids: np.ndarray, k: int, foreign: Mapping[Side, np.ndarray]) -> np.ndarray:
     """Return the triangles of a patch some of whose sides follow a finer neighbour's vertices.
 
-    ``foreign`` gives such a side's vertices, evenly spaced in its growing parameter, corners included. The samples
-    inside form a grid as ever; each side is joined to the outermost of them by a strip.
+    ``foreign`` has the vertices of these sides, evenly spaced in the growing parameter, corners included. The inner
+    samples form a regular grid; a strip joins each side to the outermost of them.
     """
     borders = {side: np.asarray(foreign.get(side, ids[side.samples(k)])) for side in Side}
     if k == 2:
@@ -78,7 +76,7 @@ def ring(ids: np.ndarray, k: int, foreign: Mapping[Side, np.ndarray]) -> np.ndar
     square = ids.reshape(k, k)[1:-1, 1:-1]
     inner_ids = square.reshape(-1)
     inner = k - 2
-    found = [grid(inner_ids, inner)] if inner > 1 else []
+    triangles = [grid(inner_ids, inner)] if inner > 1 else []
     for side in Side:
         outer = borders[side]
         outer_at = np.linspace(0.0, 1.0, len(outer))
@@ -86,8 +84,8 @@ def ring(ids: np.ndarray, k: int, foreign: Mapping[Side, np.ndarray]) -> np.ndar
         near_at = np.arange(1, k - 1) / (k - 1)
         if not side.forward:
             outer, near = outer[::-1], near[::-1]
-        found.append(_zip(outer, outer_at, near, near_at))
-    return _used(np.concatenate(found))
+        triangles.append(_zip(outer, outer_at, near, near_at))
+    return _used(np.concatenate(triangles))
 
 
 def _two_chains(borders: Mapping[Side, np.ndarray]) -> np.ndarray:
@@ -105,16 +103,15 @@ def _two_chains(borders: Mapping[Side, np.ndarray]) -> np.ndarray:
 def _zip(right: np.ndarray, right_at: np.ndarray, left: np.ndarray, left_at: np.ndarray) -> np.ndarray:
     """Return the triangles between two chains that run side by side; the second is on the left of the first."""
     a = b = 0
-    found = []
+    triangles = []
     while a < len(right) - 1 or b < len(left) - 1:
-        step_right = b == len(left) - 1 or (a < len(right) - 1 and right_at[a + 1] <= left_at[b + 1])
-        if step_right:
-            found.append((right[a], right[a + 1], left[b]))
+        if b == len(left) - 1 or (a < len(right) - 1 and right_at[a + 1] <= left_at[b + 1]):
+            triangles.append((right[a], right[a + 1], left[b]))
             a += 1
         else:
-            found.append((right[a], left[b + 1], left[b]))
+            triangles.append((right[a], left[b + 1], left[b]))
             b += 1
-    return np.array(found, dtype=np.int64)
+    return np.array(triangles, dtype=np.int64)
 
 
 def distinct(triangles: np.ndarray) -> np.ndarray:
@@ -129,7 +126,7 @@ def _used(triangles: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class EdgeUse:
-    """One patch's side on a shared edge; ``reverse`` is True where its parameter runs against the edge's."""
+    """One patch's side on a shared edge; ``reverse`` is True if its parameter runs against the edge's."""
 
     patch: int
     side: Side
@@ -142,13 +139,13 @@ class EdgeUse:
 
     @property
     def walk_forward(self) -> bool:
-        """True where a walk around the patch runs in the edge's direction."""
+        """True if a walk around the patch runs in the edge's direction."""
         return self.side.forward != self.reverse
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEdge:
-    """A boundary curve and every side that is on it: one use is an open edge, two are a joint."""
+    """A boundary curve and every side on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 
@@ -197,9 +194,9 @@ def find_joints(patches: Sequence[Patch]) -> Joints:
 
 
 def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Joints) -> np.ndarray:
-    """Return for each sample of each patch (patch by patch, i * k + j) the number of the first sample like it.
+    """Return for each sample of each patch (patch by patch, i * k + j) the number of the first identical sample.
 
-    Samples are alike at equal parameters of a shared edge, along an edge that is a point, and at equal corners.
+    Samples are identical at equal parameters of a shared edge, along an edge that is a point, and at equal corners.
     """
     starts = np.concatenate(([0], np.cumsum([k * k for k in samples])))
     parent = list(range(int(starts[-1])))
@@ -243,10 +240,10 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Orientation:
-    """Which patches to turn over so that connected ones face the same way.
+    """Patches to turn over so that connected ones face the same way.
 
-    ``part`` numbers the connected parts of the surface, patch by patch. ``refusals`` are joints that cannot be made
-    consistent: they belong to a surface with one side only, like a Moebius strip.
+    ``part`` numbers the connected parts of the surface, patch by patch. ``refusals`` counts joints that cannot be made
+    consistent, as on a surface with one side only, like a Moebius strip.
     """
 
     turned: np.ndarray
@@ -255,9 +252,9 @@ class Orientation:
 
 
 def orient(count: int, joints: Joints) -> Orientation:
-    """Return how to turn ``count`` patches; where connected patches disagree the smaller party is turned.
+    """Return how to turn ``count`` patches; if connected patches disagree, the smaller party is turned.
 
-    An edge with three sides or more binds nothing.
+    An edge with three or more sides has no effect.
     """
     neighbours: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for edge in joints.edges:

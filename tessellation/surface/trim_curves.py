@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from pixelflow.simd.errors import Fault, InputError
 
-# Points of the plane with rational coordinates, exactly: what trims and the lines between samples make.
+# Exact points of the plane with rational coordinates: corners of trims and crossings with the lines between samples.
 #
 # A node (x, y, w) is the point (x / w, y / w), w positive and all three without a common factor, so that equal
-# points are
-# equal nodes. Coordinates count in 2^-G of the distance of two samples, so that samples lie at multiples of 2^G.
+# points are equal nodes. Coordinates count in 2^-G of the distance of two samples, so that samples are multiples of
+# 2^G.
 
 
 GRID_BITS = 19
@@ -37,7 +37,7 @@ def node(x: Fraction, y: Fraction) -> Node:
 
 
 def turn(a: Node, b: Node, c: Node) -> int:
-    """Return a number that is positive where the way from a by b to c turns left, 0 where it goes straight on."""
+    """Return a positive number if the way from a by b to c turns left, 0 if it is straight."""
     return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
 
 
@@ -47,50 +47,50 @@ def toward(a: Node, b: Node) -> tuple[int, int]:
 
 
 def facing(a: Node, b: Node, c: Node) -> int:
-    """Return a number that is positive where b and c lie on the same side of a, of three on a line."""
+    """Return a positive number if b and c, on a line with a, are on the same side of it."""
     (x, y), (p, q) = toward(a, b), toward(a, c)
     return x * p + y * q
 
 
 def between(p: Node, a: Node, b: Node) -> bool:
-    """Return whether p is on the segment from a to b, ends included."""
+    """Return True if p is on the segment from a to b, ends included."""
     return turn(a, b, p) == 0 and facing(p, a, b) <= 0
 
 
 def within(p: Node, a: Node, b: Node, c: Node) -> bool:
-    """Return whether p is in a triangle that runs counter-clockwise, its sides included."""
+    """Return True if p is in a triangle that runs counter-clockwise, its sides included."""
     return turn(a, b, p) >= 0 and turn(b, c, p) >= 0 and turn(c, a, p) >= 0
 
 
 # Trim curves: loops of Bezier pieces in the parameter plane of a patch.
 #
-# A sample (u, v) belongs to a trimmed patch where a ray from it crosses the loops an odd number of times. So a loop in
-# no other one is a border with the patch inside, a loop in that one is a hole, and so on. Loops may run along the sides
-# of the parameter square, also two of them along the same stretch, which then does not count.
+# A sample (u, v) belongs to a trimmed patch if a ray from it crosses the loops an odd number of times. So an outermost
+# loop is a border with the patch inside, a loop inside it is a hole, and so on. Loops may run along the sides of the
+# parameter square; a stretch that two loops share does not count.
 
 
 MAX_DEGREE = 11
-"""The largest degree of a piece, as of a patch."""
+"""The largest degree of a piece, the same as of a patch."""
 
 MAX_WEIGHT = 1e6
-"""The largest weight of a rational piece; the smallest is one over it."""
+"""The largest weight of a rational piece; the smallest is its reciprocal."""
 
 
 def in_square(value: float) -> bool:
-    """Return whether a parameter may be in a trim curve: finite, and from 0 to 1."""
+    """Return True for a parameter allowed in a trim curve: finite, and from 0 to 1."""
     return 0.0 <= value <= 1.0
 
 
 def at_weight(value: float) -> bool:
-    """Return whether a weight may be in a trim curve."""
+    """Return True for a weight allowed in a trim curve."""
     return 1 / MAX_WEIGHT <= value <= MAX_WEIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class TrimCurve:
-    """A Bezier piece: its control points (u, v), each from 0 to 1, and their weights where it is rational.
+    """A Bezier piece: its control points (u, v), each from 0 to 1, and the weights of a rational one.
 
-    Raises InputError for another degree than 1 to 11, and for what leaves the square, so that the curve cannot.
+    Raises InputError for a degree other than 1 to 11, and for control points outside the square.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -126,16 +126,15 @@ class TrimCurve:
         """Return (u, v) at parameters from 0 to 1: float64[len(t), 2]."""
         d = self.degree
         weights = np.stack([math.comb(d, i) * t**i * (1 - t) ** (d - i) for i in range(d + 1)], axis=1)
-        found = weights @ self.homogeneous
-        result: NDArray[np.float64] = found[:, :2] / found[:, 2:]
-        return result
+        points: NDArray[np.float64] = weights @ self.homogeneous
+        return points[:, :2] / points[:, 2:]
 
 
 @dataclass(frozen=True, slots=True)
 class TrimLoop:
-    """A closed curve: each piece begins where the one before ends, the first one where the last ends.
+    """A closed curve: each piece begins where the one before ends, bit for bit, and the first where the last ends.
 
-    Raises InputError where they do not; the numbers must be the same, bit for bit.
+    Raises InputError for pieces that do not.
     """
 
     pieces: tuple[TrimCurve, ...]
@@ -159,7 +158,7 @@ class TrimLoop:
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """All loops of a patch. Raises InputError where there are none; the patch is whole without a trim."""
+    """All loops of a patch. Raises InputError if there are none: a whole patch has no trim."""
 
     loops: tuple[TrimLoop, ...]
 
@@ -173,40 +172,38 @@ class Trim:
         return sum(len(loop.pieces) for loop in self.loops)
 
 
-# Trim polygons: the segments that stand for trim curves, on a grid of whole numbers, and how far they are off.
+# Trim polygons: segments in place of trim curves, on a grid of whole numbers, with a bound of their error.
 #
-# A segment stands for a stretch of a curve where the picture of the chord on the surface, and the straight line between
-# the ends of that, are near enough. With the control points of a stretch within d of its chord, every point of one is
-# within d of a point of the other, because projection onto the chord is continuous. So in space the distance of
-# curve and
-# straight line is at most
+# A segment replaces a stretch of a curve if both the image of its chord on the surface, and the straight line between
+# the ends in space, are near enough. If the control points of a stretch are within d of its chord, every point of one
+# is within d of a point of the other, because projection onto the chord is continuous. So in space the distance of
+# curve and straight line is at most
 #
 # |(S_u, S_v)| d + (|S_uu| du^2 + 2 |S_uv| |du dv| + |S_vv| dv^2) / 8
 #
 # with the largest derivatives of the patch, which its control points bound. Ends are rounded to multiples of 2^-19,
-# which
-# counts in d. All that follows, the parity of samples and the triangles, is exact for these whole numbers.
+# which is included in d. The parity of samples and the triangles are exact for these whole numbers.
 
 
 _ONE = 1 << GRID_BITS
 _ROUNDING = math.sqrt(2) / 2 / _ONE
-"""How far rounding moves an end."""
+"""Largest distance by which rounding moves an end."""
 
 DEFAULT_TOLERANCE = 0.001
 TOLERANCES = (0.0001, 0.1)
-"""What a tolerance may be: a share of the largest extent of the control points of a patch."""
+"""Range of a tolerance, a share of the largest extent of the control points of a patch."""
 
 MOST_SEGMENTS = 4_000
-"""Of one patch: each is broadcast to the array."""
+"""Most segments of one patch: each is broadcast to the array."""
 
 _MOST_HALVINGS = 24
 _ROUNDINGS = 4
-"""Tolerances below so many roundings cannot be kept."""
+"""The smallest tolerance that can be met, in roundings."""
 _REFINEMENTS = 4
-"""How often a polygon that crosses itself is made anew, with a quarter of the tolerance each time."""
+"""Most attempts for a polygon that crosses itself, each with a quarter of the tolerance before."""
 
 _PAIRS = 1 << 18
-"""Pairs of segments that are compared at a time."""
+"""Pairs of segments compared at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +225,9 @@ class Contact:
 class TrimPolygon:
     """The segments of a trim: ``ends`` int64[n, 4] are u0, v0, u1, v1 in multiples of 2^-19, loop after loop.
 
-    ``loops`` and ``pieces`` say which each is of. ``bound`` is how far curve and straight lines between points of the
-    surface may be from each other in space, in units of the model; ``spread`` the same in the parameter plane.
-    ``contact`` is where they cross or touch each other elsewhere than on the sides of the square, if anywhere.
+    ``loops`` and ``pieces`` are the origin of each segment. ``bound`` is the largest distance between curve and
+    straight lines in space, in units of the model, and ``spread`` that in the parameter plane. ``contact`` is a place
+    where segments cross or touch, other than on the sides of the square, or None.
     """
 
     ends: NDArray[np.int64]
@@ -239,7 +236,7 @@ class TrimPolygon:
     bound: float
     spread: float
     tolerance: float
-    """The distance in space that was asked for, in units of the model."""
+    """The wanted distance in space, in units of the model."""
     contact: Contact | None
 
     def __len__(self) -> int:
@@ -271,28 +268,27 @@ class _Derivatives:
         )
 
     def bound(self, apart: float, du: float, dv: float) -> float:
-        """Return how far a stretch may be from its straight line; ``apart`` is d, as above."""
+        """Return the largest distance of a stretch from its straight line; ``apart`` is d, as above."""
         return self.first * apart + (self.uu * du * du + 2 * self.uv * du * dv + self.vv * dv * dv) / 8
 
 
 def trim_polygon(net: NDArray[np.floating], trim: Trim, share: float = DEFAULT_TOLERANCE) -> TrimPolygon:
     """Return the segments of a trim of a patch with that control net, [m+1, n+1, xyz].
 
-    ``share`` is the tolerance in space, as a share of the largest extent of the control points. Where segments cross or
-    touch although they are near enough to their curves, they are made finer, before that is called a contact. Raises
-    InputError where more segments would be needed than allowed.
+    ``share`` is the tolerance in space, as a share of the largest extent of the control points. Segments that cross or
+    touch are refined before that counts as a contact. Raises InputError if more segments are needed than allowed.
     """
     points = net.astype(np.float64)
     extent = float((points.max(axis=(0, 1)) - points.min(axis=(0, 1))).max())
     derivatives = _Derivatives.of(points / extent if extent else points)
-    found, ends, names, contact = _checked(trim, derivatives, share)
+    segments, ends, names, contact = _checked(trim, derivatives, share)
     for attempt in range(1, _REFINEMENTS + 1):
         finer = share / 4**attempt
         if contact is None or finer < _ROUNDINGS * derivatives.first * _ROUNDING:
             break
-        found, ends, names, contact = _checked(trim, derivatives, finer)
-    bound = max((each[2] for each in found), default=0.0) * extent
-    spread = max((each[3] for each in found), default=0.0)
+        segments, ends, names, contact = _checked(trim, derivatives, finer)
+    bound = max((each[2] for each in segments), default=0.0) * extent
+    spread = max((each[3] for each in segments), default=0.0)
     return TrimPolygon(ends, names[:, 0], names[:, 1], bound, spread, share * extent, contact)
 
 
@@ -304,51 +300,42 @@ def _checked(
     trim: Trim, derivatives: _Derivatives, tolerance: float
 ) -> tuple[list[_Segment], NDArray[np.int64], NDArray[np.int64], Contact | None]:
     """Return segments, their ends and names, and where they meet."""
-    found = _followed(trim, derivatives, tolerance)
-    ends = np.array([each[0] for each in found], dtype=np.int64).reshape(-1, 4)
-    names = np.array([each[1] for each in found], dtype=np.int64).reshape(-1, 2)
-    return found, ends, names, _without_area(trim, names) or _contact(ends, names)
-
-
-def _followed(trim: Trim, derivatives: _Derivatives, tolerance: float) -> list[_Segment]:
-    found: list[_Segment] = []
+    segments: list[_Segment] = []
     for number, loop in enumerate(trim.loops):
         for index, piece in enumerate(loop.pieces):
-            for ends, bound, apart in _halved(piece, derivatives, tolerance):
-                if ends[:2] != ends[2:]:
-                    found.append((ends, (number, index), bound, apart))
-                if len(found) > MOST_SEGMENTS:
+            for line, bound, apart in _halved(piece, derivatives, tolerance):
+                if line[:2] != line[2:]:
+                    segments.append((line, (number, index), bound, apart))
+                if len(segments) > MOST_SEGMENTS:
                     message = f"trim curves would need more than {MOST_SEGMENTS:,} segments"
                     raise InputError(Fault(message, hint="allow a larger tolerance"))
-    return found
+    ends = np.array([each[0] for each in segments], dtype=np.int64).reshape(-1, 4)
+    names = np.array([each[1] for each in segments], dtype=np.int64).reshape(-1, 2)
+    return segments, ends, names, _without_area(trim, names) or _contact(ends, names)
 
 
 def _halved(
     piece: TrimCurve, derivatives: _Derivatives, tolerance: float
 ) -> list[tuple[tuple[int, int, int, int], float, float]]:
     """Return the segments of a piece, in order: halved until near enough."""
-    found = []
+    segments = []
     waiting = [(piece.homogeneous, 0)]
     while waiting:
         control, depth = waiting.pop()
         points = control[:, :2] / control[:, 2:]
         u0, v0, u1, v1 = (round(float(value) * _ONE) for value in (*points[0], *points[-1]))
         apart = _from_chord(points)
-        on_side = apart == 0.0 and _along_side(u0, v0, u1, v1)
+        on_side = apart == 0.0 and ((u0 == u1 and u0 in (0, _ONE)) or (v0 == v1 and v0 in (0, _ONE)))
         apart += _ROUNDING
         bound = derivatives.bound(apart, (abs(u1 - u0) + 1) / _ONE, (abs(v1 - v0) + 1) / _ONE)
         if on_side:
-            found.append(((u0, v0, u1, v1), 0.0, 0.0))  # the side itself, of whose samples the mesh is made
+            segments.append(((u0, v0, u1, v1), 0.0, 0.0))  # the side itself, where the mesh has its samples
         elif bound <= tolerance or depth == _MOST_HALVINGS:
-            found.append(((u0, v0, u1, v1), bound, apart))
+            segments.append(((u0, v0, u1, v1), bound, apart))
         else:
             left, right = _halves(control)
             waiting += [(right, depth + 1), (left, depth + 1)]
-    return found
-
-
-def _along_side(u0: int, v0: int, u1: int, v1: int) -> bool:
-    return (u0 == u1 and u0 in (0, _ONE)) or (v0 == v1 and v0 in (0, _ONE))
+    return segments
 
 
 def _from_chord(points: NDArray[np.float64]) -> float:
@@ -370,7 +357,7 @@ def _halves(control: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _without_area(trim: Trim, names: NDArray[np.int64]) -> Contact | None:
-    """Return a loop of which fewer than three segments are left as touching itself."""
+    """Return a loop with fewer than three segments, as touching itself."""
     for number, loop in enumerate(trim.loops):
         if np.count_nonzero(names[:, 0] == number) < 3:
             return Contact((number, 0), (number, 0), loop.pieces[0].points[0])
@@ -378,7 +365,7 @@ def _without_area(trim: Trim, names: NDArray[np.int64]) -> Contact | None:
 
 
 def _contact(ends: NDArray[np.int64], names: NDArray[np.int64]) -> Contact | None:
-    """Return a pair of segments that cross, or touch elsewhere than on the sides of the square."""
+    """Return a pair of segments that cross, or touch other than on the sides of the square."""
     total = len(ends)
     starts = np.flatnonzero(np.diff(names[:, 0], prepend=-1))
     after = np.arange(1, total + 1)
@@ -417,25 +404,24 @@ def _name(names: NDArray[np.int64], index: int) -> tuple[int, int]:
 
 def _turn(a: NDArray[np.int64], b: NDArray[np.int64], c: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the sign of the turn from a by b to c."""
-    found: NDArray[np.int64] = np.sign(
+    return np.sign(
         (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
     )
-    return found
 
 
 # Trim segments cut by the lines between samples, each with the patch on its left.
 
 
 CellSide = tuple[bool, int, int]
-"""A side of a cell: whether it is upright, and the sample at its lower end, (i, j)."""
+"""A side of a cell: True if it is upright, and the sample at its lower end, (i, j)."""
 
 
 @dataclass(slots=True)
 class TrimLines:
-    """What is in the cells between k x k samples, cell (i, j) having sample (i, j) as its lower corner.
+    """Trim segments in the cells between k x k samples; cell (i, j) has sample (i, j) as its lower corner.
 
-    ``cuts`` are all pieces of trim segments, ``chains`` those that run through the inside of a cell, ``points`` the
-    nodes on the sides of cells that are not samples.
+    ``cuts`` are all pieces of segments, ``chains`` those inside each cell, ``points`` the nodes on the sides of cells
+    that are not samples.
     """
 
     samples: int
@@ -444,7 +430,7 @@ class TrimLines:
     points: defaultdict[CellSide, set[Node]] = field(default_factory=lambda: defaultdict(set))
 
     def put(self, nodes: Iterable[Node]) -> None:
-        """Note nodes that are on sides of cells; others, and samples, are passed over."""
+        """Note nodes on sides of cells; others, and samples, are skipped."""
         for x, y, w in nodes:
             i, on_upright = divmod(x, CELL * w)
             j, on_level = divmod(y, CELL * w)
@@ -461,17 +447,17 @@ class TrimLines:
 
 def trim_lines(polygon: TrimPolygon, samples: int) -> TrimLines:
     """Return the segments of a polygon that run inside the parameter square, cut by the lines between samples."""
-    found = TrimLines(samples)
+    lines = TrimLines(samples)
     steps = samples - 1
     for u0, v0, u1, v1 in _directed(polygon):
         ends = _cut(u0 * steps, v0 * steps, u1 * steps, v1 * steps)
-        found.put(ends)
+        lines.put(ends)
         for a, b in pairwise(ends):
-            found.cuts.append((a, b))
+            lines.cuts.append((a, b))
             cell = _cell(a, b)
             if cell is not None:
-                found.chains[cell].append((a, b))
-    return found
+                lines.chains[cell].append((a, b))
+    return lines
 
 
 def _directed(polygon: TrimPolygon) -> Iterable[tuple[int, int, int, int]]:
@@ -491,9 +477,9 @@ def _directed(polygon: TrimPolygon) -> Iterable[tuple[int, int, int, int]]:
 
 
 def _odd_on_left(ends: NDArray[np.int64], index: int) -> bool:
-    """Return whether the patch is on the left of a segment: by a ray from its middle, which is exact."""
+    """Return True if the patch is on the left of a segment: by a ray from its middle, which is exact."""
     upright = ends[index, 1] != ends[index, 3]
-    order = [0, 1, 2, 3] if upright else [1, 0, 3, 2]  # a level segment looks upwards instead of to the right
+    order = [0, 1, 2, 3] if upright else [1, 0, 3, 2]  # the ray of a level segment goes upwards, not to the right
     turned = 2 * ends[:, order]
     x, y = (turned[index, :2] + turned[index, 2:]) // 2
     low = np.where((turned[:, 1] <= turned[:, 3])[:, None], turned, turned[:, [2, 3, 0, 1]])
@@ -516,31 +502,30 @@ def _cut(x0: int, y0: int, x1: int, y1: int) -> list[Node]:
 
 
 def _cell(a: Node, b: Node) -> tuple[int, int] | None:
-    """Return the cell through whose inside a piece runs, None for one along a side."""
+    """Return the cell that a piece is inside, None for a piece along a side."""
     size = 2 * a[2] * b[2] * CELL
     i, level_x = divmod(a[0] * b[2] + b[0] * a[2], size)
     j, level_y = divmod(a[1] * b[2] + b[1] * a[2], size)
     return (i, j) if level_x and level_y else None
 
 
-# Crossings of samples' rays with trim segments, as edge functions of whole numbers: what the array evaluates.
+# Crossings of samples' rays with trim segments, as edge functions of whole numbers that the array evaluates.
 #
 # The ray of sample (i, j) of k x k runs towards larger u. A segment from (u0, v0) up to (u1, v1), in multiples of 2^-G,
-# is crossed where the sample's row is in v0 <= v < v1 and the sample to the left of the segment: with T = k - 1 where
+# is crossed if the sample's row is in v0 <= v < v1 and the sample is to the left of the segment: with T = k - 1, if
 #
 # T (u1 - u0)(j 2^G - T v0) - T (v1 - v0)(i 2^G - T u0) > 0
 #
-# or, since i and j are whole, where (u1 - u0) j - (v1 - v0) i + floor((T ((v1 - v0) u0 - (u1 - u0) v0) - 1) / 2^G)
-# >= 0.
-# Its size is at most T 2^G + 1: 23 bits and a sign. So a sample on a curve is what lies next to it on the right and
-# above; samples on the sides u = 1 and v = 1 are what lies next to them inside the square.
+# or, since i and j are whole, (u1 - u0) j - (v1 - v0) i + floor((T ((v1 - v0) u0 - (u1 - u0) v0) - 1) / 2^G) >= 0.
+# Its size is at most T 2^G + 1: 23 bits and a sign. So a sample on a curve counts as the place to its right and above
+# it, and a sample on the sides u = 1 and v = 1 as the place next to it inside the square.
 
 
 @dataclass(frozen=True, slots=True)
 class RayCrossing:
     """Samples whose ray crosses one segment: rows ``first`` to ``last`` where a i + b j + c >= 0.
 
-    Where ``only_last``, they are those of the last column, u = 1, instead, whatever the edge function is.
+    With ``only_last`` they are those of the last column, u = 1, regardless of the edge function.
     """
 
     first: int
@@ -552,7 +537,7 @@ class RayCrossing:
 
 
 def crossings(polygon: TrimPolygon, samples: int) -> Iterator[RayCrossing]:
-    """Yield what must be counted for k x k samples; segments that no row of samples meets are left out."""
+    """Yield the crossings to be counted for k x k samples; segments that no row of samples meets are left out."""
     steps = samples - 1
     for u0, v0, u1, v1 in polygon.ends.tolist():
         if v0 > v1:
@@ -565,7 +550,7 @@ def crossings(polygon: TrimPolygon, samples: int) -> Iterator[RayCrossing]:
         yield RayCrossing(first, last, -dv, du, (steps * (dv * u0 - du * v0) - 1) // _ONE)
         if max(u0, u1) < _ONE:
             continue
-        # On u = 1 the edge function is not positive; samples there are what is left of them.
+        # On u = 1 the edge function is not positive; samples there count as the place to their left.
         on_side = [
             j for j in range(first, last + 1) if u0 * dv * steps + du * (j * _ONE - steps * v0) == _ONE * dv * steps
         ]
@@ -574,7 +559,7 @@ def crossings(polygon: TrimPolygon, samples: int) -> Iterator[RayCrossing]:
 
 
 def parity(polygon: TrimPolygon, samples: int) -> NDArray[np.bool_]:
-    """Return whether each sample belongs to the patch, as the array finds it: bool[k, k], the first index along u."""
+    """Return True for each sample of the patch, by the array's rule: bool[k, k], the first index along u."""
     i, j = np.meshgrid(np.arange(samples), np.arange(samples), indexing="ij")
     odd = np.zeros((samples, samples), bool)
     for each in crossings(polygon, samples):
@@ -584,7 +569,7 @@ def parity(polygon: TrimPolygon, samples: int) -> NDArray[np.bool_]:
 
 
 def require_simple(polygon: TrimPolygon, patch: int) -> TrimPolygon:
-    """Return the polygon; raise InputError where its loops cross or touch. ``patch`` is the number of the patch."""
+    """Return the polygon; raise InputError if its loops cross or touch. ``patch`` is the number of the patch."""
     if polygon.contact is not None:
         hint = "allowed: loops that neither cross nor touch, but along the sides of the square"
         raise InputError(Fault(f"patch {patch + 1}: {polygon.contact}", hint=hint))

@@ -6,18 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from attila_bridge.function.work import AttributeWork, InstructionWork, ProgramWork
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
-from attila_bridge.time.prepare import (
-    AttributePlan,
-    BatchPlan,
-    DrawPlan,
-    FramePlan,
-    InstructionPlan,
-    ProgramPlan,
-    ReadPlan,
-    TrianglePlan,
-)
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, FramePlan, ReadPlan, TrianglePlan
 from pixelflow.simd.boxes import Box, Clock, Level, Netlist, Sent
 from pixelflow.simd.units import Cycle
 
@@ -71,7 +63,7 @@ class Bench(Box[Script, Position]):
 
 def frame_of(*draws: DrawPlan, steps: Sequence[tuple[str, int]] = (), blocks: int = 64) -> FramePlan:
     """Return a frame of draws."""
-    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, 0)
+    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, 0, 0)
 
 
 def arrivals(
@@ -119,18 +111,18 @@ def arrivals(
     return found
 
 
-def program(*instructions: InstructionPlan, inputs: int = 1, outputs: int = 1, temporaries: int = 1) -> ProgramPlan:
+def program(*instructions: InstructionWork, inputs: int = 1, outputs: int = 1, temporaries: int = 1) -> ProgramWork:
     """Return a program; without instructions one of a MOV and its end."""
-    some = instructions or (InstructionPlan(4, (), -1, -1, True),)
-    return ProgramPlan(some, inputs, outputs, temporaries, max(1, inputs, outputs, temporaries), 64, False)
+    return ProgramWork(instructions or (InstructionWork(4, (), -1, -1, True),), inputs, outputs, temporaries, False)
 
 
 _PLAIN: Mapping[str, object] = {
-    "number": 0, "indices": [0, 1, 2], "attributes": (AttributePlan(0, 16, 16),), "index_bytes": 0, "index_address": 0,
+    "number": 0, "indices": [0, 1, 2], "attributes": (AttributeWork(0, 0, 16, 16),), "index_bytes": 0,
+    "index_address": 0,
     "triangles": (TrianglePlan(3, 3, 4, 100.0),), "batches": (BatchPlan(1, 0, ((0, 1, 0),)),),
     "vertex_program": program(), "fragment_program": program(), "early": True, "hierarchical": False,
     "culls_equal": True, "tests": False, "blends": False, "color_mask": 15, "color_bytes": (1 << 16) - 1,
-    "fragment_inputs": 1, "textures": 0, "first_textures": 0, "step_quads": [(0,)], "blocks": [0],
+    "fragment_inputs": 1, "first_textures": 0, "step_quads": [(0,)], "blocks": [0],
     "rops": bytes(4), "shaders": bytes(4), "steps_inside": [(15, 0, 0, 0, 1)], "steps_covered": [4],
     "nearest": [0] * 64, "tested": b"\x0f" * 64, "to_depth": b"\x0f" * 64,
     "to_color": b"\x0f" * 64, "depth_words": [0] * 256, "color_words": [7] * 256,

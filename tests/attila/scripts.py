@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from attila_bridge.function.work import InstructionWork
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.prepare import InstructionPlan, ReadPlan
+from attila_bridge.time.prepare import ReadPlan
 from tests.attila.bench import Send, arrivals, plan
 
 DRAW: Send = (11, "command", ("draw", 0))
@@ -13,9 +14,9 @@ QUADS: list[Send] = [DRAW, (21, "quads", 0, 4), (22, "quads", -1, 4)]
 TRIANGLES: list[Send] = [DRAW, (15, "requests", 1), (16, "requests", 1), (21, "triangles", 0), (22, "triangles", -1)]
 FRAGMENT = (1, 0, 0, ())
 """A group of the quad 0 of the draw 0."""
-MOV = InstructionPlan(4, (), 256, -1, False)
+MOV = InstructionWork(4, (), 256, -1, False)
 """Writes r0: three cycles of its table, and one."""
-MOV_END = InstructionPlan(4, (256,), -1, -1, True)
+MOV_END = InstructionWork(4, (256,), -1, -1, True)
 """Reads r0 and ends."""
 
 
@@ -38,7 +39,7 @@ def textured(*steps: object, config: AttilaConfig = PAPER) -> dict[str, list[tup
     """Return what a unit does with a read that comes in 21, whose line comes from memory in 40, 44, 48 and 52."""
     sends: list[Send] = [(21, "requests", (3, 0, 0, 0))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
-    draw = plan(reads=(ReadPlan(0, {0: 0}, [steps]),))  # type: ignore[list-item]
+    draw = plan(reads=(ReadPlan({0: 0}, [steps]),))  # type: ignore[list-item]
     return arrivals(lambda boxes: boxes.textures[0][0], sends, draw, config=config)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from attila_bridge.function.work import InstructionWork
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.prepare import BatchPlan, InstructionPlan
+from attila_bridge.time.prepare import BatchPlan
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
     COMMIT,
@@ -213,14 +214,14 @@ def test_in_order_a_batch_waits_to_be_closed() -> None:
     (shader.batch_wait), in 85; the second is fetched in 86, decoded in 87, done in 91, told in 92, 4 cycles on its
     way."""
     config = PAPER.with_values({"shader.window": False})
-    independent = program(MOV, InstructionPlan(4, (), -1, -1, True))
+    independent = program(MOV, InstructionWork(4, (), -1, -1, True))
     found = shaded(config=config, fragment_program=independent)
     assert cycles(found, "output") == [21 + 64 + 1 + 1 + 4 + 1 + 4]
 
 
 def test_a_texture_read_blocks_its_group() -> None:
     """Decoded in 22, asked in that cycle; the data come in 60, the group is ready in 61 and reads on: decoded in 62."""
-    read = InstructionPlan(2, (), 256, 0, False)
+    read = InstructionWork(2, (), 256, 0, False)
     found = shaded((5, "ticket0", 1), (60, "result0", 0), fragment_program=program(read, MOV_END))
     assert cycles(found, "request0") == [23]
     assert cycles(found, "output") == [62 + 4 + 1 + 4]

@@ -67,6 +67,12 @@ def test_a_line_is_counted_where_others_are_empty(records: Path) -> None:
         read_records(records)
 
 
+def test_a_row_has_a_cell_for_each_name(records: Path) -> None:
+    (records / "runs.csv").write_text("run,scene,group,machine\na,b,c,paper,1,2\n")
+    with pytest.raises(InputError, match=r"runs\.csv:2: error: has more cells"):
+        read_records(records)
+
+
 def test_a_run_is_named_once(records: Path) -> None:
     table(records / "runs.csv", ROW, ROW)
     with pytest.raises(InputError, match="own@paper is there twice"):

@@ -54,7 +54,7 @@ def test_triangles_fall_out_one_after_the_other() -> None:
     work = draw(read_scene(json.dumps(body))).draws[0]
     found = [TriangleOutcome(each).name for each in work.triangles.outcome]
     assert found == ["DRAWN", "DEGENERATE", "EMPTY", "DEGENERATE", "CULLED", "CULLED"]
-    assert work.state.indexed and work.state.index_bytes == 2 and work.vertices.indices.tolist() == indices
+    assert work.state.index_bytes == 2 and work.vertices.indices.tolist() == indices
     assert work.triangles.area[0] == pytest.approx(32) and work.triangles.area[4] == pytest.approx(-32)
 
 
@@ -68,7 +68,7 @@ def test_a_triangle_outside_of_one_plane_is_rejected() -> None:
 def test_one_scan_tile_is_not_tested() -> None:
     work = first_draw((1, 1, 0.5), (3, 1, 0.5), (1, 3, 0.5), (12, 12, 0.5), (14, 12, 0.5), (12, 14, 0.5))
     (batch,) = work.batches
-    assert batch.top == (0, 0, 16) and len(batch.descents) == 0
+    assert len(batch.descents) == 0
     assert batch.scans.tolist() == [[0, 0, 0b11, 0, -1]]
     # Four tiles, two triangles, sixteen quads each; the triangles take turns tile by tile.
     assert work.quads.triangle.tolist() == [0, 1] * 4
@@ -80,7 +80,7 @@ def test_tiles_are_visited_depth_first_four_at_a_time() -> None:
     """A rectangle within 64x64 pixels: the top tile has four children, which are split at once into sixteen."""
     work = first_draw(*quad(2, 2, 60, 60))
     (batch,) = work.batches
-    assert batch.top == (0, 0, 64) and batch.descents.tolist() == [[64, 1, 4], [32, 4, 16]]
+    assert batch.descents.tolist() == [[64, 1, 4], [32, 4, 16]]
     corners = [(0, 0), (32, 0), (0, 32), (32, 32)]
     assert scans(work) == [(x + i, y + j) for x, y in corners for i, j in ((0, 0), (16, 0), (0, 16), (16, 16))]
     assert set(batch.scans[:, 4].tolist()) == {1}
@@ -90,7 +90,6 @@ def test_what_is_left_of_a_level_waits() -> None:
     """In 128x128 pixels there are sixteen tiles of 32: four are split, and their scan tiles come before the others."""
     work = first_draw(*quad(2, 2, 124, 124), size=(128, 128))
     (batch,) = work.batches
-    assert batch.top == (0, 0, 128)
     assert batch.descents.tolist() == [[128, 1, 4], [64, 4, 16]] + [[32, 4, 16]] * 4
     first, second = scans(work)[:16], scans(work)[16:32]
     assert all(x < 64 and y < 64 for x, y in first) and all(x >= 64 and y < 64 for x, y in second)
@@ -105,7 +104,7 @@ def test_a_batch_is_four_triangles() -> None:
 
 def test_a_scissor_bounds_the_top_tile_and_what_is_covered() -> None:
     work = first_draw(*quad(0, 0, 64, 64), state={"scissor": [20, 33, 3, 2]})
-    assert work.batches[0].top == (16, 32, 16)
+    assert work.batches[0].scans[:, :2].tolist() == [[16, 32]]
     assert sum(int(each).bit_count() for each in work.quads.covered) == 6
     assert sum(int(each).bit_count() for each in work.quads.inside) == 256
 

@@ -39,7 +39,7 @@ def test_a_triangle_has_the_pixels_whose_centres_it_holds() -> None:
         "........",
     ]
     assert work.picture.shape == (8, 8, 3) and work.picture[6, 2].tolist() == [255, 255, 255]
-    assert sum(int(mask).bit_count() for mask in work.draws[0].quads.written) == 10
+    assert sum(int(mask).bit_count() for mask in work.draws[0].quads.tested) == 10
 
 
 def test_colours_are_cut_off_and_interpolated() -> None:
@@ -101,7 +101,6 @@ def test_depth_that_is_not_written_stays() -> None:
     state = {"depth": {"func": "less", "write": False}}
     work = draw(scene_of(drawn(FULL, state=state), clear={"color": [0, 0, 0, 1], "depth": 1.0, "stencil": 3}))
     assert set(work.depth.ravel().tolist()) == {3 << 24 | 0xFFFFFF} and nothing_but(work) == 0xFFFFFFFF
-    assert not work.draws[0].quads.depth_written.any()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_a_mask_lets_components_through() -> None:
     work = draw(scene_of(drawn(FULL, colors((1, 1, 1, 0)), state=state), clear={"color": [0, 0.5, 0, 1]}))
     assert nothing_but(work) == 255 | 127 << 8
     hidden = draw(scene_of(drawn(FULL, state={"color_mask": [False] * 4})))
-    assert nothing_but(hidden) == 0xFF000000 and not hidden.draws[0].quads.written.any()
+    assert nothing_but(hidden) == 0xFF000000
 
 
 def test_a_killed_fragment_has_written_its_depth() -> None:
@@ -182,8 +181,7 @@ def test_a_killed_fragment_has_written_its_depth() -> None:
     assert red(work.color) == ["........########"] * 16
     assert set(work.depth.ravel().tolist()) == {8388607}
     quads = work.draws[0].quads
-    assert sum(int(m).bit_count() for m in quads.killed) == sum(int(m).bit_count() for m in quads.written) == 128
-    assert work.draws[0].fragment_program.kills
+    assert sum(int(m).bit_count() for m in quads.killed) == 128
 
 
 def test_a_program_that_writes_depth_is_tested_after() -> None:
@@ -193,7 +191,7 @@ def test_a_program_that_writes_depth_is_tested_after() -> None:
     work = draw(scene_of(drawn(FULL, ramp, fragment=text, state=DEPTH), clear=clear))
     assert red(work.color) == ["########........"] * 16
     assert int(work.depth[0, 0]) == int(np.float32(1 / 32) * (2**24 - 1)) and int(work.depth[0, 15]) == 8388607
-    assert not work.draws[0].state.early_z and work.draws[0].fragment_program.writes_depth
+    assert not work.draws[0].state.early_z
 
 
 NAN = "!!ARBfp1.0\nTEMP a;\nLG2 a, -fragment.color.x;\n"
@@ -230,8 +228,8 @@ def test_a_triangle_without_a_place_covers_nothing(component: str, recursive: bo
     work = draw(scene, Units(recursive=recursive))
     assert not any(each.quads.covered.any() for each in work.draws) and nothing_but(work) == 0xFF000000
     for each in work.draws:
-        left, low, right, high = each.triangles.box.T
-        assert ((left >= 0) & (left <= right) & (right <= 64) & (low >= 0) & (low <= high) & (high <= 64)).all()
+        tiles = [tile for batch in each.batches for tile in batch.scans[:, :2].ravel().tolist()]
+        assert all(0 <= tile < 64 + 16 for tile in tiles)
 
 
 def test_a_vertex_colour_that_is_no_number_is_one() -> None:
@@ -268,11 +266,11 @@ def test_a_draw_says_what_it_uses() -> None:
     assert names[3:7] == [("t", 256, 0), ("t", 64, 0), ("t", 16, 0), ("t", 4, 0)] and names[7][2] == 1
     assert not any(each.address % 4096 for each in work.uploads)
     first, second = work.draws
-    assert not first.vertex_program.loaded_before and second.vertex_program.loaded_before
-    assert not second.fragment_program.loaded_before  # another name, another program
+    assert first.vertex_program.loads and not second.vertex_program.loads
+    assert second.fragment_program.loads  # another name, another program
     (instruction,) = first.fragment_program.instructions
-    assert instruction.opcode == "TEX" and instruction.is_end and instruction.texture_unit == 0
-    assert instruction.sources == (6,) and instruction.destination == 0x101 and instruction.write_mask == 15
+    assert instruction.is_end and instruction.texture == 0 and instruction.latency == 2
+    assert instruction.sources == () and instruction.destination == 0x101
     assert (first.vertex_program.inputs, first.vertex_program.outputs, first.vertex_program.temporaries) == (3, 3, 0)
 
 
@@ -290,7 +288,7 @@ def test_faults_of_a_draw_have_their_place() -> None:
     with pytest.raises(InputError, match="program fragment0 is a fragment program, a vertex program is wanted"):
         draw(scene)
     scene = scene_of(drawn(FULL, attributes={"position": "position0"}))
-    with pytest.raises(InputError, match=r"draws\[0\]: program vertex reads color, the draw has none"):
+    with pytest.raises(InputError, match=r"draws\[0\]: program vertex reads color, the draw lacks it"):
         draw(scene)
 
 
@@ -312,5 +310,5 @@ def test_a_picture_does_not_depend_on_where_a_stretch_ends(monkeypatch: pytest.M
     monkeypatch.setattr("attila_bridge.function.fragments.STRETCH", 3)
     parts = draw(scene)
     assert (whole.color == parts.color).all() and (whole.depth == parts.depth).all()
-    for name in ("covered", "tested", "written", "depth_words", "color_words", "nearest"):
+    for name in ("covered", "tested", "killed", "depth_words", "color_words", "nearest"):
         assert (getattr(whole.draws[0].quads, name) == getattr(parts.draws[0].quads, name)).all()

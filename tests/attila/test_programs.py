@@ -201,8 +201,8 @@ FAULTS = [
     ),
     ("!!ARBfp1.0\nMOV fragment.color, fragment.color;\nEND", 2, "cannot be written", "temporaries and results"),
     ("!!ARBfp1.0\nTEMP a;\nMOV a, result.color;\nEND", 3, "results cannot be read", "temporary"),
-    ("!!ARBfp1.0\nTEMP a;\nMOV a.yx, fragment.color;\nEND", 3, ".yx is no write mask", "in order"),
-    ("!!ARBfp1.0\nTEMP a;\nMOV a, fragment.color.xy;\nEND", 3, ".xy is no swizzle", "one component"),
+    ("!!ARBfp1.0\nTEMP a;\nMOV a.yx, fragment.color;\nEND", 3, ".yx is not a write mask", "in order"),
+    ("!!ARBfp1.0\nTEMP a;\nMOV a, fragment.color.xy;\nEND", 3, ".xy is not a swizzle", "one component"),
     ("!!ARBfp1.0\nTEMP a;\nRCP a, fragment.color;\nEND", 3, "RCP reads one component", ".x, .y, .z or .w"),
     ("!!ARBfp1.0\nTEMP a;\nTEX a, fragment.texcoord[0], texture[0], CUBE;\nEND", 3, "a target CUBE", "2D"),
     ("!!ARBfp1.0\nTEMP a;\nTEX a, fragment.texcoord[0], texture[16], 2D;\nEND", 3, "0 to 15", ""),
@@ -214,10 +214,10 @@ FAULTS = [
             (f"{{ -{'9' * 5000} }}", "a number of at most 3.4028235e+38 is wanted here"),
         )
     ),
-    ("!!ARBfp1.0\nTEMP a;\nEXP a, fragment.color.x;\nEND", 3, "EXP is no instruction of a fragment program", ""),
+    ("!!ARBfp1.0\nTEMP a;\nEXP a, fragment.color.x;\nEND", 3, "a fragment program has no EXP", ""),
     ("!!ARBvp1.0\nADDRESS a;\nADDRESS b;\nEND", 3, "there is one address register", ""),
     ("!!ARBvp1.0\nPARAM m[2] = { { 1 } };\nEND", 2, "m has 2 elements, 1 values are given", ""),
-    ("!!ARBvp1.0\nPARAM k = state.matrix.mvp;\nEND", 2, "state of GL is no part of scenes", ""),
+    ("!!ARBvp1.0\nPARAM k = state.matrix.mvp;\nEND", 2, "scenes have no state of GL", ""),
     ("!!ARBfp1.0\nMOV result.color, fragment.color\nEND", 2, "this statement has no end", "';'"),
     ("!!ARBfp1.0\nMOV result.color, fragment.color; %\nEND", 2, "'%' means nothing here", ""),
     ("!!ARBfp1.0\nMOV result.color, fragment.color;", None, "a program ends with END", ""),
@@ -270,4 +270,4 @@ def test_native_code_gives_the_same_bits() -> None:
     plain, native = (shader.quads({1: bits.view(np.float32)}, 50) for shader in shaders)
     assert (plain.output(1).view(np.uint32) == native.output(1).view(np.uint32)).all()
     assert (plain.killed == native.killed).all() and 0 < plain.killed.sum() < 200
-    assert NativeProgram(program).carry_out(WordsEngine(shader_shape(50)), 0, 50, at_once=True)
+    assert NativeProgram(program).execute(WordsEngine(shader_shape(50)), 0, 50, at_once=True)

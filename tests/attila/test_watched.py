@@ -12,7 +12,6 @@ from attila_bridge.run import run_scene
 from attila_bridge.time.config import CASE, PAPER
 from attila_bridge.watched import WatchedFrame, watch
 from pixelflow.cli.main import main
-from pixelflow.simd.dashboard import pipeline_text
 from pixelflow.simd.observe import Bus, QueueFilled
 from pixelflow.simd.trace import TraceClock
 from pixelflow.simd.trace.vcd import time_unit
@@ -146,15 +145,6 @@ def test_dash_shows_a_cycle(file: str, capsys: pytest.CaptureFixture[str]) -> No
     assert lines[1].startswith("cycle 1,500 · stopped here")
 
 
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50)])
-def test_dash_writes_a_picture(file: str, tmp_path: Path, width: int, height: int) -> None:
-    svg = tmp_path / "frame.svg"
-    size = ["--width", str(width), "--height", str(height)]
-    assert main(["dash", file, "--machine", "attila", "--at", "1500", *size, "--svg", str(svg)]) == 0
-    text = svg.read_text(encoding="utf-8")
-    assert text.startswith("<svg") and "traversal" in text and "no&#160;room" not in text
-
-
 def test_dash_gives_an_object(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--machine", "attila", "--preset", "case", "-D", "color.read_queue=8", "--json"]
     assert main(["dash", file, *options, "--at", "900"]) == 0
@@ -224,9 +214,3 @@ def test_a_dump_has_wires_and_queues(file: str, tmp_path: Path) -> None:
     assert sent == PLAIN.statistics["InputFragments_CW-SU0"]
     assert max(fill for _, fill in values[code_of["SU0::ColorWrite_in"]]) <= 8
     assert max(fill for _, fill in values[code_of["SU0::ColorWrite_read"]]) <= 16
-
-
-def test_text_has_everything() -> None:
-    state = at(1500).state()
-    text = pipeline_text(state, 1000)
-    assert all(box.name in text for box in state.boxes)

@@ -76,19 +76,10 @@ def test_an_engine_asked_for_by_name_is_refused_where_it_does_not_work(
     assert out == "" and err.startswith(f"--engine {engine}: error: ") and "pip install " in err and "[fast]'" in err
 
 
-def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys) -> None:
-    """The macro engine's replacement gives the same bits; one for the checking engine would check nothing."""
-    (tmp_path / "p.mc").write_text("range x[1]\nSTI x, #7\nHALT\n")
+def test_rows_replaces_the_macro_engine(monkeypatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     found = kernels.choose("macro")
     assert found.engine == "rows" and found.note.startswith("engine macro: ") and "extra `fast`" in found.note
-    with pytest.raises(
-        InputError, match="the engine macro-checked compares native code with microcode, and there is none"
-    ):
-        kernels.choose("macro-checked")
-    assert main(["run", str(tmp_path / "p.mc"), "--preset", "tiny", "--engine", "macro-checked", "-q"]) == 3
-    out, err = capsys.readouterr()
-    assert not out and "extra `fast`" in err
 
 
 def test_a_name_that_is_none_is_refused() -> None:

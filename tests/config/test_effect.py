@@ -32,14 +32,3 @@ def test_values_that_made_no_difference(
     notes = [line for line in capsys.readouterr().err.splitlines() if NOTE in line]
     assert sorted(line.split()[1] for line in notes) == vain
     assert all("-D" in line for line in notes)
-
-
-def test_a_value_that_made_no_difference_really_made_none(capsys: pytest.CaptureFixture[str]) -> None:
-    import json
-
-    cycles = []
-    for overrides in ([], ["-D", "sdram.trp_cycles=2", "-D", "igc.call_depth=9"]):
-        assert main(["run", str(EXAMPLES / "triangle.mc"), "--json", *overrides]) == 0
-        report = json.loads(capsys.readouterr().out)
-        cycles.append((report["result"]["cycles"], report["state"]["digest"]))
-    assert cycles[0] == cycles[1]

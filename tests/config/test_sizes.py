@@ -122,12 +122,6 @@ def test_the_thesis_machine_has_the_fingerprint_of_before() -> None:
     assert NodeConfig(array=ArrayConfig(more_bytes=1)).sha256 != THESIS.sha256
 
 
-def test_pictures_of_a_large_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["--show-map", "c"], ["--dump", "enables"], ["--pe", "0-3", "--range", "c:word"]):
-        assert main(["run", str(EXAMPLES / "vector_add.mc"), "--preset", "large", *words]) == 0
-    assert "32,768" in capsys.readouterr().out
-
-
 def test_a_tessellation_says_what_stops_a_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tessellate", "teapot", "--preset", "large"]) == 3
     said = capsys.readouterr().err

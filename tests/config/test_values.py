@@ -164,7 +164,7 @@ def test_lee_registers_must_hold_their_arrangement() -> None:
         ("array", ArrayConfig(modules=9), "allowed: 1 to 8 modules (a mask of modules has 8 bits in TAS_SetGp"),
         ("array", ArrayConfig(emcs_per_module=65), "allowed: 1 to 64 EMCs (figure 9 gives an EMC 16 columns"),
         ("array", ArrayConfig(emcs_per_module=17), "lee.xp_bits: 8 bits cannot hold 271, which the arrangement fig"),
-        ("array", ArrayConfig(panels_per_emc=16), "allowed: 2 or 4 or 8 panels (panels lie side by side in pairs"),
+        ("array", ArrayConfig(panels_per_emc=16), "allowed: 2 or 4 or 8 panels (panels are placed in pairs"),
         ("array", ArrayConfig(pes_per_panel=64), "allowed: 32 PEs (the equations of thesis 2.2.9 and figure 8"),
         ("array", ArrayConfig(main_bytes=512), "allowed: 16 to 256 bytes (what is past it begins at 256"),
         ("array", ArrayConfig(more_bytes=3713), "allowed: 0 to 3712 bytes (a call passes addresses below 4096"),
@@ -234,10 +234,10 @@ def test_coordinates_have_16_bits() -> None:
 @pytest.mark.parametrize("name", ["mb_per_second", "gp_memory_mb_per_second"])
 def test_bandwidths_are_whole_bytes_a_cycle(name: str) -> None:
     for value in (50, 250, 299):
-        with pytest.raises(InputError, match=rf"gni.{name}: {value} MB/s are no whole number of bytes a cycle at 100"):
+        with pytest.raises(InputError, match=rf"gni.{name}: {value} MB/s are not a whole number of bytes"):
             NodeConfig(gni=GniConfig(**{name: value}))
     assert getattr(NodeConfig(gni=GniConfig(**{name: 300})).gni, name) == 300
-    with pytest.raises(InputError, match=r"gni.mb_per_second: 800 MB/s are no whole number of bytes a cycle at 99 MHz"):
+    with pytest.raises(InputError, match="800 MB/s are not a whole number of bytes a cycle at 99 MHz"):
         NodeConfig(clock_mhz=99)
 
 

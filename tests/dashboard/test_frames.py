@@ -42,4 +42,4 @@ def test_what_has_no_room_is_named() -> None:
 def test_a_program_without_stages_keeps_its_semaphores() -> None:
     """The stages go below the map where there is room; nothing else goes with them."""
     state = replace(ALONE, semaphores=(SemaphoreState(3, 0, (), ("EIGC",), "EIGC"),))
-    assert "3: 0 nobody→EIGC waits" in drawn(state, 80, 24)
+    assert "3: 0 none→EIGC waits" in drawn(state, 80, 24)

@@ -127,7 +127,7 @@ def test_a_change_at_cycle_0_and_at_the_end_stays() -> None:
 def test_what_cannot_be_recorded_is_refused() -> None:
     replay = programs.replay_of("LD R, #1\nLD R, #2\n")
     one = np.array([[1]], np.uint8)
-    with pytest.raises(InputError, match="the run stands at cycle 0, not 1"):
+    with pytest.raises(InputError, match="the run is at cycle 0, not 1"):
         replay.poke(Poke(1, "R = 1", "R", np.array([0]), one))
     with pytest.raises(InputError, match="outside the PE"):
         replay.poke(Poke(0, "x = 1", "memory", np.array([0]), one, 100_000))

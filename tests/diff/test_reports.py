@@ -79,19 +79,6 @@ def test_json_has_every_difference(pixelflow, tmp_path: Path) -> None:
     assert same["equal"] is True and same["differences"] == []
 
 
-def test_statistics_of_two_runs(pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real files: fewer rounds of the same program."""
-    monkeypatch.chdir(tmp_path)
-    for name, limit in (("a", 1), ("b", 3)):
-        run = pixelflow("run", EXAMPLES / "mandelbrot.mc", "-P", f"LIMIT={limit}", "--stats", f"{name}.json", "-q")
-        assert run.code == 0
-    totals = [json.loads(Path(f"{name}.json").read_text())["runs"][0]["statistics"]["run.cycles"] for name in "ab"]
-    found = json.loads(pixelflow("diff", "a.json", "b.json", "--json").out)
-    (row,) = [each for each in found["differences"] if each["key"] == "1.run.cycles"]
-    assert (row["first"], row["second"], row["delta"]) == (*totals, totals[1] - totals[0])
-    assert totals[1] > totals[0]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -37,7 +37,7 @@ from tests.documents.marks import markdown_table, table_after
 from tests.library.batch import calling
 
 LIBRARY, PAGE = "microcode/library/README.md", "docs/pages/library.md"
-TESSELLATION = "tessellation/README.md"
+TESSELLATION = "docs/pages/schedules.md"
 FLOAT = (
     Operation.FROM_INTEGER,
     Operation.ADD,

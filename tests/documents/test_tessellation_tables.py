@@ -1,4 +1,4 @@
-"""Are the figures of passes in the tables of the tessellation's README those that are executed?
+"""Are the figures of passes in the tables of the pages on tessellation those that are executed?
 
 The cells of each marked table that a run gives are compared with what it gives now; a failure shows them.
 """
@@ -23,7 +23,7 @@ from tessellation.plan.texture_layout import ResultArea
 from tessellation.studies import CACHING, INPUTS, StudyBench, pass_of
 from tests.documents.marks import ROOT, table_after
 
-DOCUMENT = "tessellation/README.md"
+SCHEDULES, MEMORY = "docs/pages/schedules.md", "docs/pages/texture-memory.md"
 _ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES)
 _LIBRARY = {"thesis": "plain", "shared-columns": "tuned-finite", "fixed-sums": "tuned-finite"}
 _COMPARED = tuple(_LIBRARY)[:2]
@@ -99,31 +99,31 @@ def kept_beside() -> list[list[str]]:
     return [[f"{row[key]:,}" for key in ("plain", "after", "beside", "more", "waits")] for row in report["cycles"]]
 
 
-TABLES: dict[str, tuple[tuple[int, ...], Callable[[], list[list[str]]]]] = {
-    "thesis-pass": ((1,), thesis_pass),
-    "shared-pass": ((1,), shared_pass),
-    "fixed-pass": ((1,), fixed_pass),
-    "ways-of-caching": ((1, 2, 3), caching),
-    "kept-beside": ((2, 3, 4, 5, 6), kept_beside),
-    "ways-of-results": ((2, 3, 4, 5), ways),
+TABLES: dict[str, tuple[str, tuple[int, ...], Callable[[], list[list[str]]]]] = {
+    "thesis-pass": (SCHEDULES, (1,), thesis_pass),
+    "shared-pass": (SCHEDULES, (1,), shared_pass),
+    "fixed-pass": (SCHEDULES, (1,), fixed_pass),
+    "ways-of-caching": (MEMORY, (1, 2, 3), caching),
+    "kept-during": (MEMORY, (2, 3, 4, 5, 6), kept_beside),
+    "ways-of-results": (SCHEDULES, (2, 3, 4, 5), ways),
 }
-"""Which columns of a table are executed, and what gives them."""
+"""The document of a table, its executed columns, and the function that executes them."""
 
 
 @pytest.mark.parametrize(
     "mark",
     [
-        pytest.param(each, marks=[pytest.mark.slow] if each in ("ways-of-results", "kept-beside") else [])
+        pytest.param(each, marks=[pytest.mark.slow] if each in ("ways-of-results", "kept-during") else [])
         for each in TABLES
     ],
 )
 def test_the_cells_are_what_is_executed(mark: str) -> None:
-    columns, made = TABLES[mark]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table_after(DOCUMENT, mark)[2:]]
+    document, columns, made = TABLES[mark]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table_after(document, mark)[2:]]
     found = made()
     assert [[row[column] for column in columns] for row in cells] == found, found
 
 
 def test_every_marked_table_is_executed() -> None:
-    text = (ROOT / DOCUMENT).read_text(encoding="utf-8")
+    text = "".join((ROOT / document).read_text(encoding="utf-8") for document in (SCHEDULES, MEMORY))
     assert set(re.findall(r"<!-- ([a-z-]+) -->\n\|", text)) == {*TABLES, "longer-mantissas"}

@@ -168,7 +168,7 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: Builder("x").range("a", 1.5), "expected a number of bytes for range a"),
         (lambda node: load(None), "expected the name of a model"),
         (lambda node: tessellate("teapot"), "a list of Patch, not str"),
-        (lambda node: tessellate([1]), "patch 1 is no Patch but int"),
+        (lambda node: tessellate([1]), "patch 1 is not a Patch but int"),
         (lambda node: tessellate(load("enneper").patches, 2.5), "a number of samples"),
         (lambda node: tessellate(load("enneper").patches, config="thesis"), "expected a NodeConfig"),
         (lambda node: Patch("x"), "array of numbers"),
@@ -193,7 +193,7 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: node["E"], r"node.flag\('E'\) reads a flag"),
         (lambda node: node["wide[0]"], r'node\["wide:bytes"\] has the bytes'),
         (lambda node: node.map("ramp:float"), "a map takes the form that the program declares"),
-        (lambda node: node.run(node.program, max_cycles=-1), "a whole number from 0 on, found -1"),
+        (lambda node: node.run(node.program, max_cycles=-1), "0 or more, found -1"),
         (
             lambda node: tessellate(load("enneper").patches, True),
             "a number of samples, or one for each patch, found bool",
@@ -259,7 +259,7 @@ def test_a_patch_becomes_a_mesh_file() -> None:
     lines = encode(mesh, "flat.obj").decode().splitlines()
     corners = {tuple(map(float, line.split()[1:])) for line in lines if line.startswith("v ")}
     assert corners == {(x, y, 0.0) for x in (0.0, 3.0) for y in (0.0, 3.0)}
-    with pytest.raises(InputError, match="cannot tell the mesh format"):
+    with pytest.raises(InputError, match="no mesh format has the ending"):
         encode(mesh, "flat")
 
 

@@ -79,9 +79,9 @@ def test_times_do_not_come_from_the_checker(row: TextureRow) -> None:
 
 
 FAULTS = [
-    (TextureRow("TAS_MemRdBlock4 1", read=(0,), ports={0: words(2)}), "texture address 0x2 is no multiple of 4"),
-    (TextureRow("TAS_MemRdBlock8 1", read=(0,), ports={0: words(4)}), "texture address 0x4 is no multiple of 8"),
-    (TextureRow("TAS_MemRdBlock4 1", read=(0,), ports={0: words(1 << 21)}), "texture address 0x200000 is no"),
+    (TextureRow("TAS_MemRdBlock4 1", read=(0,), ports={0: words(2)}), "texture address 0x2 is not a multiple of 4"),
+    (TextureRow("TAS_MemRdBlock8 1", read=(0,), ports={0: words(4)}), "texture address 0x4 is not a multiple of 8"),
+    (TextureRow("TAS_MemRdBlock4 1", read=(0,), ports={0: words(1 << 21)}), "texture address 0x200000 is not"),
     (TextureRow("TAS_MemRdBlock4 3", read=(0,)), "corner turner of an EMC that takes part holds no addresses"),
     (TextureRow("TAS_MemWrHeld4 1", write=(0,)), "the data corner turners hold no 4 bytes"),
     (TextureRow("TAS_LoopBack", read=(0,), write=(0, 1)), "not as many PEs marked for writing as for reading"),
@@ -97,7 +97,7 @@ FAULTS = [
     (TextureRow("TAS_GpWrite 2, 0, 1", write=(0,)), "modules 0b10: the node has only 1"),
     (TextureRow("TAS_SetGp 1, 0, 2"), "there is no GP 2 in the node 0 places along"),
     (TextureRow("TAS_SetGp 1, 1, 0"), "there is no GP 0 in the node 1 places along"),
-    (TextureRow("TAS_MemLoad 1, 2, 2097148"), "texture address 0x200000 is no multiple of 4"),
+    (TextureRow("TAS_MemLoad 1, 2, 2097148"), "texture address 0x200000 is not a multiple of 4"),
 ]
 
 

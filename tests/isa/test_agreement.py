@@ -33,8 +33,9 @@ def declared(meaning: Callable[..., None], *operands: OperandSpec, steps: Callab
     about = {"family": Family.ARITHMETIC, "cost": "some", "source": "a test"} | said
     try:
         toys.instruction("TOY", 1, *operands, steps=steps, **about)(meaning)
-    finally:
-        assert len(toys) <= 1
+    except InternalError:
+        assert not toys
+        raise
     return toys["TOY"]
 
 
@@ -247,20 +248,6 @@ def test_every_shipped_instruction_of_the_pes_was_compared() -> None:
     assert found.loads == found.stores == [8, 9] and found.evaluated == 2
     work = work_of(lee.steps)
     assert [work[each] for each in LaneWork] == [2, 2, 2, 2, 0]
-
-
-def test_the_refusal_leaves_the_set_as_it_was_and_ends_the_program() -> None:
-    """As somebody meets it who adds an instruction in a file of her own."""
-    text = (
-        "from pixelflow.isa import *\nfrom pixelflow.isa.emc import fetch\nfrom pixelflow.isa.operands import *\n"
-        "try:\n    @INSTRUCTIONS.instruction('ABSX', 0x2E, OperandSpec('dst', REGISTER), OperandSpec('src', SOURCE),\n"
-        "        family=Family.LOGIC, steps=lambda dst, src: (Step('operate'),), cost='1', source='a test')\n"
-        "    def absx(pe, dst, src):\n        'Move.'\n        pe.write(dst.name, fetch(pe, src))\n"
-        "finally:\n    print('ABSX' in INSTRUCTIONS)\n"
-    )
-    found = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert found.returncode == 1 and found.stdout == "False\n"
-    assert "InternalError: ABSX: " in found.stderr
 
 
 def test_an_instruction_may_come_after_the_first_program() -> None:

@@ -93,43 +93,6 @@ def test_the_mask_is_what_it_was_where_it_was_narrowed_and_widened() -> None:
     )
 
 
-def test_addition_with_carry() -> None:
-    def add(pe) -> None:
-        total, carry = pe.add(pe.affine(1, 0, 0, 1)[0], pe.word(250), pe.bit(True))
-        pe.store(0, total)
-        pe.set_flag("c", carry)
-
-    assert fold(add) == (
-        1,
-        {0: [251, 252, 253, 254, 255, 0, 1, 2], C: [0, 0, 0, 0, 0, 255, 255, 255]},
-    )
-
-
-def test_linear_expressions_of_two_bytes() -> None:
-    def expression(pe) -> None:
-        for row, byte in enumerate(pe.affine(100, 0, -3, 2)):
-            pe.store(row, byte)
-
-    assert fold(expression) == (
-        1,
-        {0: [253, 97, 197, 41, 141, 241, 85, 185], 1: [255, 0, 0, 1, 1, 1, 2, 2]},
-    )
-
-
-def test_shifts() -> None:
-    def shift(pe) -> None:
-        x = pe.affine(64, 0, 1, 1)[0]
-        value, out = pe.shift_left(x, pe.bit(True))
-        pe.store(0, value)
-        pe.set_flag("c", out)
-        value, out = pe.shift_right(x, pe.bit(False))
-        pe.store(1, value)
-        pe.set_flag("e", out)
-
-    values, tops = [3, 131, 3, 131], [0, 0, 255, 255]
-    assert fold(shift) == (1, {0: values * 2, C: tops * 2, 1: [0, 32, 64, 96] * 2, E: [255] * 8})
-
-
 @pytest.mark.parametrize(
     ("name", "meaning"),
     [

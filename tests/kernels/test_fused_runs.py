@@ -13,7 +13,7 @@ import pytest
 from microcode import assemble
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.kernels import repeats
+from pixelflow.node.kernels import macro_engine
 from pixelflow.node.run import score
 from pixelflow.node.run.perform import prepared
 from pixelflow.node.run.score import Again
@@ -24,7 +24,7 @@ from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, count
 
 def lanes_steps(node: Node, program: Program) -> list:
     (known,) = prepared(node.array, program).scores.values()
-    return [step for step in known.score.steps if isinstance(step, score.Lanes)]
+    return [step for step in known.steps if isinstance(step, score.Lanes)]
 
 
 # --- one program, one change ----------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_reads_that_come_again_are_not_made_again(monkeypatch: pytest.MonkeyPatc
     pair = Pair(2)
     for number in range(4):
         pair.run(reading(), fuse=number == 2)
-    made = counted(monkeypatch, repeats._Rows, "is_asked")
+    made = counted(monkeypatch, macro_engine._Rows, "is_asked")
     pair.run(reading())
     assert made == [True, True]
     pair.run(reading(), "one address", 3)
@@ -146,7 +146,7 @@ def test_a_fault_after_several_fused_runs() -> None:
     messages = []
     for node in pair.nodes:
         change(node, "a bad address", 0)
-        with pytest.raises(MachineFault, match="is no multiple of 4") as caught:
+        with pytest.raises(MachineFault, match="is not a multiple of 4") as caught:
             node.run(reading())
         messages.append(str(caught.value))
     assert messages[0] == messages[1]

@@ -68,10 +68,6 @@ def test_stretches_that_are_longer_than_one_function(monkeypatch: pytest.MonkeyP
     check(mixed(6, 24), 6, (128,))
 
 
-def test_more_calls_than_one_function_holds() -> None:
-    check(mixed(7, 45, calls=1), 7, (128,))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
 def test_random_stretches_in_full(block: int) -> None:

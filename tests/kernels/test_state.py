@@ -13,11 +13,8 @@ from microcode.catalogue import Entry
 from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay
-from pixelflow.node.kernels import float_order as order
-from pixelflow.node.kernels import kernel as kernels
-from pixelflow.node.kernels.macro_engine import FILLING
 from pixelflow.observe import RoutineEntered, RoutineLeft
-from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.errors import MachineFault
 from tests.kernels.operands import ENTRIES, label, random_pairs, rows
 
 SEED = 20261122
@@ -76,7 +73,7 @@ def test_memory_and_flags_are_those_of_the_microcode(entry: Entry, where: str) -
         assert (kernel.flag(flag) == microcode.flag(flag)).all(), flag
 
 
-@pytest.mark.parametrize("engine", ["compiled", "macro", "macro-checked"])
+@pytest.mark.parametrize("engine", ["compiled", "macro"])
 def test_the_account_of_a_run_is_the_same_on_every_engine(engine: str) -> None:
     source = """
 include "float32/plain.mc"
@@ -117,46 +114,14 @@ def test_a_call_that_faults_does_so_in_the_instruction_that_does(engine: str) ->
     assert file.endswith(".mc") and "outside" not in file and line.isdigit()
 
 
-@pytest.mark.parametrize("engine", ["macro", "macro-checked"])
-def test_states_that_are_saved_are_those_of_the_microcode(engine: str) -> None:
+def test_states_that_are_saved_are_those_of_the_microcode() -> None:
     program = assemble('include "float32/tuned.mc"\nCALL fmul, [0], [4], [8]\nCALL fadd, [0], [0], [8]\nHALT\n')
-    rows, node, other = Node(TINY, "rows"), Node(TINY, engine), Node(TINY, engine)
+    rows, node, other = Node(TINY, "rows"), Node(TINY, "macro"), Node(TINY, "macro")
     saved: list = []
     rows.run(program)
     node.run(program, save_at=200, save=saved.append)
     other.resume(program, saved[0])
     assert node.digest() == other.digest() == rows.digest()
-    replay = Replay(Node(TINY, engine), program)
+    replay = Replay(Node(TINY, "macro"), program)
     positions = [replay.goto(cycle) and replay.digest() for cycle in (300, 100, 300)]
     assert positions[0] == positions[2]
-
-
-# --- the checking form ---------------------------------------------------------------------------------------------
-
-
-def test_the_checking_form_fills_what_a_routine_leaves_undefined() -> None:
-    node = Node(TINY, "macro-checked")
-    enabled = np.arange(TINY.lanes) % 3 == 0
-    node.set_flag("E", enabled)
-    node.run(assemble('include "float32/tuned.mc"\nCALL fmul, [0], [4], [8]\nHALT\n'))
-    assert (node.memory[152:161, enabled] == FILLING).all() and not node.memory[152:161, ~enabled].any()
-    for name in ("R", "S", "M"):
-        assert (node.register(name) == np.where(enabled, FILLING, 0)).all()
-
-
-def test_a_program_that_relies_on_scratch_memory_shows() -> None:
-    source = 'include "float32/tuned.mc"\nCALL fmul, [0], [4], [8]\nLD R, [152]\nST [12], R\nHALT\n'
-    plain, checked = (Node(TINY, name) for name in ("rows", "macro-checked"))
-    for node in (plain, checked):
-        node.run(assemble(source))
-    assert (plain.memory[12] != checked.memory[12]).all()
-
-
-def test_the_checking_form_finds_a_kernel_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels._function.cache_clear()
-    monkeypatch.setattr(order, "negated", lambda form, a: a)
-    try:
-        with pytest.raises(InternalError, match="kernel negate of 00000000 gives 00000000, its microcode 80000000"):
-            Node(TINY, "macro-checked").run(assemble('include "float32/tuned.mc"\nCALL fneg, [0], [4]\nHALT\n'))
-    finally:
-        kernels._function.cache_clear()

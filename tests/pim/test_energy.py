@@ -120,33 +120,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {f"energy.{name}": spent["fj"][name] for name in spent["fj"]}.items() <= values.items()
     assert {f"energy.price.{name}": price for name, price in spent["prices_fj"].items()}.items() <= values.items()
     assert spent["prices_given"] == {"operation": 0} and spent["prices_fj"]["operation"] == 0
-    assert main(words) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "energy of the work done; prices invented (PF104)" in shown
-    assert "(fJ each), invented, but for those given: operation (0 fJ, invented: 60)" in shown
-    assert "an operation of a PE on a byte 2,048 0 0.0 given" in shown and "400 819.2 invented" in shown
-    assert main([*words[:4], "--energy"]) == 0
-    shown = capsys.readouterr().out
-    assert "invented" in shown and "given" not in shown
     assert main(["run", program, "--price", "word=1"]) == 2
     assert main(["run", program, "--energy", "--price", "wrd=1"]) == 3
     assert "word?" in capsys.readouterr().err
     assert main(["run", program, "--energy", "--function-only"]) == 2
-
-
-def test_a_table_of_kernels_names_its_prices(capsys: pytest.CaptureFixture[str]) -> None:
-    """Below the figures, all of them, and which were given; nothing where no energy is shown."""
-    words = ["--width", "200", "kernels", "vector_add", "--preset", "tiny"]
-    assert main([*words, "--energy", "--price", "hop=7"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "memory_read 400, memory_write 500, " in shown
-    assert "hop (7 fJ, " in shown
-    assert main([*words, "--energy"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "network_byte 80,000; invented" in shown and "given" not in shown
-    assert main(words) == 0
-    assert "invented" not in capsys.readouterr().out
-    assert repr(energy("LD R, #1")).startswith("RunEnergy(25.4 pJ ")
 
 
 @pytest.mark.parametrize(

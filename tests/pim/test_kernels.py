@@ -189,7 +189,7 @@ def test_host_memory_refuses_what_does_not_fit() -> None:
     assert node.digest() == before and memory.written == 0
     for name, size, message in (
         ("z", 2, "no memory range 'z'"),
-        ("x", 3, r"x has 16 bytes, which are no whole number of words of 3.*\n.*divide it: 1, 2, 4, 8"),
+        ("x", 3, r"x has 16 bytes, not a multiple of words of 3.*\n.*divide it: 1, 2, 4, 8"),
         ("y", 2, "y has 7 bytes.*\n.*divide it: 1, 7"),
         *(("x", size, "a number has 1 to 8 bytes") for size in (0, -2, 9, 16, 2.0, "2", True, None)),
     ):

@@ -13,7 +13,7 @@ from pixelflow.cli.main import main
 from pixelflow.cli.picture_files import write_animation
 from pixelflow.config import THESIS, load_effective
 from pixelflow.simd.drawing import Picture, draw_frame
-from pixelflow.simd.report import as_text, json_text
+from pixelflow.simd.report import json_text
 from tessellation import Method, load, tessellate
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
 from tessellation.microprogram.method import SCHEDULES
@@ -21,7 +21,6 @@ from tessellation.plan.schedule import Stage
 from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report, balance
 from tessellation.rendering.composition import draw_on_nodes
 from tessellation.scenes import PreparedScene, Scene, SceneSource, prepare_scene
-from tessellation.scenes.scene_picture import PriorWork
 from tests.documents.marks import table_after
 
 SCENE = """
@@ -37,7 +36,7 @@ zoom = 3.0
 patches = "teapot"
 tolerance = 2.0
 """
-DOCUMENT, MARK = "tessellation/README.md", "read by: tests/rendering/test_animation.py"
+DOCUMENT, MARK = "docs/pages/sampling.md", "read by: tests/rendering/test_animation.py"
 
 
 @dataclass
@@ -211,9 +210,6 @@ def test_textures_glass_and_four_samples_are_drawn_where_nothing_is_tessellated_
         (loading,) = alone.loading
         assert each.same and picture.equals(draw_frame(frame)) and not frame.plain
         assert (each.scan, each.loading) == (alone.nodes[0].cycles, loading.cycles) and each.loading > 0
-    file = AnimationFile("scene", (32, 24), "x.png", load_effective(), "auto")
-    shown = " ".join(as_text(animation_report(made, file).parts, 80).split())
-    assert f"textures {loading.cycles:,} cycles " in shown
     Path("anew.toml").write_text(DEFERRED.replace("samples = 2", "tolerance = 2.0"))
     assert main(["animate", "anew.toml", "-o", "x.png"]) == 3
     assert "anew.toml" in capsys.readouterr().err
@@ -280,22 +276,6 @@ def test_what_is_tessellated_once_is_in_no_frame_and_said_whichever_frames_are_c
         assert second["frames"][0]["tessellation_cycles"] == both["frames"][1]["tessellation_cycles"]
         assert not any(Stage.LEE.value in each["stage"] for each in (*both["stages"], *second["stages"]))
     assert {found["lee_configuration_cycles"] for found in (both, first, second)} == {1_344 if rest == ANEW else 0}
-    session = scene.sampled.manager.session if scene.sampled else None
-    made = animate(scene, session, (1,), THESIS)
-    file = AnimationFile("scene", (32, 24), "x.png", load_effective(), "auto")
-    shown = " ".join(as_text(animation_report(made, file).parts, 80).split())
-    assert f"tessellation {alone.cycles:,} cycles " in shown
-
-
-@pytest.mark.slow
-def test_a_picture_of_a_later_frame_alone_says_what_is_tessellated_once(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(ONCE + ANEW)
-    for number in (1, 0):
-        scene = prepare_scene(str(path), SceneSource()).at(number)
-        (once,), (anew,) = scene.once, scene.anew
-        assert scene.tessellations == (once, anew) and once.cycles == tessellate(load("enneper").patches, 3).cycles
-        assert PriorWork.of(scene).tessellation[0] == once.cycles + anew.cycles
 
 
 @pytest.mark.parametrize("option", ["--schedule", "--results"])

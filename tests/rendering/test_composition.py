@@ -20,7 +20,7 @@ from tessellation.rendering.network import Cargo, check_room, transfers_of
 from tessellation.scenes import load_scene
 from tests.documents.marks import table_after
 
-DOCUMENT, MARK = "tessellation/rendering/README.md", "read by: tests/rendering/test_composition.py"
+DOCUMENT, MARK = "docs/pages/shading.md", "read by: tests/rendering/test_composition.py"
 NETWORK = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5)
 APART = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, overlap=False)
 SENDING = 256 * 6 // 2
@@ -293,14 +293,10 @@ def test_what_a_sample_costs_a_shader_by_hand() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--shaders", "-1"], 2, "expected a whole number from 0 on, found '-1'"),
-        (["--shaders", "two"], 2, "expected a whole number from 0 on, found 'two'"),
+        (["--shaders", "-1"], 2, "expected a whole number, 0 or more, found '-1'"),
+        (["--shaders", "two"], 2, "expected a whole number, 0 or more, found 'two'"),
         (["--shaders", "41"], 2, "expected 0 to 40 nodes, as a machine has"),
-        (
-            ["--nodes", "30", "--shaders", "11"],
-            2,
-            "30 nodes and 11 shaders, besides the frame buffer;",
-        ),
+        (["--nodes", "30", "--shaders", "11"], 2, "30 nodes and 11 shaders"),
         (["--shaders", "1", "--machine", "larrabee"], 2, "is PixelFlow's"),
         (["--shaders", "1", "--projection", "emc-words"], 2, "the words are drawn by the node that made them"),
         (["-D", "composition.regions_held=10", "--shaders", "1"], 3, "10 records of 20 bytes do not fit image compos"),
@@ -344,9 +340,6 @@ def test_the_command_says_what_nodes_do(tmp_path: Path, capsys: pytest.CaptureFi
     first, second = (node["cycles"] for node in found["nodes"])
     assert network["frame_cycles"] == max(first, second + 1) + 2 * 2 + 767 == found["cycles"]
     assert found["composition_cycles"] == found["cycles"] - found["slowest_node_cycles"]
-    assert main([*words, "--shaders", "1", "-v"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "rasterizers: edges" in shown and "shader 1 records" in shown
 
 
 @pytest.mark.parametrize("nodes", [1, 2])

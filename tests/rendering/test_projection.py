@@ -1,7 +1,6 @@
 """Do the EMCs project points as the camera does, within what binary32 allows, and what does it cost?"""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tessellation.plan.memory_map import memory_map
 from tessellation.rendering import Projection, project_samples, render
 from tessellation.rendering.projection import Places, emit_projection, projection_program
 from tessellation.rendering.renderer import plain_triangles
+from tests.documents.marks import table_after
 
 VIEW = View(width=640, height=480)
 MEMORY = memory_map(4, 4)
@@ -181,10 +181,9 @@ def test_the_cycles_by_hand(library: str, multiply: int, add: int, divide: int) 
 
 
 def _shown(heading: str) -> list[int] | None:
-    """Return the column of the README's table with a heading, None where there is none."""
-    text = (Path(__file__).parents[2] / "tessellation" / "rendering" / "README.md").read_text(encoding="utf-8")
-    table = re.search(r"<!-- read by: tests/rendering/test_projection.py -->\n((?:\|.*\n)+)", text)
-    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
+    """Return the column of the document's table with a heading, or None."""
+    lines = table_after("docs/pages/emc-words.md", "read by: tests/rendering/test_projection.py")
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
     if heading not in rows[0]:
         return None
     column = rows[0].index(heading)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,8 +38,9 @@ from tessellation.rendering.materials import (
     require_deferred,
 )
 from tessellation.rendering.renderer import collect
-from tessellation.rendering.shading import read_pixels, shade_region
+from tessellation.rendering.shading import shade_region
 from tessellation.rendering.shading_raster import record_program, sorted_layers
+from tests.documents.marks import table_after
 
 WIDTH, HEIGHT = 140, 70
 """Four regions, three of them cut off by the picture's edge."""
@@ -87,7 +86,9 @@ def shaded_picture(whole: Frame, *, sent: bool = False) -> tuple[Picture, Counte
             runs += [shading] if shading else []
             for run in [*runs, *sorted_layers(node, shaded, region, number)]:
                 stages.update(run.by_stage)
-            collect(node, read_pixels(node, shaded.record), region, plane)
+            depths = (node.read_word(shaded.record.depth.offset, 4) >> np.uint64(8)).astype(np.int64)
+            finished = np.stack([node.read_memory(place.offset)[0] for place in shaded.record.finished], axis=-1)
+            collect(node, (depths, finished), region, plane)
     colours = sum(plane.colours.astype(np.int64) for plane in planes)
     mean = colours if len(planes) == 1 else colours + 2 >> 2
     return Picture(mean.astype(np.uint8), planes[0].depths), stages
@@ -257,10 +258,8 @@ def test_the_table_of_the_readme(heading: str, *, perspective: bool, mipmaps: bo
     shading = shade_region(node, shaded, shaded.present([0]))
     assert shading is not None
     found = {name: f"{cycles:,}" for name, cycles in {**shading.by_stage, "all": shading.cycles}.items()}
-    text = (Path(__file__).parents[2] / "tessellation" / "rendering" / "README.md").read_text(encoding="utf-8")
-    table = re.search(r"<!-- read by: tests/rendering/test_shading.py -->\n((?:\|.*\n)+)", text)
-    assert table is not None
-    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
+    lines = table_after("docs/pages/shading.md", "read by: tests/rendering/test_shading.py")
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
     column = rows[0].index(heading)
     assert {row[0].split(":")[0]: row[column] for row in rows[2:] if row[column] != "-"} == found
 

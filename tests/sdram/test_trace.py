@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back() -> None:
         ),
         (HEAD + "0,0,X,0,0,0,0\n", "known: ACT, RD, WR, PRE, REF"),
         (HEAD + "0,0,ACT,0\n", "t.csv:2: error: expected 7 values, found 4"),
-        (HEAD + "0,-1,ACT,0,0,0,0\n", "t.csv:2: error: cycle must be a whole number from 0 on, found '-1'"),
+        (HEAD + "0,-1,ACT,0,0,0,0\n", "t.csv:2: error: cycle must be a whole number, found '-1'"),
         (HEAD + "0,1e3,ACT,0,0,0,0\n", "found '1e3'"),
         (HEAD + "0,0,ACT,0,²,0,0\n", "row must be a whole number"),
         (HEAD + "0,0,ACT,0," + "9" * 5000 + ",0,0\n", "row must be a whole number"),

@@ -81,7 +81,7 @@ REFUSED = {
     "banks": (f"{ALTERNATE}TAS_MemRdBlock4 2", "alternate banks were promised"),
     "banks of a write": (f"{ALTERNATE}TAS_MemWrBlock4 2", "alternate banks were promised"),
     "banks of held addresses": ("TAS_MemRdBlock4 2\nTAS_SetBanks 1\nTAS_MemRdBlock4 3", "alternate banks"),
-    "address": ("TAS_SetCounter 1\nTAS_SetCrossbar 0, 0\nTAS_MemRdBlock4 2", "texture address 0x1 is no multiple of 4"),
+    "address": ("TAS_SetCounter 1\nTAS_SetCrossbar 0, 0\nTAS_MemRdBlock4 2", "address 0x1 is not a multiple of 4"),
     "nothing held": ("TAS_MemRdBlock4 3", "holds no addresses"),
     "addresses of a half": ("TAS_MemWrHalf4 0\nTAS_MemRdBlock4 3", "holds no addresses"),
     "no data": ("TAS_MemWrHeld4 2", "corner turners hold no 4 bytes"),

@@ -1,25 +1,22 @@
 """Do the three ways of 3.1.2 stand side by side as executed, and is the table what the README prints?"""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS
 from tessellation.picture import View
 from tessellation.rendering.labour import labour_report
+from tests.documents.marks import table_after
 from tests.studies.test_studies import as_json, nothing
 
-README = Path(__file__).parents[2] / "tessellation" / "rendering" / "README.md"
 WAYS = ("points", "projected", "words")
 
 
 @pytest.mark.slow
 def test_the_table_of_the_readme_is_what_is_executed() -> None:
     found = as_json(labour_report(THESIS, 8, 1, View(width=640, height=480), nothing))["stages"]
-    table = re.search(r"<!-- read by: tests/studies/test_labour.py -->\n((?:\|.*\n)+)", README.read_text("utf-8"))
-    shown = [[cell.strip(" *") for cell in line.strip("|\n").split("|")] for line in table[1].splitlines()[2:]]
+    lines = table_after("docs/pages/emc-words.md", "read by: tests/studies/test_labour.py")[2:]
+    shown = [[cell.strip(" *") for cell in line.strip("|\n").split("|")] for line in lines]
     assert [[row["stage"], *(_text(row[way]) for way in WAYS)] for row in found] == shown
     by_stage = {row["stage"]: row for row in found}
     # 24 bytes of each of 8 x 4 EMCs' PEs that lie left of the last patch: 2,048 PEs, at 2 bytes a cycle to one GP.

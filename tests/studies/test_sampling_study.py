@@ -10,11 +10,11 @@ import pytest
 from pixelflow.cli.study import FLIGHT, sampling
 from pixelflow.config import THESIS
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.report import as_text, json_text
+from pixelflow.simd.report import json_text
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import table_after
 
-DOCUMENT = "tessellation/README.md"
+DOCUMENT = "docs/pages/sampling.md"
 MARK = "read by: tests/studies/test_sampling_study.py"
 
 
@@ -56,9 +56,6 @@ def test_what_the_rows_leave_out_is_below_them(tmp_path: Path) -> None:
     assert found["lee_configuration_cycles"] == 32 * 42
     words = [each["cycles"] for each in found["left_out"]]
     assert len(words) == 2 and abs(words[1] - 4 * words[0]) <= 4 and words[0] > 0, "800 and 200 MB/s"
-    shown = " ".join(as_text(report.results, 200).split())
-    assert "LEE configured in 1,344 cycles before, once for all rows" in shown and f"{words[0]:,} cycles" in shown
-    assert "reading of the results (PF202)" in shown
     prepared = prepare_scene(str(path), SceneSource(config=THESIS))
     assert prepared.sampled is not None
     here = prepared.sampled.seen(prepared.standpoint(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,14 +14,12 @@ from pixelflow.config import THESIS, load_config
 from pixelflow.isa import Family
 from pixelflow.node import guesses
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.report import Report, as_text, json_text
+from pixelflow.simd.report import Report, json_text
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.method import LIBRARIES as FLOAT_LIBRARIES
 from tessellation.microprogram.method import SCHEDULES, TRANSFERS, Method
 from tessellation.studies import (
-    CACHING,
     INPUTS,
-    LIBRARIES,
     SCHEDULE_GAIN,
     SUPPLY,
     GridStudy,
@@ -49,13 +47,8 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 @cache
-def sensitivity_shown() -> Report:
-    return sensitivity_report(THESIS, picture("one region", (128, 64)), nothing)
-
-
-@cache
 def sensitivity() -> dict[str, Any]:
-    return as_json(sensitivity_shown())
+    return as_json(sensitivity_report(THESIS, picture("one region", (128, 64)), nothing))
 
 
 @cache
@@ -93,19 +86,10 @@ def test_every_guess_is_in_the_table_or_named_below_it() -> None:
 
 
 @pytest.mark.slow
-def test_the_picture_is_named_and_what_no_workload_uses_is_set_apart() -> None:
-    shown = " ".join(as_text(sensitivity_shown().results, 200).split())
-    assert "picture: one region" in shown and "picture, 1 region" in shown and "{" not in shown
+def test_what_no_workload_uses_is_listed_separately() -> None:
     unused = sensitivity()["unused"]
     assert {key.partition(".")[0] for key in unused} == {"gni", "composition"}
     assert set(unused) < set(sensitivity()["without_change"])
-
-
-@pytest.mark.slow
-def test_the_largest_change_is_first() -> None:
-    names = ("thesis", "tuned", "shared", "picture")
-    sizes = [max(abs(each[name]) for name in names if each[name] is not None) for each in sensitivity()["changes"]]
-    assert sizes == sorted(sizes, reverse=True) and sizes[-1] > 0
 
 
 @pytest.mark.slow
@@ -147,6 +131,7 @@ def test_schedules_are_compared_like_for_like() -> None:
     assert sum(each["saved"] for each in causes) == causes[0]["cycles"] - causes[-1]["cycles"] == 102_656 - 15_016
     assert [each["cycles"] for each in causes[-3:]] == [33_618, 16_820, 15_016], "a row for each step"
     assert sum(each["share_percent"] or 0 for each in causes) == pytest.approx(100)
+    assert causes[0]["hidden_cycles"] == causes[0]["apart_cycles"] - causes[0]["cycles"] == 50_630
 
 
 @pytest.mark.parametrize(
@@ -163,33 +148,6 @@ def test_transfers_apart_are_waited_for_whole(schedule: str, turns: bool, transf
     )
     assert apart.waits == {"sem 1": transfers * (tasic_cycles + 9)}
     assert apart.cycles - beside.cycles == apart.waits["sem 1"] - beside.waits["sem 1"] > 0
-
-
-@pytest.mark.slow
-def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
-    causes = as_json(grid(SCHEDULE_GAIN, inputs=[]))["causes"]
-    assert [each["apart_cycles"] - each["cycles"] for each in causes] == [each["hidden_cycles"] for each in causes]
-    assert causes[0]["hidden_cycles"] == 50_630
-
-
-@pytest.mark.parametrize(
-    ("report", "libraries"),
-    [
-        pytest.param(
-            lambda: grid(SCHEDULE_GAIN, inputs=[]), f"libraries {', '.join(LIBRARIES)}", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            lambda: grid(SUPPLY, "a picture", (128, 64), rates=()),
-            "libraries plain, tuned-finite",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(lambda: grid(CACHING, schedules=["fixed-sums"]), "library tuned-finite", marks=pytest.mark.slow),
-        pytest.param(sensitivity_shown, "libraries plain, tuned, tuned-finite", marks=pytest.mark.slow),
-    ],
-    ids=["schedules", "supply", "caching", "sensitivity"],
-)
-def test_the_head_names_the_libraries(report: Callable[[], Report], libraries: str) -> None:
-    assert libraries in report().subject
 
 
 def test_inputs_are_what_they_say() -> None:

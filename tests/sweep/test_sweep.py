@@ -265,15 +265,6 @@ def test_ctrl_c_keeps_finished_points(folder: Path, jobs: str) -> None:
     assert sorted(row["param.N"] for row in rows((folder / "p.csv").read_text())) == ["1", "2"]
 
 
-def test_the_former_name_of_a_schedule_is_the_same_point(folder: Path) -> None:
-    tables = []
-    for name in ("overlapped", "shared-columns"):
-        arguments = ["--set", "samples=2", "--set", f"schedule={name}", "--out", f"{name}.csv"]
-        assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
-        tables.append(Path(f"{name}.csv").read_text())
-    assert tables[0] == tables[1] and "shared-columns" in tables[0]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
 def test_a_full_disk_keeps_the_finished_points_and_the_sweep_goes_on_from_there(sweep, folder: Path) -> None:
     import resource

@@ -111,7 +111,7 @@ def test_patches_and_kept_results_share_the_memory() -> None:
     found = manager(120, Method(cache="alternate"), tiny)
     for handle in found.handles[:4]:
         handle.mark(4)
-    with pytest.raises(InputError, match="bytes are wanted beside the patches"):
+    with pytest.raises(InputError, match="bytes are wanted next to the patches"):
         found.tessellate()
 
 

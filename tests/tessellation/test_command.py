@@ -22,24 +22,7 @@ def test_teapot_to_obj(capsys, tmp_path):
     target = tmp_path / "teapot.obj"
     code, out, err = run(capsys, "teapot", *ON_TINY, "-o", target, "--weld", "--width", "80", "-v")
     assert code == 0
-    for part in (
-        "32 patches of 4x4 control points; 32 at 4x4 samples",
-        "512 samples in 2 passes, 100.0 % of 256 PEs",
-        "base addresses",
-        "Bernstein values",
-        "what the thesis counts",
-        "wait for the first transfer",
-        "distribution",
-        "machine time",
-        "worst point error",
-        "worst normal error",
-        "degenerate samples  32",
-        "ledger              32 of 32 patches, 32 blocks, 512 samples: in = out",
-        "0 cracks",
-        f"wrote               {target}",
-        "wall time",
-    ):
-        assert part in out, part
+    assert "512 samples in 2 passes, 100.0 % of 256 PEs" in out and "0 cracks" in out and str(target) in out
     assert "pass 2 of 2" in err and "pass" not in out.split("wall time")[1]
     lines = target.read_text().splitlines()
     assert sum(line.startswith("f ") for line in lines) == 552
@@ -81,8 +64,10 @@ def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
 
 
 def test_longer_mantissas(capsys):
-    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid", "-v")
-    assert code == 0 and "mantissas of 4 bytes (hybrid)" in out and "rounding to binary32" in out
+    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid", "--json")
+    result = json.loads(out)
+    assert code == 0 and (result["mantissa_bytes"], result["hybrid"]) == (4, True)
+    assert result["result"]["by_stage"]["rounding to binary32"] > 0
 
 
 def test_preview(capsys, tmp_path):

@@ -116,7 +116,7 @@ def test_what_cannot_be_trusted_takes_a_pass_of_floats(teapot):
     patches = [teapot[1], net(small), teapot[2], net(2.0**-80 * teapot[3].points), Patch(higher)]
     found = tessellate(patches, 4, config=SMALL, method=FIXED)
     assert found.refused == {
-        1: "a coordinate is too small beside the largest",
+        1: "a coordinate is too small for the largest",
         3: "its coordinates are too small",
         4: "its net is not bicubic",
     }

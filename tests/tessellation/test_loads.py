@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from microcode import Builder, Mem
-from pixelflow.config import THESIS, ArrayConfig, LeeConfig, NodeConfig
+from pixelflow.config import ArrayConfig, LeeConfig, NodeConfig
 from pixelflow.node import Node
 from tessellation.microprogram.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
 from tessellation.microprogram.method import library_named
 from tessellation.microprogram.ports import LeeControlPoints
 from tessellation.plan.mapping import allocate
 from tessellation.plan.memory_map import memory_map
-from tessellation.plan.schedule import Stage
-from tessellation.reproduction.thesis import table
 from tessellation.surface.patch import bernstein_bits
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
@@ -32,22 +29,6 @@ def loads(samples: list[int], rows: int = 4, columns: int = 4, config: NodeConfi
     Evaluation(layout, work, library_named("tuned"), select).load_first(builder)
     node = Node(config)
     return node, work, layout, node.run(builder.build()).by_stage
-
-
-@pytest.mark.parametrize("row", table(3).rows, ids=lambda row: row[0])
-def test_table_3_as_executed(row):
-    size, each, patches, total = row
-    side = int(size.split("x")[0])
-    cycles = loads([side] * patches, config=THESIS)[3]
-    assert cycles[Stage.ADDRESSES.value] == total == each * patches
-
-
-@pytest.mark.parametrize("row", table(4).rows, ids=lambda row: row[0])
-def test_table_4_as_executed(row):
-    net, *published = row
-    n = int(net.split("x")[0])
-    executed = [loads(sizes, n, n)[3][Stage.BERNSTEIN.value] for sizes in ([4], [8], [16], [4, 8, 16])]
-    assert executed == published
 
 
 def test_loads_put_bernstein_values_and_addresses_where_they_belong():

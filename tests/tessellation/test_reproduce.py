@@ -111,17 +111,6 @@ def test_no_row_is_off(name, bench):
     assert rows and all(one.verdict is not RowVerdict.OFF for one in rows)
 
 
-@pytest.mark.slow
-def test_steps_of_a_pass_are_judged_as_thousands(everything):
-    """Tables 11 and 12 print thousands of cycles, table 12 milliseconds of two digits as well."""
-    printed = {
-        name: [one for one in everything[name] if one.published is not None] for name in ("table 11", "table 12")
-    }
-    assert {one.step for one in printed["table 11"]} == {1000}
-    assert all(one.published % 1000 == 0 for one in printed["table 11"])
-    assert {one.step for one in printed["table 12"]} <= {1000, 0.1, 0.01}
-
-
 def test_every_note_says_what_its_kind_needs():
     """A contradiction quotes two places by section, a reading names another one."""
     for note in NOTES.values():
@@ -360,12 +349,6 @@ def test_a_bench_runs_everything_once_and_says_so():
     bench.progress = said.append
     assert PAPER.rows("table 6", bench) == PAPER.rows("table 6", bench)
     assert said == [f"one transfer, {sends} sends" for sends in (16, 8, 4, 2, 1)]
-
-
-def test_a_bench_can_be_watched():
-    nodes = []
-    PAPER.rows("table 6", ThesisBench(watch=nodes.append))
-    assert len(nodes) == 5 and all(isinstance(node, Node) for node in nodes)
 
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pixelflow.config import TINY
 from pixelflow.simd.errors import InputError
-from tessellation import Method, Patch, PatchManager, check, evaluate, load, tessellate
+from tessellation import Method, Patch, PatchManager, check, evaluate, load
 from tessellation.microprogram.method import SCHEDULES
 from tessellation.picture import Camera, Standpoint, View
 from tessellation.sampling import (
@@ -231,21 +230,6 @@ def test_a_manager_samples_for_one_camera_after_the_other(schedule: str) -> None
         assert (errors <= np.array([choice.bounds[at] for at in choice.kept]) + 1e-4).all()
         assert check(manager.last.mesh(weld=True)).clean
     assert 0 < choice.count(Fate.OUTSIDE) < 32
-
-
-@pytest.mark.parametrize("engine", ["rows", "compiled"])
-def test_every_engine_makes_the_same_of_a_choice(engine: str) -> None:
-    if engine == "compiled":
-        pytest.importorskip("llvmlite")
-    patches = list(load("enneper").patches)
-    choice = choose(patches, before(patches, azimuth=10.0, elevation=5.0, field_of_view=90.0), Sampling(3.0))
-    kept = [k for k in choice.samples if k]
-    done = tessellate(patches, kept, config=TINY, engine=engine)
-    assert len(set(kept)) > 1
-    expected = tessellate(patches, kept, config=TINY, engine="auto")
-    assert done.cycles == expected.cycles
-    for one, other in zip(done.patches, expected.patches, strict=True):
-        assert one.points.tobytes() == other.points.tobytes() and one.normals.tobytes() == other.normals.tobytes()
 
 
 def test_nobody_sees_anything() -> None:

@@ -65,10 +65,6 @@ def test_real_patches_of_degree_7_take_fewer_cycles_too():
     assert ours.within_limits and 3 * ours.cycles < thesis.cycles
 
 
-def test_the_former_name_of_the_schedule_is_understood():
-    assert Method(schedule="overlapped") == OURS and Method(schedule="overlapped").schedule == "shared-columns"
-
-
 def test_addresses_for_a_patch_alone_take_four_cycles_more_and_give_the_same_bits(teapot):
     patches, samples = teapot[:6], [4, 8, 4, 4, 16, 4]
     quadrants, squares = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from math import comb
 
@@ -16,13 +15,10 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram import method
-from tessellation.microprogram import method as libraries
 from tessellation.microprogram.method import library_named
 from tessellation.plan.memory_map import memory_map
 from tessellation.plan.schedule import Stage
 from tessellation.reproduction.cost_model import address_cycles, bernstein_cycles, total_operations
-from tessellation.reproduction.thesis import table
 from tessellation.surface.patch import bernstein_bits
 from tests.tessellation.models import shared_model
 
@@ -74,10 +70,6 @@ def test_teapot_is_within_the_limits(samples, degenerate):
     assert len(result.plans) == 1 and result.samples == 32 * samples**2
 
 
-def test_the_teapot_at_16_samples_fills_the_array_exactly():
-    assert on_full_array("teapot", 16).plans[0].work.occupancy == 1.0
-
-
 @pytest.mark.parametrize(
     ("model", "samples", "passes"),
     [
@@ -122,18 +114,6 @@ def compare_with_data(result: Tessellation, model: str, samples: int) -> None:
     error = np.linalg.norm(normals[known] - data[f"N{samples}"][known], axis=-1)
     assert (error <= LIMIT * 2.0**-24 * data[f"cond{samples}"][known]).all()
     assert result.degenerate == (~known).sum()
-
-
-def test_enneper_against_its_closed_form():
-    k = 8
-    result = tessellate(load("enneper").patches, k, config=TWO_EMCS)
-    assert result.within_limits
-    for index, patch in enumerate(result.patches):
-        p, q = divmod(index, 2)
-        u, v = np.meshgrid(p - 1 + np.arange(k) / (k - 1), q - 1 + np.arange(k) / (k - 1), indexing="ij")
-        z = u + 1j * v
-        exact = np.stack([(z - z**3 / 3).real, -(z + z**3 / 3).imag, (z**2).real], axis=-1)
-        assert np.abs(patch.points - exact).max() < 1e-6
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (3, 8), (8, 3), (5, 4), (4, 6), (7, 7), (11, 3)])
@@ -226,12 +206,6 @@ def test_a_timing_only_run_takes_the_same_cycles(teapot):
     assert Node(THESIS).run(program, function=False).cycles == on_full_array("teapot", 4).cycles
 
 
-def test_the_lee_is_configured_once_a_session(teapot):
-    result = tessellate(teapot[:5], 16, config=TWO_EMCS, method=LEE)
-    assert len(result.runs) == 3
-    assert [Stage.LEE.value in run.by_stage for run in result.runs] == [True, False, False]
-
-
 @pytest.mark.parametrize(("library", "control_points"), [("tuned", "lee"), ("plain", "texture"), ("generic", "lee")])
 def test_the_program_of_a_pass_is_ordinary_microcode(library, control_points, teapot):
     _, program = one_pass(teapot[:2], [4, 8], TINY, library, Method(control_points))
@@ -272,24 +246,6 @@ def test_generic_routines_serve_every_method(method, teapot):
     assert ours.patches[0].normals.tobytes() == tuned.patches[0].normals.tobytes()
 
 
-def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
-    libraries._note_former.cache_clear()
-    with caplog.at_level(logging.WARNING, "tessellation"):
-        former = [tessellate(teapot[:1], 4, library="thesis", config=TINY) for _ in range(2)]
-    assert [one.library for one in former] == ["plain", "plain"]
-    assert former[0].cycles == tessellate(teapot[:1], 4, library="plain", config=TINY).cycles
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1 and {"thesis", "plain"} <= set(said[0].split())
-
-
-def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
-    method._note_former.cache_clear()
-    with caplog.at_level(logging.WARNING, "tessellation"):
-        assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1 and {"overlapped", "shared-columns"} <= set(said[0].split())
-
-
 def test_every_engine_gives_the_same_bits(teapot):
     found = {engine: tessellate(teapot[:16], 4, config=TINY, engine=engine) for engine in available()}
     rows = found["rows"]
@@ -297,16 +253,6 @@ def test_every_engine_gives_the_same_bits(teapot):
         assert other.engine == engine and other.cycles == rows.cycles
         for a, b in zip(rows.patches, other.patches, strict=True):
             assert a.points.tobytes() == b.points.tobytes() and a.normals.tobytes() == b.normals.tobytes()
-
-
-@pytest.mark.parametrize("n", [4, 8])
-def test_table_7_as_executed_by_the_thesis_library(n, teapot):
-    patch = teapot[0] if n == 4 else raised(teapot[0], 7)
-    stages = tessellate([patch], 4, library="plain", config=TINY).cycles_by_stage
-    executed = sum(stages[stage.value] for stage in (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS))
-    published = table(7).row(f"{n}x{n}")["Total Cycle Count"]
-    print(f"{n}x{n}: executed {executed}, published {published}, {100 * (executed / published - 1):+.2f} %")
-    assert abs(executed / published - 1) < 0.025
 
 
 # --- limits of the machine -------------------------------------------------------------------------------------------

@@ -14,11 +14,6 @@ from tessellation.plan.schedule import Stage
 from tessellation.reproduction import ThesisBench
 
 
-@pytest.fixture(scope="module")
-def bench() -> ThesisBench:
-    return ThesisBench()
-
-
 def test_a_wait_of_each_stream():
     run = Node(TINY).run(
         assemble(
@@ -76,7 +71,7 @@ def test_spans_follow_each_other_and_sum_to_the_account(schedule):
         assert any(span.transfer for span in own) == (account.stream == "tigc")
 
 
-def test_the_emcs_wait_once_and_the_transfers_wait_for_them(bench):
+def test_the_emcs_wait_once_and_the_transfers_wait_for_them():
     """Section 5 of figure 13: the process is computation bound, so that all stalls are in the transfers."""
     spans = timeline(ThesisBench().tessellation(4))
     emcs = [span for span in spans if span.stream == "eigc" and span.wait]

@@ -41,6 +41,6 @@ def test_a_wrong_address_is_said_with_its_pe_line_and_cycle(timing: bool) -> Non
     node = _node()
     with pytest.raises(MachineFault) as caught:
         node.run(node.program, timing=timing)
-    whose = f"texture address 0x1 is no multiple of 4 below 0x200000: module 2, EMC 5, PE {LANE} (2.5.0.3), round 3"
+    whose = f"texture address 0x1 is not a multiple of 4 below 0x200000: module 2, EMC 5, PE {LANE} (2.5.0.3), round 3"
     when = " (TIGC, cycle 10)" if timing else ""
     assert str(caught.value) == f"<text>:11: {whose}{when}"

@@ -149,7 +149,7 @@ def test_a_larger_tolerance_broadcasts_less(rosette: tuple[Patch, ...]) -> None:
 
 
 def test_the_table_of_the_readme_is_what_is_executed(rosette: tuple[Patch, ...]) -> None:
-    _, _, *printed = table_after("tessellation/README.md", "read by: tests/trimming/test_parity.py")
+    _, _, *printed = table_after("docs/pages/trims.md", "read by: tests/trimming/test_parity.py")
     whole = [Patch(patch.points) for patch in rosette]
     for line in printed:
         schedule, samples, *figures = (cell.strip() for cell in line.strip("|").split("|"))

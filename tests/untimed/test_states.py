@@ -82,7 +82,7 @@ CALL fdiv, a, b, c
 """
 
 
-@pytest.mark.parametrize("engine", ["rows", "compiled", "macro", "macro-checked"])
+@pytest.mark.parametrize("engine", ["rows", "compiled", "macro"])
 @pytest.mark.parametrize("library", ["plain", "tuned"])
 def test_library_calls(library: str, engine: str) -> None:
     _, untimed = run_both(microcode.assemble(LIBRARY.format(library)), TINY, native(engine), times=2)

@@ -18,7 +18,7 @@ def summed(form: FloatFormat, a: LaneVector, b: LaneVector, *, subtract: bool, f
     swapped = above < below
     x, y = above.most(below), above.least(below)
     exponent, other = x >> form.stored, y >> form.stored
-    # The leading bit of x is one place down, so that the sum cannot carry out.
+    # The leading bit of x is one place down, so that the sum has no carry.
     wide = other.equals(0).of(0, form.mantissa(y) << 7)
     distance = (exponent - other).least(form.width - 1)
     aligned = wide >> distance
@@ -69,7 +69,7 @@ def multiplied(form: FloatFormat, a: LaneVector, b: LaneVector, *, finite: bool)
 
 
 def _product(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
-    """Return the top width bits of a product of mantissas; the lowest tells whether any bit below is set."""
+    """Return the top width bits of a product of mantissas; the lowest is set where any bit below is."""
     if form.word == 32:
         high, low = _product_of_32(a << 8, b << 8)
         return high | low.differs(0).number(32)
@@ -90,7 +90,7 @@ def _product_of_32(a: LaneVector, b: LaneVector) -> tuple[LaneVector, LaneVector
 
 
 def _product_of_64(a: LaneVector, b: LaneVector) -> tuple[LaneVector, LaneVector]:
-    """Return the upper halves of products of 64-bit numbers, and what is 0 exactly where the lower ones are."""
+    """Return the upper halves of products of 64-bit numbers, and a value that is 0 exactly where the lower ones are."""
     low = (1 << 32) - 1
     a_low, a_high, b_low, b_high = a & low, a >> 32, b & low, b >> 32
     first, second, third = a_low * b_low, a_high * b_low, a_low * b_high
@@ -164,7 +164,7 @@ def _root(form: FloatFormat, a: LaneVector, odd: VectorChoice) -> LaneVector:
         intrinsic = f"llvm.sqrt.v{a.size}f64"
         kind = f"<{a.size} x double>"
         text.declared.add(f"declare {kind} @{intrinsic}({kind})")
-        # At most 50 bits, and no root of 25 bits is nearer to a whole number than binary64 can tell.
+        # At most 50 bits, and binary64 separates every root of 25 bits from the nearest whole number.
         scaled = text.line(f"fmul {kind} {name}, splat (double 3.355443200e+07)")
         found = text.line(f"call {kind} @{intrinsic}({kind} {scaled})")
         whole = LaneVector(text, text.line(f"fptosi {kind} {found} to {a.kind}"), a.size, a.bits)

@@ -1,7 +1,7 @@
-"""Partial evaluation: what the beginning of straight code leaves, where that is the same in every run.
+"""Partial evaluation: the result of the beginning of straight code, where it is the same in every run.
 
-Constants and linear expressions follow from the program and from the places of the PEs alone. Straight code whose first
-parts depend on nothing else need not execute the m: the rows that they leave are computed once and put in place.
+Constants and linear expressions follow from the program and from the places of the PEs alone. First parts that depend
+on nothing else need not be executed: their rows are computed once and put in place.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _UNIFORM = [np.full((1, 1), value, np.uint8) for value in range(256)]
 _KNOWN, _UNKNOWN = -1, -2
 
 Values = NDArray[np.uint8]
-"""What a step gives: of shape (1, lanes), or (1, 1) where it is the same in every lane.
+"""The result of a step: of shape (1, lanes), or (1, 1) where it is the same in every lane.
 
-It is 0 where it is what a row held before, and anything where nothing is known of it.
+0 where it is the former content of a row, undefined where nothing is known of it.
 """
 
 State = int | NDArray[np.int32]
-"""True if a value is known: ``_KNOWN``, ``_UNKNOWN`` or the place of the row whose former bytes it is.
+"""``_KNOWN``, ``_UNKNOWN``, or the place of the row whose former bytes a value is.
 
 One number where that is the same in every lane, else int32[1, lanes].
 """
@@ -42,10 +42,9 @@ Found = tuple[Values, State]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldedRow:
-    """What is left in one row: ``values`` (uint8[lanes]), but where ``kept`` (bool[lanes]) what it holds already.
+    """The result in one row, at ``place`` of an engine's state: ``values``, uint8[lanes].
 
-    ``place`` is its place in an engine's state; ``kept`` is None where every lane has a value. The values of lanes that
-    keep theirs are 0.
+    Lanes in ``kept`` (bool[lanes], None for no lane) keep what they hold; their values are 0.
     """
 
     place: int
@@ -55,10 +54,10 @@ class FoldedRow:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What the first ``count`` parts of straight code leave: first ``moves`` in any order, then ``rows`` in any order.
+    """The effect of the first ``count`` parts of straight code: ``moves`` in any order, then ``rows`` in any order.
 
-    It holds where every lane of the places ``masks`` is 255 before it. A move is (place that is written, place
-    that it is copied from), in every lane.
+    It holds where every lane of the places ``masks`` is 255 before. A move is (target place, source place), in every
+    lane.
     """
 
     count: int
@@ -70,11 +69,11 @@ class Folded:
 def folded(
     parts: Sequence[Part], known: Mapping[int, NDArray[np.uint8]], masks: Sequence[int], *, moves: bool = False
 ) -> Folded | None:
-    """Return what the longest foldable beginning of straight code leaves; None where that is not worth it.
+    """Return the effect of the longest foldable beginning of straight code; None where it is not worth it.
 
-    ``known`` gives what places hold before (uint8[lanes]; at least one), ``masks`` the places that are taken to hold
-    255 in every lane before. Behind a foldable beginning every row that it wrote is known, or what it was, in each
-    lane. With ``moves`` a row may also be what another one was: masks that an `IF` pushed and an `ENDIF` popped are.
+    ``known`` has the contents of places before (uint8[lanes]; at least one), ``masks`` the places assumed to hold 255
+    in every lane before. After a foldable beginning every row that it wrote is known or unchanged in each lane. With
+    ``moves`` a row may also be the former content of another one, as masks are that were pushed and popped.
     """
     lanes = len(next(iter(known.values())))
     folding = Following(lanes, known, masks, moves)
@@ -96,7 +95,7 @@ def _differs(values: NDArray[np.uint8], before: NDArray[np.uint8] | None) -> boo
 
 
 class Following:
-    """Parts executed on what is known of the state, and the last position after which nothing else is left."""
+    """Execution of parts on the known part of the state, and the last position up to which they can be folded."""
 
     def __init__(
         self, lanes: int, known: Mapping[int, NDArray[np.uint8]], masks: Sequence[int], may_move: bool
@@ -106,16 +105,16 @@ class Following:
         self._now |= dict.fromkeys(masks, (_UNIFORM[_ALL], _KNOWN))
         self._may_move = may_move
         self._bad: set[int] = set()
-        """Rows that hold, in some lane, neither what is known nor what they held before, and were not moved whole."""
+        """Rows that are neither known nor unchanged in some lane, and were not moved whole."""
         self._moved: dict[int, int] = {}
         self._changed: dict[int, Found] = {}
         """Rows written since the last good position."""
         self.count = 0
-        """The last good position: how many parts lie before it."""
+        """The last good position: the number of parts before it."""
         self._left: dict[int, Found] = {}
-        """What all written rows held there."""
+        """The contents of all written rows there."""
         self.moves: dict[int, int] = {}
-        """Rows that held there what others held before, in all lanes that are not known; by the written ones."""
+        """Source row by target row there, for rows that hold the former contents of others in all unknown lanes."""
 
     def look(self, count: int) -> None:
         """Take a position as good, where it is."""
@@ -128,7 +127,7 @@ class Following:
         self.moves = dict(self._moved)
 
     def rows(self) -> list[FoldedRow]:
-        """Return what the rows that are not as before, or just moved, hold at the last good position."""
+        """Return the rows that are neither unchanged nor moved at the last good position."""
         found = []
         for place, (values, state) in sorted(self._left.items()):
             if isinstance(state, int) and state != _KNOWN:
@@ -139,7 +138,7 @@ class Following:
         return found
 
     def forget(self, place: int) -> None:
-        """Know nothing of a row any more."""
+        """Mark a row as unknown."""
         self._store(place, _UNIFORM[0], _UNKNOWN)
 
     def holds(self, place: int, values: NDArray[np.uint8]) -> bool:
@@ -229,7 +228,7 @@ class Following:
         return _simple(np.where(known, _KNOWN, _UNKNOWN))
 
     def _routed(self, state: State, sources: Sequence[int]) -> State:
-        """Return the state of a route: what a row held before is known as such only in its own lane."""
+        """Return the state of a route: former contents of a row are known as such only in their own lane."""
         before = np.broadcast_to(state, self._shape).reshape(-1, len(sources))
         after = before[:, list(sources)]
         stays = np.array(sources) == np.arange(len(sources))
@@ -265,7 +264,7 @@ def _is_known(state: State) -> bool:
 
 
 def _select(where: Found, a: Found, b: Found) -> Found:
-    """Return a where a mask is set, else b; where the mask is not known, what both are."""
+    """Return a where a mask is set, else b; where the mask is unknown, the value on which both agree."""
     mask, known = where
     (a_values, a_state), (b_values, b_state) = a, b
     if _is_known(known) and mask.size == 1:
@@ -299,7 +298,7 @@ def _simple(states: NDArray[np.int32]) -> State:
 
 
 def _source(state: State) -> int:
-    """Return the one row whose former bytes a value is where it is not known: ``_KNOWN``, ``_UNKNOWN`` or its place."""
+    """Return the one row whose former bytes a value is where it is not known: its place, ``_KNOWN`` or ``_UNKNOWN``."""
     if isinstance(state, int):
         return state
     others = state[state != _KNOWN]

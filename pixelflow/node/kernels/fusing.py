@@ -1,8 +1,8 @@
 """Straight code with calls in it as one native function: between calls, floats stay numbers in registers.
 
-The function works on 64 lanes after the other, for masks that hold 255 in every lane. What the code stores and
-overwrites is never stored. Calls take the short way (`quick.py`); where one of them doubts, nothing has been stored
-yet, and the code is executed on these 64 lanes as it stands, from a program that the function is given.
+The function processes 64 lanes at a time, for masks that hold 255 in every lane. Values that are overwritten later are
+never stored. Calls take the short way (`quick.py`); where one of them is in doubt, nothing has been stored yet, and
+the unfused code is executed on these 64 lanes, from a program passed to the function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pixelflow.simd.lanes.native.dispatch import WALK
 from pixelflow.simd.lanes.native.lowering import FULL, Bit, Deferred, LoopBody, Product, Value, Vectors, full_after
 
 _CALLS, _PARTS = 40, 400
-"""What one function holds at most: more would take long to compile."""
+"""Most calls and parts of one function: more would take long to compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ def pieces(items: Iterable[FusedItem], full: frozenset[int]) -> Iterator[tuple[l
 
 
 _NEAR = 8
-"""Rows apart that are found from the same place: one address for many of them."""
+"""Distance of rows that share one address."""
 
 Place = tuple[int, int]
-"""Where a slot is: the number of an operand, and for a row how many bytes past the row that it names."""
+"""The number of an operand, and the distance of a row from it in bytes."""
 
 Slotted = tuple[tuple[Form | Kernel, tuple[int, ...]], ...]
-"""Parts and calls with the slot of each place: equal rows share a slot, everything else has one of its own."""
+"""Parts and calls with the slot of each place: equal rows share a slot, everything else has a separate one."""
 
 
 def fused(items: Sequence[FusedItem], full: frozenset[int], stride: int, vectors: Vectors) -> tuple[Foreign, list[int]]:
@@ -125,7 +125,7 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
             body.part(what, places)
     doubts = [found for each in body.doubts if (found := each.anywhere()) is not None]
     doubt = reduce(or_, doubts).anywhere() if doubts else "false"
-    # Rows are put together from numbers before it is known whether they count: that costs nothing, and is read once.
+    # Rows are assembled from numbers before the doubt is evaluated, which costs nothing.
     body.write_back()
     lines = [
         "entry:",
@@ -166,7 +166,7 @@ class _Byte(Deferred):
 
 
 class _Lines(Text):
-    """The lines of a body, for those who write vectors of numbers."""
+    """The lines of a body, for writers of vectors of numbers."""
 
     def __init__(self, body: _Body) -> None:
         super().__init__(body.lines)
@@ -178,7 +178,7 @@ class _Lines(Text):
 
 @dataclass(slots=True)
 class _Body(LoopBody):
-    """The body of a function that knows numbers besides rows."""
+    """The body of a function on numbers as well as rows."""
 
     text: _Lines = field(init=False)
     where: tuple[Place, ...] = ()
@@ -187,12 +187,12 @@ class _Body(LoopBody):
     doubts: list[quick.Doubts] = field(default_factory=lambda: [quick.Doubts() for _ in range(4)])
     """Of each of the four vectors."""
     bytes_of: dict[int, int] = field(default_factory=dict)
-    """How many bytes of a number are a float or a result."""
+    """Bytes of each number that belong to a float or a result."""
     _here: dict[int, str] = field(default_factory=dict)
-    """Rows that operands name, in the lanes that are worked on."""
+    """Rows named by operands, in the current lanes."""
     _gathered: dict[tuple[Value, ...], int] = field(default_factory=dict)
     _coarse: set[int] = field(default_factory=set)
-    """Numbers that are 0 or not small, or else there is doubt."""
+    """Numbers that are 0 or not small unless there is doubt."""
     _spread: dict[int, list[LaneVector]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A kernel: what a float routine computes, and the native function that computes it on rows of bytes."""
+"""A kernel: the operation of a float routine, and the native function that computes it on rows of bytes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pixelflow.simd.lanes.native.compiled_engine import Foreign
 
 # Numbers out of rows of bytes, and back: 64 lanes at a time, in four parts of 16.
 #
-# The bytes of a number lie in rows one after the other. They are brought together by unpacking within blocks of 16
-# bytes, which vector units do in one step; the lanes of a part are therefore 0 to 3 of every block of 16, those of the
-# next one 4 to 7, and so on. Nobody sees that order, because `spread` undoes it.
+# The bytes of a number are in consecutive rows. They are brought together by unpacking within blocks of 16 bytes, which
+# vector units do in one step; the lanes of a part are therefore 0 to 3 of every block of 16, those of the next one 4 to
+# 7, and so on. `spread` undoes that order.
 
 
 LANES = 64
-"""Lanes that are worked on together."""
+"""Lanes that are processed together."""
 
 _PARTS = 4
 _BLOCK = 16
@@ -77,7 +77,7 @@ def _rows(parts: Sequence[LaneVector]) -> list[LaneVector]:
 
 
 class KernelOperation(Enum):
-    """What a kernel computes."""
+    """The operation of a kernel."""
 
     FROM_INTEGER = "from_integer"
     ADD = "add"
@@ -142,7 +142,7 @@ class Kernel:
         return all(result == each or result + ends[0] <= each or each + ends[1] <= result for each in operands)
 
     def compute(self, *operands: LaneVector) -> LaneVector:
-        """Write the operation down on numbers; return the result."""
+        """Write the operation on numbers; return the result."""
         return _meaning(self)(FloatFormat(self.mantissa_bytes), *operands)
 
     @property
@@ -151,7 +151,7 @@ class Kernel:
         return self.mantissa_bytes == 3 and self.operation in _QUICK
 
     def compute_quickly(self, *operands: LaneVector) -> LaneVector:
-        """Write the shorter way down for operands that are flushed; return what is the result unless there is doubt."""
+        """Write the short way for flushed operands; return the result, valid unless there is doubt."""
         match self.operation:
             case KernelOperation.MULTIPLY:
                 return quick.multiplied(*operands)
@@ -240,7 +240,7 @@ def _function(kernel: Kernel) -> Foreign:
 
 
 def _computed(kernel: Kernel, text: Text, parts: list[tuple[LaneVector, ...]]) -> list[LaneVector]:
-    """Write the operation down for each part: on the short way, where there is one, and again where that doubts."""
+    """Write the operation for each part: on the short way, where there is one, and in full where that is in doubt."""
     if not kernel.has_short_way:
         return [kernel.compute(*part) for part in parts]
     found = [kernel.compute_quickly(*map(quick.flushed, part)) for part in parts]
@@ -260,7 +260,7 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[LaneVector, ...]]) -
 class Call:
     """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
 
-    ``mask`` is the flag that enables the call, ``left`` what the routine leaves with anything besides scratch.
+    ``mask`` is the flag that enables the call, ``left`` the state other than scratch that the routine leaves undefined.
     """
 
     kernel: Kernel
@@ -278,7 +278,7 @@ class Call:
 
     @property
     def possible(self) -> bool:
-        """True if the operands, the result and scratch lie as the routine's contract asks."""
+        """True if operands, result and scratch are placed as the routine's contract requires."""
         *places, (first, count) = self.places
         apart = all(at + size <= first or first + count <= at for at, size in places)
         return (apart or not count) and self.kernel.fits(self.result, self.operands)

@@ -1,9 +1,8 @@
-"""The routines that are known: which digest is which kernel.
+"""The macro engine, and the digests of the routines for which it has kernels.
 
-A digest is here once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
-the library and compare the digests. A routine that has changed by one bit is not found here, and its microcode is
-executed. Nothing but its instruction words counts, wherever its scratch memory lies: not its name, nor the names of
-its parameters. Two routines with equal digests do the same to the operands that they are called with.
+A digest is listed once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
+the library and compare the digests. The digest of a routine depends on its instruction words alone, not on its name,
+the names of its parameters or the address of its scratch memory. A routine without a digest here runs as microcode.
 """
 
 from __future__ import annotations
@@ -20,29 +19,19 @@ from numpy.typing import NDArray
 
 from pixelflow.isa import EncodingError, Program, Routine, Unit
 from pixelflow.isa.control import RET, START
-from pixelflow.node.kernels.folding import folded
+from pixelflow.node.kernels.folding import Following, folded
 from pixelflow.node.kernels.fusing import FusedItem, fused, pieces
+from pixelflow.node.kernels.kept_rows import Kept, Motion, Tiles, comparing, keep, keep_folded, keep_shared
 from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
-from pixelflow.node.kernels.repeats import (
-    Kept,
-    MacroRepeats,
-    Motion,
-    Tiles,
-    comparing,
-    keep_all,
-    keep_folded,
-    keep_shared,
-    keep_some,
-)
-from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import RepeatedRows
 from pixelflow.simd.lanes.form import COORDINATES, FormStep, Op, Part, form_of
-from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, CompiledEngine, Foreign
+from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, CompiledEngine
 from pixelflow.simd.lanes.native.dispatch import ELSEWHERE, GO, GUARD
 from pixelflow.simd.lanes.native.lowering import block_of, masks_read
 
-# Operation, bytes of mantissa, the digests of its routines: that of the plain library before that of the tuned one.
+# Operation, bytes of mantissa, digests in the libraries plain and tuned.
 _KNOWN = """
 from_integer 3 20b01682f7613aa4bac93a96 a2f8b45d71b85ee7b69fcb4e
 add 3 6c758aacc2fa89e1f4680a33 3cb5be366ca037e013c89148
@@ -125,15 +114,15 @@ def known() -> dict[str, Kernel]:
 
 
 def kernel_of(program: Program, routine: Routine) -> Kernel | None:
-    """Return the kernel that does what a routine does; None where there is none."""
+    """Return the kernel equal to a routine, or None."""
     return known().get(digest(program, routine) or "")
 
 
 def digest(program: Program, routine: Routine) -> str | None:
-    """Return a hash of a routine's instructions, with addresses in its scratch memory counted from where that begins.
+    """Return a hash of a routine's instructions, with addresses relative to the start of its scratch memory.
 
-    None for what cannot have a kernel: a routine that is not one piece of straight code from START to RET, or that
-    touches memory besides its operands and one range of scratch.
+    None for a routine that is not one piece of straight code from START to RET, or that touches memory other than its
+    operands and one range of scratch.
     """
     instructions = program.by_kind
     first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(instructions))
@@ -161,23 +150,17 @@ def digest(program: Program, routine: Routine) -> str | None:
     return seen.hexdigest()[:24]
 
 
-# The macro engine: the compiled engine, which executes whole float routines by kernels besides.
-#
-# Checked, it also executes the microcode of every routine, from the same state, and compares; and it fills what the
-# routine may leave with anything, so that a program that relies on that shows.
+# The engine: the compiled one, with kernels for whole float routines.
 
-
-FILLING = 0xA5
-"""What scratch memory and registers hold after a checked kernel, in the PEs that the caller enabled."""
 
 _ASSUMED = ("E", "L")
-"""Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
+"""Masks assumed to be full where a chain begins, as they are outside routines; a guard checks."""
 
 _MOVE = form_of((FormStep(Op.LOAD, 8), FormStep(Op.STORE, 8, (0,), 1)))
 """The form of a move from row to row."""
 
 _LOOK = form_of((FormStep(Op.LOAD, 8),))
-"""The form of a look at a row."""
+"""The form of a read of a row."""
 
 _WEIGHT = 25
 """Parts of a program that take about as long as a kernel."""
@@ -201,28 +184,24 @@ class ChainWithCalls(CompiledAction):
 
 
 class MacroEngine(CompiledEngine):
-    """The compiled engine with kernels; ``checked`` compares each with the microcode."""
+    """The compiled engine with kernels."""
 
     name = "macro"
 
-    def __init__(self, shape: Shape, *, threads: int | None = None, checked: bool = False) -> None:
+    def __init__(self, shape: Shape, *, threads: int | None = None) -> None:
         self.known: dict[int, NDArray[np.uint8]] = {}
-        """What places hold in all runs: the coordinates."""
+        """The contents of places that are the same in all runs: the coordinates."""
         self._folded: WeakSet[CompiledAction] = WeakSet()
-        """Chains whose code follows from that."""
+        """Chains whose code follows from these."""
         super().__init__(shape, threads=threads)
         self._assumed = [self._place[name] for name in _ASSUMED]
-        self.checked = checked
         self.kernels = self
-        if checked:
-            self.name = "macro-checked"
-        else:
-            self.repeats = MacroRepeats(self)
+        self.repeats = MacroRepeats(self)
 
     def kernel(self, call: Call, microcode: Callable[[], Sequence[CompiledAction]]) -> KernelAction | None:
         """Return the action that executes a call; None where no kernel can be made here.
 
-        ``microcode`` is called where the kernel is checked, and where native code is lost later.
+        ``microcode`` is called where native code is lost later.
         """
         function = call.kernel.function
         try:
@@ -245,52 +224,35 @@ class MacroEngine(CompiledEngine):
 
     @property
     def places(self) -> dict[str, int]:
-        """Where registers, flags and coordinates lie, by name."""
+        """The rows of registers, flags and coordinates, by name."""
         return self._place
 
     @property
-    def _tiles(self) -> Tiles:
+    def tiling(self) -> Tiles | None:
+        """The layout of the lanes; None without native code, or where a tile has places without a lane."""
+        if not self._is_native or len(self._memory) * self._tile != self.shape.lanes:
+            return None
         return Tiles(self._address, self._memory.strides[0], self._tile, self._stride)
-
-    def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> Motion | None:
-        """Return the action that gives rows starting at ``first`` these bytes, in the lanes that are served.
-
-        ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
-        """
-        if not self._is_whole or (kept := keep_some(first, rows, served, self._tiles)) is None:
-            return None
-        return self._motion(kept.placing, kept)
-
-    def placing_shared(self, first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64]) -> Motion | None:
-        """Return the action that gives every lane the bytes of a block, uint8[block, row], starting at row ``first``.
-
-        ``source`` names the block of each lane, -1 for lanes that get none. None as for `placing`.
-        """
-        if not self._is_whole or (kept := keep_shared(first, blocks, source, self._tiles)) is None:
-            return None
-        return self._motion(kept.placing, kept)
 
     def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> Motion | None:
         """Return the action that sets ``differs[0]`` to 1 where rows starting at ``first``, or a flag, are not these.
 
         ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
         """
-        if not self._is_whole:
+        tiles, place = self.tiling, self._place[first] if isinstance(first, str) else first
+        return None if tiles is None else self.motion(keep(place, rows, tiles), differs)
+
+    def motion(self, kept: Kept | None, differs: NDArray[np.uint8] | None = None) -> Motion | None:
+        """Return the action that gives rows what is kept, or compares them; None where native code cannot be made."""
+        tiles = self.tiling
+        if kept is None or tiles is None:
             return None
-        kept = keep_all(self._place[first] if isinstance(first, str) else first, rows, self._tiles)
-        return self._motion(comparing(), kept, differs)
-
-    @property
-    def _is_whole(self) -> bool:
-        """True if there is native code, and no tile has lanes that are none."""
-        return self._is_native and len(self._memory) * self._tile == self.shape.lanes
-
-    def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> Motion | None:
+        function = kept.placing if differs is None else comparing()
         try:
             self._native.compile([function])
         except RuntimeError:
             return None
-        operands = kept.operands(self._tiles) + ([] if differs is None else [differs.ctypes.data])
+        operands = kept.operands(tiles) + ([] if differs is None else [differs.ctypes.data])
         code = array("q", [self._native.number(function), *operands])
         return Motion([], code.tobytes(), kept=kept, differs=differs)
 
@@ -309,8 +271,6 @@ class MacroEngine(CompiledEngine):
             flat += action.actions if isinstance(action, ChainWithCalls) else [action]
         if not any(isinstance(action, KernelAction) for action in flat):
             chain = super().chain(flat)
-        elif self.checked:
-            raise InternalError("kernels that are checked are carried out one by one")
         else:
             self._counts = True
             code, holds = b"".join(action.code for action in flat), [action.holds for action in flat if action.holds]
@@ -331,26 +291,26 @@ class MacroEngine(CompiledEngine):
         return (self._guarded(masks, items, code, holds) if masks else code, *holds)
 
     def _head(self, items: Sequence[FusedItem], holds: list[object]) -> tuple[array[int], Sequence[int], int] | None:
-        """Return code for what the first of these items leave, the masks that must be full, and how many they are.
+        """Return code for the results of the first items, the masks that must be full, and the count of these items.
 
-        None where they leave what nobody can know, or where too few do not.
+        None where too few items have a result that is known beforehand.
         """
         parts: list[Part] = []
         for item in items:
             if not isinstance(item.what, Part):
                 break
             parts.append(item.what)
-        masks = [self._place[name] for name in _ASSUMED]
-        head = folded(parts, self.known, masks, moves=True) if parts and self.known else None
-        if head is None or not self._is_whole or (kept := keep_folded(head.rows, self._tiles)) is None:
+        tiles = self.tiling
+        head = folded(parts, self.known, self._assumed, moves=True) if parts and self.known else None
+        if head is None or tiles is None or (kept := keep_folded(head.rows, tiles)) is None:
             return None
-        # Compiled at once, so that it need not wait for what else the chain wants.
+        # Compiled at once, so that it need not wait for the rest of the chain.
         self._native.compile([each.placing for each in kept])
         code = array("q")
         for target, source in head.moves:
             code.extend(self._code(*block_of([Part(_MOVE, [source, target])], self._stride, frozenset())))
         for each in kept:
-            code.extend([*self._code(each.placing, each.operands(self._tiles))])
+            code.extend([*self._code(each.placing, each.operands(tiles))])
         holds += kept
         return code, head.masks, head.count
 
@@ -398,21 +358,6 @@ class MacroEngine(CompiledEngine):
                 for part in each.parts:
                     yield FusedItem(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
 
-    def run(self, actions: Iterable[CompiledAction]) -> None:
-        actions = tuple(actions)
-        if not self.checked:
-            super().run(actions)
-            return
-        before: list[CompiledAction] = []
-        for action in actions:
-            if not isinstance(action, KernelAction):
-                before.append(action)
-                continue
-            super().run(before)
-            before.clear()
-            self._check(action)
-        super().run(before)
-
     @staticmethod
     def _is_long(actions: Sequence[CompiledAction]) -> bool:
         total = 0
@@ -421,41 +366,6 @@ class MacroEngine(CompiledEngine):
             if total >= 1000:
                 return True
         return False
-
-    # --- checking -------------------------------------------------------------------------------------------
-
-    def _check(self, action: KernelAction) -> None:
-        """Execute a call by microcode and by its kernel; raises InternalError where the results differ.
-
-        The state after the call is that of the kernel, with what the routine leaves with anything filled.
-        """
-        call, before = action.call, self.snapshot()
-        super().run(action.microcode())
-        expected = self.snapshot()
-        self.restore(before)
-        super().run([action])
-        enabled = before[call.mask]
-        first, count = call.scratch
-        rows, wanted = self.get_rows(0, self.shape.rows), expected["rows"]
-        other = np.ones(self.shape.rows, bool)
-        other[first : first + count] = False
-        wrong = np.flatnonzero((rows[other] != wanted[other]).any(axis=0))
-        if len(wrong):
-            lane = int(wrong[0])
-            given, size = before["rows"][:, lane], call.kernel.operand_bytes
-            operands = ", ".join(_pattern(given[at : at + size]) for at in call.operands)
-            result = slice(call.result, call.result + call.kernel.result_bytes)
-            raise InternalError(
-                f"kernel {call.kernel.operation.value} of {operands} gives {_pattern(rows[result, lane])}, "
-                f"its microcode {_pattern(wanted[result, lane])} (lane {lane}; {len(wrong)} lanes differ)"
-            )
-        rows[first : first + count, enabled] = FILLING
-        self.set_rows(0, rows)
-        for name in call.left:
-            if name in self.shape.words:
-                self.set_word(name, np.where(enabled, np.uint8(FILLING), self.get_word(name)))
-            else:
-                self.set_bit(name, np.where(enabled, True, self.get_bit(name)))
 
 
 def _program(items: Sequence[FusedItem], holds: list[object]) -> int:
@@ -471,5 +381,133 @@ def _weight(action: CompiledAction) -> int:
     return _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
 
 
-def _pattern(row: np.ndarray) -> str:
-    return row[::-1].tobytes().hex()
+# Repeated runs. Rows that are asked for in the same way as before are given at once. Where what the lanes ask follows
+# from the program and the places of the lanes alone, the whole run is one piece of native code: only the masks with
+# which it begins can make a difference.
+
+
+@dataclass(eq=False, slots=True)
+class _Rows:
+    """Rows to give where lanes ask the same (`RepeatedRows`)."""
+
+    engine: MacroEngine
+    asked: Sequence[tuple[int | str, NDArray[np.uint8]]]
+    compare: tuple[Motion, ...]
+    differs: NDArray[np.uint8]
+    """The first byte is 1 after ``compare`` where lanes ask something else."""
+    place: Motion
+
+    def is_asked(self) -> bool:
+        """Return whether lanes ask for the same, after ``compare``."""
+        return _is_same(self.engine, self.differs)
+
+    @property
+    def is_renewable(self) -> bool:
+        """True if other blocks can be given."""
+        return self.place.kept.blocks is not None
+
+    def renew(self, blocks: NDArray[np.uint8]) -> bool:
+        """Replace the blocks that are given."""
+        if self.is_renewable:
+            self.place.kept.renew(blocks)
+        return self.is_renewable
+
+
+class _Piece:
+    """A run as one program of the lanes (`OnePiece`), and the contents of lanes that are the same for any data."""
+
+    def __init__(self, engine: MacroEngine, look: tuple[Motion, ...], differs: NDArray[np.uint8]) -> None:
+        self._engine = engine
+        self._look = look
+        self._differs = differs
+        masks = [engine.places[name] for name in _ASSUMED]
+        self._following = Following(engine.shape.lanes, engine.known, masks, True)
+        self._actions: list[CompiledAction] = []
+
+    def follow(self, actions: Iterable[CompiledAction]) -> None:
+        """Add actions."""
+        for action in actions:
+            self._actions.append(action)
+            for item in self._engine.items(action):
+                if isinstance(item.what, Part):
+                    self._following.carry_out(item.what)
+                    continue
+                # Nothing is known of what a call writes, or leaves undefined.
+                for name in item.what.left:
+                    self._following.forget(self._engine.places[name])
+                self._forget(*item.what.places[0])
+                self._forget(*item.what.scratch)
+
+    def _forget(self, first: int, count: int) -> None:
+        for row in range(first, first + count):
+            self._following.forget(row)
+
+    def asks(self, rows: RepeatedRows) -> bool:
+        """Return whether it is known that here the lanes ask the same."""
+        return all(
+            self._following.holds((self._engine.places[first] if isinstance(first, str) else first) + index, row)
+            for first, values in rows.asked
+            for index, row in enumerate(values)
+        )
+
+    def give(self, rows: RepeatedRows) -> None:
+        """Add that rows are given."""
+        place: Motion = rows.place
+        self._actions.append(place)
+        self._forget(place.kept.first, place.kept.values.shape[1])
+
+    def run(self) -> bool:
+        """Make the run, where the masks are full."""
+        self._engine.run(self._look)
+        if not _is_same(self._engine, self._differs):
+            return False
+        self._engine.run(self._actions)
+        return True
+
+
+class MacroRepeats:
+    """Support of the macro engine for repeated runs (`Repeats`)."""
+
+    def __init__(self, engine: MacroEngine) -> None:
+        self._engine = engine
+        self.fuse = engine.fuse
+
+    def rows(
+        self,
+        asked: Sequence[tuple[int | str, NDArray[np.uint8]]],
+        first: int,
+        blocks: NDArray[np.uint8],
+        source: NDArray[np.int64],
+    ) -> _Rows | None:
+        """Return rows to give where lanes ask the same; None where none are, or native code cannot be made."""
+        engine, tiles, differs = self._engine, self._engine.tiling, np.zeros(1, np.uint8)
+        if tiles is None:
+            return None
+        compare = _all_there(engine.comparing(where, values, differs) for where, values in asked if len(values))
+        place = engine.motion(keep_shared(first, blocks, source, tiles))
+        if place is None and (source >= 0).any():
+            rows = np.ascontiguousarray(blocks[source].T)
+            place = engine.motion(keep(first, rows, tiles, source >= 0))
+        return None if place is None or compare is None else _Rows(engine, asked, compare, differs, place)
+
+    def one_piece(self) -> _Piece | None:
+        """Return a run of one piece without anything in it; None where native code cannot be made."""
+        differs = np.zeros(1, np.uint8)
+        full = np.full((1, self._engine.shape.lanes), 0xFF, np.uint8)
+        look = _all_there(self._engine.comparing(mask, full, differs) for mask in _ASSUMED)
+        return None if look is None else _Piece(self._engine, look, differs)
+
+
+def _all_there(motions: Iterable[Motion | None]) -> tuple[Motion, ...] | None:
+    """Return motions of which none is missing, else None."""
+    found = tuple(motions)
+    there = tuple(each for each in found if each is not None)
+    return there if len(there) == len(found) else None
+
+
+def _is_same(engine: MacroEngine, differs: NDArray[np.uint8]) -> bool:
+    """Return whether nothing has differed; cleared for the next comparison."""
+    engine.settle()
+    same = not differs[0]
+    differs[0] = 0
+    return same

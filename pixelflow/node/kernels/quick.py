@@ -1,10 +1,10 @@
-"""Operations on binary32 as the host's own arithmetic does them, and for which lanes the microcode gives other bits.
+"""Operations on binary32 by the host's arithmetic, and the lanes in which the microcode gives other bits.
 
-Both round to nearest even. The microcode takes what is below the least normal number for 0, as operand and as result,
-and has ways of its own with infinities and NaNs. A kernel of one operation therefore makes operands 0 where they are
-below (`flushed`); where a result is not 0 and at most the least normal number, or has the exponent 255, there is doubt,
-and `arithmetic.py` computes all lanes that are worked on together. Where many operations follow each other, `Doubts`
-asks once. Nothing depends on whether the host keeps or flushes what is below.
+Both round to nearest even. The microcode treats numbers below the least normal one as 0, as operand and as result, and
+has different rules for infinities and NaNs. A kernel of one operation therefore flushes such operands to 0; where a
+result is not 0 and at most the least normal number, or has the exponent 255, there is doubt, and `float_arithmetic.py`
+computes all 64 lanes. Where many operations follow each other, `Doubts` checks once. It makes no difference whether
+the host flushes subnormal numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def multiplied(a: LaneVector, b: LaneVector) -> LaneVector:
 
 
 def divided(a: LaneVector, b: LaneVector) -> LaneVector:
-    """Return a / b. Where b has the exponent 255 that is 0, as it is for the entries that know infinities."""
+    """Return a / b; 0 where b has the exponent 255, as for the entries that handle infinities."""
     return a.in_floats("fdiv", b)
 
 
@@ -65,32 +65,32 @@ _COARSE = 25 * _ONE
 
 @dataclass(slots=True)
 class Doubts:
-    """Whether any of many results may not be the microcode's, asked once, in fewer steps than one by one.
+    """One check for many results, in fewer steps than one check each, whether any may differ from the microcode's.
 
-    Operands from elsewhere, products, quotients and roots are doubtful between 0 and 2^-102: then all others are
-    multiples of 2^-125, and so are sums and differences of them, which need no look as they cannot be less. Infinities
-    and NaNs are looked for where they end up: a sum, a difference, a product, a root and a quotient by a number are
-    infinite or no number themselves where an operand is.
+    Operands from elsewhere, products, quotients and roots are in doubt between 0 and 2^-102: then all others are
+    multiples of 2^-125, and so are their sums and differences, which need no check. Infinities and NaNs are checked
+    where they end up: a sum, difference, product, root, and a quotient by a number are infinite or NaN where an operand
+    is.
     """
 
     _least: LaneVector | None = None
     """The least of the numbers without sign, doubled, less 1; 0 counts as the largest."""
     _open: dict[str, LaneVector] = field(default_factory=dict)
-    """Results that nobody has computed with."""
+    """Results that have not been used as operands."""
 
     def look_at(self, number: LaneVector) -> None:
-        """Doubt a number that is small but not 0."""
+        """Put a number in doubt that is small but not 0."""
         size = number + number - 1
         self._least = size if self._least is None else self._least.least(size)
 
     def add(self, result: LaneVector, passed_on: Sequence[LaneVector]) -> None:
-        """Note a result, and the operands that it is infinite or no number with."""
+        """Note a result, and the operands whose infinities and NaNs it passes on."""
         for each in passed_on:
             self._open.pop(each.name, None)
         self._open[result.name] = result
 
     def keep_open(self, number: LaneVector) -> None:
-        """Note a number whose infinities no result passes on."""
+        """Note an operand whose infinities no result passes on."""
         self._open[number.name] = number
 
     def anywhere(self) -> VectorChoice | None:

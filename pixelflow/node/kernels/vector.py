@@ -1,7 +1,7 @@
-"""Expressions over vectors, written down as LLVM IR.
+"""Expressions over vectors, written as LLVM IR.
 
-A `Text` collects lines; a `LaneVector` is a value in it and knows the operators of Python. What they compute is modulo
-the size of the elements; comparisons are of unsigned numbers and give a `VectorChoice`.
+A `Text` collects lines; a `LaneVector` is a value in it with the operators of Python. Results are modulo the size of
+the elements; comparisons are of unsigned numbers and give a `VectorChoice`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Text:
         self.lines.append(f"{name}:")
 
     def joined(self, here: LaneVector, first: str, there: LaneVector, second: str) -> LaneVector:
-        """Return what came from the one or the other of two blocks, at the beginning of a block after both."""
+        """Return the value from one of two blocks, at the beginning of a block after both."""
         text = f"phi {here.kind} [{here.name}, %{first}], [{there.name}, %{second}]"
         return LaneVector(self, self.line(text), here.size, here.bits)
 
@@ -211,7 +211,7 @@ class VectorChoice:
         return self._with("xor", "splat (i1 true)")
 
     def anywhere(self) -> str:
-        """Return the name of a bit that tells whether any is set."""
+        """Return the name of a bit that is set where any is."""
         bits = self.text.line(f"bitcast <{self.size} x i1> {self.name} to i{self.size}")
         return self.text.line(f"icmp ne i{self.size} {bits}, 0")
 
@@ -227,12 +227,11 @@ class VectorChoice:
         return LaneVector(self.text, name, self.size, bits)
 
 
-# The float format that the kernels compute in, and its pieces: fields, rounding, the ends of the range.
+# The float format of the kernels: fields, rounding, the ends of the range.
 #
 # A float of n mantissa bytes has n + 1 bytes: 8n - 1 stored bits of mantissa, eight bits of exponent with the bias 127,
-# the sign. n = 3 is binary32. A result in the making is `Unpacked`: a sign, an exponent that is one less than the
-# biased
-# one, and a mantissa with its leading bit and eight bits below it, the lowest of which tells that something fell off.
+# the sign. n = 3 is binary32. An unrounded result has a sign, an exponent one less than the biased one, and a mantissa
+# with its leading bit and eight bits below it, the lowest of which is sticky.
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ class FloatFormat:
 
     @property
     def word(self) -> int:
-        """Bits of the numbers that hold a float while it is worked on."""
+        """Bits of the numbers that hold a float during computation."""
         return 32 if self.mantissa_bytes == 3 else 64
 
     @property
@@ -297,10 +296,10 @@ class FloatFormat:
         """Return where a pattern is a NaN."""
         return self.magnitude(x) >= self.infinity + 1
 
-    # --- putting a result together ----------------------------------------------------------------------------
+    # --- results ----------------------------------------------------------------------------------------------
 
     def normalised(self, x: LaneVector) -> tuple[LaneVector, LaneVector]:
-        """Return a number shifted so that its bit width - 1 is set, and by how much; 0 stays 0, by no useful count."""
+        """Return a number shifted so that its bit width - 1 is set, and the distance, which is undefined for 0."""
         zeros = x.leading_zeros()
         if self.word > self.width:
             zeros = zeros - (self.word - self.width)
@@ -309,7 +308,7 @@ class FloatFormat:
     def packed(self, exponent: LaneVector, mantissa: LaneVector) -> LaneVector:
         """Return the pattern without sign, rounded to nearest even; ``mantissa`` has its leading bit at the top.
 
-        The leading bit adds 1 to the exponent, and a carry of the rounding walks into it, up to infinity.
+        The leading bit adds 1 to the exponent, and a carry of the rounding propagates into it, up to infinity.
         """
         kept = mantissa >> 8
         rounded = ((mantissa & 255) + (kept & 1) + 127) >> 8

@@ -1,8 +1,8 @@
-"""What is known of a program before it runs: found once, kept with the program, shared by all its runs."""
+"""Analysis of a program before it runs: made once, kept with the program, shared by all its runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
@@ -26,17 +26,14 @@ from pixelflow.node.run.supply import cycles_of, loops_of
 from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import Fault, InputError, InternalError, nearest
 
-# What an instruction stream needs to know of a program before it runs: control instructions, cycles, loops.
-
-
 _USES = (SIGNAL, WAIT)
 
 
 class Sequencer:
-    """What a stream needs to know of a program: decoded once, shared by all runs of it."""
+    """Control instructions, cycles and loops of a program, decoded once and shared by all its runs."""
 
     def __init__(self, program: Program, config: IgcConfig, extra: ExtraConfig) -> None:
-        # Not held: the program holds what is known of it, and a cycle of both would stay until somebody looks for one.
+        # A weak reference: the program holds its analyses, and a reference cycle would delay its release.
         self._program = ref(program)
         self.config = config
         by_kind = program.by_kind
@@ -45,7 +42,7 @@ class Sequencer:
         control = [takes_control(each.declaration) for each in by_kind.kinds]
         cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
         self.cycles = by_kind.spread(cycles)
-        # Instructions that change the depth of a stack are rare; the stream looks only at these.
+        # Instructions that change the depth of a stack are rare; the stream checks only these.
         self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
         self.loop_end = loops_of(program)
         self._names: dict[int, str] = {}
@@ -56,11 +53,11 @@ class Sequencer:
 
     @property
     def program(self) -> Program:
-        """The program, which whoever walks it holds."""
-        found = self._program()
-        if found is None:
-            raise InternalError("a program has gone before those who walk it")
-        return found
+        """The program; whatever runs it holds it."""
+        program = self._program()
+        if program is None:
+            raise InternalError("a program was released while it is running")
+        return program
 
     def routine_name(self, target: int) -> str:
         """Return the name of the routine that holds a word address."""
@@ -73,20 +70,19 @@ class Sequencer:
 
 # Calls of routines of straight code, skipped as a whole: from CALL to after RET.
 #
-# Such a routine takes the same cycles whenever it is called, waits for nothing and is seen by nobody, where its
-# operands
-# lie outside the ports. Its cycles are the sum of its instructions' own; that sum is found once.
+# Such a routine takes the same cycles whenever it is called, never waits, and cannot be seen by the texture side unless
+# an operand is in a port. Its cycles are the sum of its instructions', which is computed once.
 
 
 @dataclass(slots=True)
 class WholeCall(StraightCode):
-    """A call, the routine's instructions and its return. `relative` is empty: addresses are looked up by call."""
+    """A call, the routine's instructions and its return. ``relative`` is empty: addresses depend on the call."""
 
     body: RoutineBody = field(kw_only=True)
     sequencer: Sequencer = field(kw_only=True)
     arguments: tuple[tuple[int, int | None], ...] = ()
     parameters: tuple[int, ...] = ()
-    """Those of the pass that is being made."""
+    """Those of the current pass."""
     _unseen: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     @property
@@ -98,10 +94,7 @@ class WholeCall(StraightCode):
         return self.body.end - self.body.first
 
     def fits(self, frames: Sequence[CallFrame]) -> bool:
-        """Return whether the call can be made unseen: no instruction faults, none of them meets a port.
-
-        ``parameters`` are then those of this pass.
-        """
+        """Return whether the call can be skipped: no fault, no access to a port. Sets ``parameters``."""
         if not self._has_room(frames):
             return False
         parameters = self._evaluated(frames[-1].parameters)
@@ -111,7 +104,7 @@ class WholeCall(StraightCode):
         return True
 
     def _has_room(self, frames: Sequence[CallFrame]) -> bool:
-        """Return whether the stacks of calls, latches and enables have room; where not, the fault comes of itself."""
+        """Return whether the stacks of calls, latches and enables have room; else an instruction will fault."""
         if len(frames) > self.sequencer.config.call_depth:
             return False
         body = self.body
@@ -121,14 +114,9 @@ class WholeCall(StraightCode):
 
     def _evaluated(self, callers: Sequence[int]) -> tuple[int, ...] | None:
         """Return the parameters of the call; None where one of the caller's is missing."""
-        found = []
-        for value, base in self.arguments:
-            if base is not None:
-                if base >= len(callers):
-                    return None
-                value += callers[base]
-            found.append(value)
-        return tuple(found)
+        if any(base is not None and base >= len(callers) for _, base in self.arguments):
+            return None
+        return tuple(value if base is None else value + callers[base] for value, base in self.arguments)
 
     def _is_unseen(self, parameters: tuple[int, ...]) -> bool:
         known = self._unseen.get(parameters)
@@ -148,7 +136,7 @@ class WholeCalls:
         self._bodies: dict[int, RoutineBody | None] = {}
 
     def at(self, index: int) -> WholeCall | None:
-        """Return the call at an instruction that is one; None where the routine is not a straight code."""
+        """Return the call at a CALL instruction; None where the routine is not straight code."""
         sequencer = self._sequencer
         target, arguments = sequencer.program.by_kind[index].operands
         if target not in self._bodies:
@@ -161,7 +149,7 @@ class WholeCalls:
         return WholeCall(index, index + 1, cycles, (), body=body, arguments=values, sequencer=sequencer)
 
     def _look(self, target: int) -> RoutineBody | None:
-        """Return the routine at a word address, None where it is not a straight code or is seen for certain."""
+        """Return the routine at a word address; None where it is not straight code or certainly accesses a port."""
         sequencer = self._sequencer
         instructions = sequencer.program.by_kind
         first = instructions.position(target)
@@ -200,7 +188,7 @@ class WholeCalls:
 
 
 class Analysis:
-    """The tables of one program for sequencers of one kind. Some fill when a run first comes to an instruction."""
+    """The tables of one program for sequencers of one configuration; some are filled lazily."""
 
     def __init__(self, program: Program, config: NodeConfig) -> None:
         """Raises MachineFault for a program that no sequencer can walk."""
@@ -211,13 +199,13 @@ class Analysis:
 
     @property
     def program(self) -> Program:
-        """The program, which whoever runs it holds: it holds this."""
+        """The program, which holds this analysis."""
         return self.sequencer.program
 
     def straight_codes(self, *, timed: bool = False, stages: bool = False) -> StraightCodes:
-        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words.
+        """Return the straight code for one run: ``timed`` for one without data, with ``stages`` beginning in it.
 
-        With ``stages`` they may begin in it, where nothing waits for words either.
+        Both need words that are there at once.
         """
         sequencer = self.sequencer
         return StraightCodes(
@@ -238,23 +226,22 @@ class Analysis:
 
     @cached_property
     def enabling(self) -> frozenset[int]:
-        """The instructions that write enables, or the latch: whoever is told of enables may look at both."""
+        """The instructions that write enables or the latch."""
         writes = self.program.by_kind.each(_writes_enables)
         return frozenset(index for index, each in enumerate(writes) if each)
 
 
 def analysis_of(program: Program, config: NodeConfig) -> Analysis:
-    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone.
+    """Return the analysis of a program on a node; it depends on the node's sequencers and costs alone.
 
-    Every run asks for it, so here a configuration is refused that lacks what the program needs: raises InputError.
+    Raises InputError for a configuration that lacks what the program needs: every run begins here.
     """
     if program.needs:
         _must_have(program, config)
     key = (config.igc, config.extra)
-    found = program.analyses.get(key)
-    if found is None:
-        found = program.analyses[key] = Analysis(program, config)
-    return found
+    if key not in program.analyses:
+        program.analyses[key] = Analysis(program, config)
+    return program.analyses[key]
 
 
 def _writes_enables(instruction: Instruction) -> bool:
@@ -263,23 +250,19 @@ def _writes_enables(instruction: Instruction) -> bool:
 
 def _must_have(program: Program, config: NodeConfig) -> None:
     """Raise InputError where a configuration lacks what a program needs, with a fault for each value."""
-    faults = list(_unmet(program, config))
-    if faults:
-        raise InputError(faults)
-
-
-def _unmet(program: Program, config: NodeConfig) -> Iterator[Fault]:
-    values, name = config.values, program.name or "the program"
+    values, name, faults = config.values, program.name or "the program", []
     for need in program.needs:
         if need.key not in values:
             near = nearest(need.key, values)
             hint = f"did you mean {near}?" if near else "pixelflow config show lists all"
-            yield Fault(f"{name} needs {need.key} = {need.value}, which no configuration has", hint=hint)
+            faults.append(Fault(f"{name} needs {need.key} = {need.value}, which no configuration has", hint=hint))
         elif values[need.key] != need.value:
             has, why = values[need.key], f": {need.why}" if need.why else ""
             wanted = bool(need.value) if isinstance(has, bool) and need.value in (0, 1) else need.value
             message = f"{name} needs {need.key} = {_shown(wanted)}{why}; the configuration has {_shown(has)}"
-            yield Fault(message, hint=f"-D {need.key}={_shown(wanted)}, or a program for this machine")
+            faults.append(Fault(message, hint=f"-D {need.key}={_shown(wanted)}, or a program for this machine"))
+    if faults:
+        raise InputError(faults)
 
 
 def _shown(value: Value) -> str:

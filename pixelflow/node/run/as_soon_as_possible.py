@@ -1,13 +1,13 @@
-"""Order without time: every stream goes as far as it can, and a transfer begins and ends at once.
+"""Order without time: every stream runs as far as it can, and a transfer begins and ends at once.
 
-The texture stream goes as far as it can at the beginning, after every signal of the EMC stream that it could wait for,
+The texture stream runs as far as it can at the beginning, after every signal of the EMC stream that it could wait for,
 and whenever the EMC stream waits.
 
-Each semaphore is taken by one stream alone, so how far the streams come does not depend on who goes first (G. Kahn,
-The semantics of a simple language for parallel programming, 1974). Where they touch the same data only when a semaphore
-says that they may, the state is bit for bit that of a full run. Where the result depends on how long things take it
-need not be: two accesses that no semaphore keeps apart may come in another order, and an access to a port while a
-transfer uses it, which a full run refuses as a port conflict, is not seen.
+Each semaphore is taken by one stream alone, so the progress of the streams does not depend on their order (G. Kahn,
+The semantics of a simple language for parallel programming, 1974). Where semaphores order all accesses to shared data,
+the state is bit for bit that of a full run. Otherwise it may differ: two accesses without a semaphore between them may
+come in another order, and an access to a port during a transfer, which a full run refuses as a port conflict, is not
+detected.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
 
 class _UntimedStream(Stream):
-    """A stream whose cycles are its own alone, without waits: they end endless loops, and say nothing about time."""
+    """A stream that counts its own cycles without waits, to end endless loops; they say nothing about time."""
 
     def why_waiting(self) -> str:
         return self._why_waiting()
@@ -63,31 +63,31 @@ class AsSoonAsPossible:
             )
             for name in (STREAMS if both else (entry or STREAMS[0],))
         ]
-        self._emc, self._beside = self.streams[0], self.streams[1] if both else None
+        self._emc, self._texture = self.streams[0], self.streams[1] if both else None
         performance.join(self._emc)
-        self._commands: Iterator[Issue] = iter(()) if self._beside is None else self._beside.issues()
+        self._commands: Iterator[Issue] = iter(()) if self._texture is None else self._texture.issues()
 
     def run(self) -> None:
         """Run to the end; raises MachineFault, DeadlockError or CycleLimitError.
 
-        PE state is then as the instructions of the EMC stream before left it.
+        PE state is then that after the EMC stream's previous instructions.
         """
         stream = self._emc
         try:
-            self._go_on_beside()
+            self._run_texture()
             for issue in stream.issues():
                 if issue.kind is IssueKind.SIGNALLED:
-                    if self._beside is not None and stream.signalled in stream.remote_semaphores:
-                        self._beside.semaphores.signal(stream.signalled)
-                        self._go_on_beside()
+                    if self._texture is not None and stream.signalled in stream.remote_semaphores:
+                        self._texture.semaphores.signal(stream.signalled)
+                        self._run_texture()
                 elif issue.kind is IssueKind.BLOCKED:
-                    self._go_on_beside()
+                    self._run_texture()
                     if stream.is_blocked:
                         raise self._standstill()
                 else:
                     self.performance.issue(stream, issue)
-            self._go_on_beside()
-            if self._beside is not None and not self._beside.halted:
+            self._run_texture()
+            if self._texture is not None and not self._texture.halted:
                 raise self._standstill()
         finally:
             self.performance.flush()
@@ -99,9 +99,9 @@ class AsSoonAsPossible:
             each.settle()
         return deadlock(self.program, self.streams, None)
 
-    def _go_on_beside(self) -> None:
-        """Take the texture stream to its end, or to a wait that is not over."""
-        stream = self._beside
+    def _run_texture(self) -> None:
+        """Run the texture stream to its end, or to a wait without a signal."""
+        stream = self._texture
         if stream is None or stream.is_blocked:
             return
         for issue in self._commands:

@@ -24,33 +24,31 @@ from pixelflow.simd.boxes import AnyBox, Box, Clock, Netlist, Sent
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, MachineFault, SimulatorError
 from pixelflow.simd.units import Cycle, Snapshot
 
-# The two sequencers as boxes: a stream that runs ahead until something that others can see must happen on time.
+# The two sequencers as boxes: a stream runs ahead until something visible to others must happen on time.
 #
-# Between two such points a stream's cycles are added up without any event. What others can see is a signal, a wait, a
-# transfer, an access to a local port or to a mark, and the end. Each of them happens in a tick of its own cycle, so
-# that
-# the order of ticks within a cycle, and how far one stream is ahead of the other, cannot matter.
+# Between two such points a stream's cycles are added up without any event. Visible are a signal, a wait, a transfer, an
+# access to a local port or to a mark, and the end. Each of them happens in a tick in its cycle, so that the order of
+# ticks within a cycle, and the distance of one stream ahead of the other, cannot matter.
 
 
 @dataclass(frozen=True, slots=True)
 class IgcSpec:
-    """What a sequencer box knows of the two programs."""
+    """The semaphores that the other stream waits for: their signals go over the wire."""
 
     remote_semaphores: frozenset[int]
-    """Those that the other stream waits for: their signals go over the wire."""
 
 
 ALONE = IgcSpec(frozenset())
-"""Of a stream that runs alone."""
+"""The specification of a stream that runs alone."""
 
 
 @dataclass(slots=True)
 class IgcState:
-    """What a sequencer box holds besides its stream."""
+    """The state of a sequencer box, without its stream."""
 
     resume_at: int | None = 0
     pending: Issue | None = None
-    """What the stream has yielded and the box has not done yet."""
+    """Yielded by the stream and not executed yet."""
     outstanding: int = 0
     """Modules that are still busy with a transfer."""
     transfer: Transfer | None = None
@@ -58,25 +56,25 @@ class IgcState:
 
 
 class IgcBox(Box[IgcSpec, IgcState]):
-    """A sequencer that runs alone: nobody sees what it does before its end; running ahead, signals and waits of all."""
+    """A sequencer that runs alone, and the base of the paired ones: running ahead, signals, waits."""
 
     def __init__(self, stream: Stream, performance: Performance, spec: IgcSpec = ALONE) -> None:
         super().__init__(stream.name, spec, IgcState())
         self.stream = stream
         self.performance = performance
         self.hold: int | None = None
-        """Nothing that begins at or after this cycle is done before it, even where nobody could see that it was."""
+        """Nothing that begins at or after this cycle is executed before it, visible or not."""
         self._issues: Iterator[Issue] = stream.issues()
         self._going: list[int] = []
         self._failure: SimulatorError | None = None
-        """What has stopped the stream while it ran ahead; raised when its cycle has come."""
+        """An error found while the stream ran ahead; raised in its cycle."""
 
     def next_event(self) -> Cycle | None:
         return None if self.state.resume_at is None else Cycle(self.state.resume_at)
 
     @property
     def waits_for(self) -> str | None:
-        """Why the stream does nothing of its own, as in `Run.waits`; None where it does not wait."""
+        """The reason why the stream waits, as in `Run.waits`; None where it does not wait."""
         if self.state.transfer is not None:
             return TRANSFER
         if self.state.pending is not None and self.state.pending.kind is IssueKind.STARVED:
@@ -115,12 +113,12 @@ class IgcBox(Box[IgcSpec, IgcState]):
             due = stream.cycle if late else stream.cycle - stream.sequencer.cycles[max(0, stream.index - 1)]
             if due <= cycle:
                 raise
-            # Others have not come that far yet, and what they do before is part of the run.
+            # Other boxes may still act before that cycle.
             self._failure, state.resume_at = error, due
         self._tell(cycle)
 
     def _step(self, cycle: Cycle) -> bool:
-        """Take the stream one step on; returns whether it can take another one in this cycle."""
+        """Advance the stream by one step; returns whether it can take another one in this cycle."""
         state, stream = self.state, self.stream
         if state.pending is None or state.pending.kind is IssueKind.STARVED:
             if self.hold is not None and self.hold <= stream.cycle:
@@ -152,7 +150,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
         return not state.outstanding
 
     def _due(self, issue: Issue) -> int | None:
-        """Return the cycle in which the step must be taken, or None where no one can see when."""
+        """Return the cycle in which the step must be taken, or None where that is invisible."""
         if issue.kind is IssueKind.STALLED:
             return None
         if issue.index is None and issue.kind is not IssueKind.UNLATCH:
@@ -160,7 +158,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
         return self._begins(issue)
 
     def _begins(self, issue: Issue) -> int | None:
-        """Return the first cycle of an instruction that others can see, None for one that they cannot."""
+        """Return the first cycle of an instruction that is visible to others, None for any other."""
         return None
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
@@ -171,10 +169,10 @@ class IgcBox(Box[IgcSpec, IgcState]):
         """Read what has arrived."""
 
     def _flush(self) -> None:
-        """Finish what was put off."""
+        """Execute deferred instructions."""
 
     def _tell(self, cycle: Cycle) -> None:
-        """Send what the stream has for others."""
+        """Send the stream's signals."""
 
 
 class _PairedBox(IgcBox):
@@ -201,7 +199,7 @@ class _PairedBox(IgcBox):
 
 
 class EigcBox(_PairedBox):
-    """The sequencer of the EMCs beside that of the TASICs, which sees local ports and marks."""
+    """The sequencer of the EMCs, where that of the TASICs can see local ports and marks."""
 
     def _begins(self, issue: Issue) -> int | None:
         if issue.index is None or not self._ports.use.shared(issue.index, self.stream.parameters):
@@ -214,7 +212,7 @@ class EigcBox(_PairedBox):
         super()._act(issue, cycle)
 
     def _flush(self) -> None:
-        if self.bus.wants(Progressed):  # a subscriber may look at the PEs; the texture side asks by itself
+        if self.bus.wants(Progressed):  # a subscriber may look at the PEs; the texture side flushes itself
             self.performance.flush()
 
 
@@ -233,7 +231,7 @@ class TigcBox(_PairedBox):
     def _act(self, issue: Issue, cycle: int | None) -> None:
         if issue.index is None:
             return
-        assert cycle is not None, "who commands the TASICs does so in a cycle"
+        assert cycle is not None, "texture instructions are visible"
         with self._placed(issue.index, cycle):
             transfer = self.performance.tell(issue.index)
         if transfer is None:
@@ -274,12 +272,12 @@ class TigcBox(_PairedBox):
             self.state.transfer = None
 
 
-# The block diagram of a node: which boxes there are, the wires between them, and a count of what these carry.
+# The block diagram of a node: its boxes, the wires between them, and counts of what these carry.
 
 
 @dataclass(frozen=True)
 class NodeBoxes:
-    """The boxes of one node besides its sequencers; a node that runs nothing has an interface and GPs only."""
+    """The boxes of one node without its sequencers; a node that runs nothing has an interface and GPs only."""
 
     gni: GniBox
     gps: list[GpBox]
@@ -314,7 +312,7 @@ class NodeBoxes:
 
     @property
     def bytes_moved(self) -> dict[str, tuple[int, int]]:
-        """Bytes that went from one kind of box to the next, as the givers and as the takers have counted them."""
+        """Bytes passed from one kind of box to the next, as counted by the givers and by the takers."""
         gni = self.gni.state
         return {
             "EMCs to TASICs for GPs": (_sum(self.emcs, "collected_bytes"), _sum(self.ports, "sent_bytes")),
@@ -329,13 +327,13 @@ class NodeBoxes:
         }
 
     def check_bytes(self) -> None:
-        """Raise InternalError where a run has ended and bytes were lost between two boxes, or came from nowhere."""
+        """Raise InternalError where bytes were lost or appeared between two boxes of a run that has ended."""
         wrong = [f"{way}: {gave} given, {took} taken" for way, (gave, took) in self.bytes_moved.items() if gave != took]
         if wrong:
             raise InternalError(f"{self.gni.name}: bytes do not balance: {'; '.join(wrong)}")
 
     def join(self, netlist: Netlist, eigc: EigcBox | None = None, tigc: TigcBox | None = None) -> None:
-        """Add the boxes to a netlist, and the sequencers of a node that runs something."""
+        """Add the boxes to a netlist, and the sequencers where the node runs a program."""
         sequencers = [box for box in (eigc, tigc) if box is not None]
         for box in sequencers:
             box.name = self.prefix + box.name
@@ -360,7 +358,7 @@ class NodeBoxes:
         tasic, emcs, port, gni = self.tasics[module], self.emcs[module], self.ports[module], self.gni
         pins = emcs.spec.emcs * emcs.spec.port_bytes_per_cycle
         path = gni.spec.bytes_per_cycle
-        # A node has few GPs, and each may send word of one parcel in a cycle; other nodes too.
+        # A node has few GPs, and each may acknowledge one parcel in a cycle; other nodes too.
         words = 64
         name = tasic.name
         netlist.connect(f"{name}.command", (tigc, f"command{module}"), (tasic, "command"))
@@ -405,13 +403,13 @@ def connect_network(netlist: Netlist, nodes: list[NodeBoxes]) -> NetworkBox:
 
 @dataclass
 class WireCounts:
-    """Watches the wires of a node and counts what they carry; a watcher of the clock."""
+    """Watcher of the clock that counts what the wires of a node carry."""
 
     totals: Counter[str] = field(default_factory=Counter)
     signals: Counter[int] = field(default_factory=Counter)
 
     def watch(self, sequencers: Iterable[EigcBox | TigcBox], tasics: Iterable[TasicBox]) -> None:
-        """Learn which wires there are."""
+        """Register the wires to be counted."""
         self._count = {box.wires["signals_out"].name: self._signals for box in sequencers}
         for box in tasics:
             self._emcs = box.spec.emcs
@@ -450,21 +448,16 @@ class WireCounts:
 
     def restore(self, snapshot: Snapshot) -> None:
         self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])
-        if self.totals["commands"] and "slots" not in self.totals:  # a file of before: all slots count as used
+        if self.totals["commands"] and "slots" not in self.totals:  # an older file: all slots count as used
             for way in ("inbound", "outbound"):
                 self.totals[f"{way} used"] = self.totals[f"{way} asked"]
 
 
-# Order on the clock: the streams of a program as boxes, beside TASICs, EMC ports, GNI and GPs, joined by wires.
-#
-# What the streams issue is executed when the boxes say that its time has come; the boxes never see a byte. A stream
-# that runs alone is the same with one box and no wires.
-
-
 class Clocked:
-    """One run of a program: what its streams issue is executed by a performance in the cycles in which it happens.
+    """One run of a program, whose issues a performance executes in the cycles that the boxes determine.
 
-    Given a netlist, the run is one of several and adds its boxes; whoever made the netlist then has the clock.
+    A stream that runs alone has one box and no wires. Given a netlist, the run is one of several and adds its boxes;
+    the owner of the netlist then has the clock.
     """
 
     def __init__(
@@ -505,12 +498,11 @@ class Clocked:
         performance.join(first)
         self._ports = PortTimes(program, analysis.port_use)
         self.moved_before = dict(performance.moved)
-        """Bytes of data that had gone each way before the run."""
+        """Bytes of data moved each way before the run."""
         self.counts = WireCounts()
-        """Counts what goes over the wires; a watcher of the clock."""
         self.netlist = Netlist("node") if netlist is None else netlist
         self.boxes: NodeBoxes | None = None
-        """The boxes beside the sequencers; None for a stream that runs alone."""
+        """The boxes without the sequencers; None for a stream that runs alone."""
         if self.alone:
             self.sequencers: tuple[IgcBox, ...] = (IgcBox(first, performance),)
             self.netlist.add(*self.sequencers)
@@ -526,7 +518,7 @@ class Clocked:
         for box in self._own_boxes:
             box.bus = self.bus
         self.watchers = (self.counts, self._carried) if self.bus.wants(Carried) else (self.counts,)
-        """Watchers of the clock, whoever has it."""
+        """Watchers for the clock."""
         if netlist is None:
             self.clock = Clock(self.netlist, watchers=self.watchers, shuffle_seed=shuffle_seed)
 
@@ -536,7 +528,7 @@ class Clocked:
 
     @property
     def cycle(self) -> int:
-        """The last cycle that a stream has come to."""
+        """The cycle that the streams have reached."""
         return max(stream.cycle for stream in self.streams.values())
 
     @property
@@ -551,7 +543,7 @@ class Clocked:
 
     @property
     def moved(self) -> dict[str, int]:
-        """Bytes of data that have gone each way in this run."""
+        """Bytes of data moved each way in this run."""
         return {way: count - self.moved_before[way] for way, count in self.performance.moved.items()}
 
     @cached_property
@@ -562,7 +554,7 @@ class Clocked:
 
     def _carried(self, sent: Sent) -> None:
         unit = self._units.get(sent.wire)
-        if unit is not None:  # in a machine of several nodes, the wires of the others are not its own
+        if unit is not None:  # else a wire of another node of the machine
             self.bus.emit(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, unit)
 
     # --- going -------------------------------------------------------------------------------------------------
@@ -570,7 +562,7 @@ class Clocked:
     def run(self) -> None:
         """Run all streams to their end.
 
-        Raises MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
+        Raises MachineFault, DeadlockError or CycleLimitError; PE state is then that after the previous instructions.
         """
         try:
             self.clock.run()
@@ -581,7 +573,7 @@ class Clocked:
         self.settle()
 
     def steps(self) -> Iterator[Stream]:
-        """Run the stream that runs alone instruction by instruction: yields it after each, with PE state up to date."""
+        """Run a stream alone, instruction by instruction: yields it after each, with PE state up to date."""
         (stream,) = self.streams.values()
         stream.straight_codes = None
         for issue in stream.issues():
@@ -593,7 +585,7 @@ class Clocked:
             yield stream
 
     def flush(self) -> None:
-        """Execute what the EMC stream has put off."""
+        """Execute deferred instructions of the EMC stream."""
         self.performance.flush()
 
     def settle(self) -> None:
@@ -611,7 +603,7 @@ class Clocked:
                 tasic.sdrams.verify()
 
     def run_until(self, cycle: int) -> bool:
-        """Execute what begins before ``cycle``; returns whether the run got there."""
+        """Execute everything that begins before ``cycle``; returns whether the run reached that cycle."""
         for box in self.sequencers:
             box.hold = cycle
         try:
@@ -636,10 +628,10 @@ class Clocked:
         return self.clock.next_cycle()
 
     def open_waits(self) -> dict[str, OpenWait]:
-        """Return for each stream the wait that was open when something stopped the run.
+        """Return for each stream the wait that was open when the run was stopped.
 
         It lasts up to the last cycle in which something happened, or to the cycle limit where that comes first. A
-        stream that runs alone waits for nothing that could still come.
+        stream that runs alone has no open wait.
         """
         if self.alone:
             return {}
@@ -653,10 +645,7 @@ class Clocked:
         }
 
     def waits_for(self, stream: str, cycle: int) -> str | None:
-        """Return what a stream waits for in a cycle that the run was taken to; None where it continues.
-
-        ``sem 3``, ``transfer`` or ``instructions``: the reason under which the account counts it.
-        """
+        """Return the reason why a stream waits in the current cycle, as in `Run.waits`; None where it does not wait."""
         box = next(each for each in self.sequencers if each.name == stream)
         return None if box.stream.halted or box.stream.cycle > cycle else box.waits_for
 

@@ -58,21 +58,21 @@ class GniSpec:
 
 @dataclass(slots=True)
 class GniState:
-    """What waits, what is on its way, and bytes that went through."""
+    """Items that wait or are on their way, and bytes passed."""
 
     requests: list[Parcel] = field(default_factory=list)
     input_free: int = 0
     in_flight: dict[tuple[int, int], int] = field(default_factory=dict)
     """Parcels of this node on their way, by node and GP."""
     queues: dict[str, list[Parcel | LoadPart]] = field(default_factory=dict)
-    """What waits for each output wire."""
+    """Items waiting for each output wire."""
     free_at: dict[str, int] = field(default_factory=dict)
     """When each of these wires is free."""
     busy_cycles: dict[str, int] = field(default_factory=dict)
     """Cycles in which each of them carried bytes."""
     load: LoadRequest | None = None
     asked: int = 0
-    """Blocks of the load that were asked for."""
+    """Blocks of the load requested so far."""
     parts_asked: int = 0
     acknowledged: int = 0
     from_modules_bytes: int = 0
@@ -119,7 +119,7 @@ class GniBox(Box[GniSpec, GniState]):
                 self._send(cycle, port, queue.pop(0))
 
     def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, Item]]:
-        """Return what has come by the ports of this name, with their numbers."""
+        """Return the items received at the ports of this name, with the ports' numbers."""
         return [(index, item) for index in range(count) for item in self.wires[f"{port}{index}"].take_all(cycle)]
 
     # --- from modules to GPs ------------------------------------------------------------------------------------
@@ -206,15 +206,15 @@ class GniBox(Box[GniSpec, GniState]):
             state.load = None
 
 
-# The way from one module's EMCs to the GNI, as a box: TASICs that pass bytes on instead of storing them (2.2.1, 3.8).
+# The path from one module's EMCs to the GNI, as a box: TASICs that pass bytes on instead of storing them (2.2.1, 3.8).
 #
-# Round by round the EMCs send their bytes, all side by side; the TASICs hold a few rounds (gni.port_buffers), one that
-# comes in and those that wait until the GNI takes them. The thesis names this path and its bandwidth and nothing else.
+# Round by round all EMCs send their bytes in parallel; the TASICs hold a few rounds (gni.port_buffers), one that comes
+# in and those that wait for the GNI. The thesis gives the path and its bandwidth, nothing else.
 
 
 @dataclass(frozen=True, slots=True)
 class GniPortSpec:
-    """Which module and node the box belongs to, how many nodes there are, and rounds that the TASICs hold."""
+    """The module and node of the box, the number of nodes, and the rounds that the TASICs hold."""
 
     module: int
     node: int
@@ -228,11 +228,11 @@ class GniPortSpec:
 
 @dataclass(slots=True)
 class GniPortState:
-    """How far the parcels of the command have come."""
+    """Progress of the parcels of a command."""
 
     command: TransferCommand | None = None
     collected: int = 0
-    """Parcels asked for from the EMCs."""
+    """Parcels requested from the EMCs."""
     held: int = 0
     """Parcels in the buffers, those that are coming in included."""
     coming: list[Parcel] = field(default_factory=list)
@@ -274,7 +274,7 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
                 self.wires["done"].send(cycle, "bytes delivered")
 
     def _collect(self, cycle: Cycle) -> None:
-        """Ask the EMCs for the next round where there is room, one round at a time."""
+        """Request the next round from the EMCs where there is room, one round at a time."""
         state, command = self.state, self.state.command
         if command is None or state.coming or state.held == self.spec.buffers:
             return
@@ -295,14 +295,14 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
 
 @dataclass(frozen=True, slots=True)
 class GpSpec:
-    """How wide the path is. That it carries both ways at the same time is invented."""
+    """The width of the path. That it carries both ways at the same time is invented."""
 
     bytes_per_cycle: int
 
 
 @dataclass(slots=True)
 class GpState:
-    """Parts of loads that wait, and bytes that went each way."""
+    """Parts of loads that wait, and bytes passed each way."""
 
     waiting: list[LoadPart] = field(default_factory=list)
     give_free: int = 0
@@ -311,7 +311,7 @@ class GpState:
 
 
 class GpBox(Box[GpSpec, GpState]):
-    """Stores parcels and says so; gives parts of loads, one after the other."""
+    """Stores and acknowledges parcels; gives parts of loads, one after the other."""
 
     inputs = ("store", "ask")
     outputs = ("stored", "give")
@@ -337,14 +337,13 @@ class GpBox(Box[GpSpec, GpState]):
 
 # The geometry network between nodes, as a box: 800 MB/s that all nodes share (thesis 2.2.1, 3.8).
 #
-# One parcel at a time goes over it, and is passed on when it has arrived as a whole. That it is one shared path, and
-# its
-# latency, are invented; the thesis prints the bandwidth.
+# It carries one parcel at a time, which is passed on when it has arrived as a whole. That it is one shared path, and
+# its latency, are invented; the thesis prints the bandwidth.
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkSpec:
-    """How many nodes the network joins, and how wide it is."""
+    """The number of nodes joined, and the width."""
 
     nodes: int
     bytes_per_cycle: int
@@ -352,7 +351,7 @@ class NetworkSpec:
 
 @dataclass(slots=True)
 class NetworkState:
-    """Parcels that wait, when the network is free, and bytes that went over it."""
+    """Parcels that wait, the cycle in which the network is free, and bytes carried."""
 
     waiting: list[Parcel] = field(default_factory=list)
     free_at: int = 0
@@ -361,7 +360,7 @@ class NetworkState:
 
 
 class NetworkBox(Box[NetworkSpec, NetworkState]):
-    """Carries parcels to the node that they are for, and word of their arrival back."""
+    """Carries parcels to their nodes, and acknowledgements back."""
 
     def __init__(self, spec: NetworkSpec) -> None:
         super().__init__("geometry_network", spec, NetworkState())

@@ -1,4 +1,4 @@
-"""Marks of PEs (meaning) as far as they follow from the program, for runs in which only time passes."""
+"""Marks of PEs (meaning) as far as they follow from the program, for timing-only runs."""
 
 from __future__ import annotations
 
@@ -42,14 +42,13 @@ def _flags_only(written: dict[str, frozenset[str]]) -> Writes:
 
 
 UNLATCHED = _flags_only(influences_of(unlatch))
-"""What the return of a started routine writes."""
+"""The flags that the return of a started routine writes."""
 
 
 class FlagWrites:
     """The flags that each instruction of a program writes.
 
-    Which flags a meaning reads and writes depends on no operand's value: only registers have names, and no flag is one.
-    So it is found once for each kind of instruction and of operands.
+    They do not depend on the values of operands, so they are derived once for each kind of instruction and operands.
     """
 
     def __init__(self, instructions: Sequence[Instruction]) -> None:
@@ -77,7 +76,7 @@ class FlagWrites:
         return found
 
 
-# Meanings executed at once on flags of all lanes, without registers and memory: for runs that follow flags only.
+# Meanings executed on flags of all lanes, without registers and memory.
 
 
 Word = NDArray[np.uint8]
@@ -86,7 +85,7 @@ _Kind = TypeVar("_Kind", np.uint32, np.uint64)
 
 
 def _linear(kind: type[_Kind], x: NDArray[_Kind], y: NDArray[_Kind], a: int, b: int, c: int, words: int) -> list[Word]:
-    """Return a*x + b*y + c in words, from the lowest on."""
+    """Return a*x + b*y + c in words, lowest first."""
     limit = 1 << 8 * kind().itemsize
     total = x * kind(a % limit)
     total += y * kind(b % limit)
@@ -97,8 +96,8 @@ def _linear(kind: type[_Kind], x: NDArray[_Kind], y: NDArray[_Kind], a: int, b: 
 class KnownLanes:
     """The algebra over known flags; see :class:`pixelflow.simd.lanes.algebra.Algebra` for what the operations mean.
 
-    Registers and memory read as 0: what is made from them must not be used. ``written`` holds the flags that a meaning
-    has set.
+    Registers and memory read as 0: results that depend on them must not be used. ``written`` holds the flags that a
+    meaning has set.
     """
 
     def __init__(self, x: NDArray[np.uint64], y: NDArray[np.uint64]) -> None:
@@ -177,9 +176,9 @@ class KnownLanes:
         return np.tile(np.array(bits, bool), self._lanes // PANEL_PES)
 
 
-# Values of flags in all lanes, by number, and what the instructions of a program make of them.
+# Values of flags in all lanes, by number, and the results of instructions on them.
 #
-# Lanes are touched once for each value and instruction that meet, in however many runs they do.
+# Each combination of value and instruction is evaluated once, over all runs of a program.
 
 
 _KEPT_STATES = 100_000
@@ -203,7 +202,7 @@ class _Deferred:
 
 
 class FlagValues:
-    """What runs of one program on arrays of ``lanes`` PEs have found out about flags."""
+    """Flag values found by runs of one program on arrays of ``lanes`` PEs."""
 
     def __init__(self, lanes: int) -> None:
         self._lanes = lanes
@@ -216,7 +215,7 @@ class FlagValues:
         self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     def derived(self, number: int, what: Hashable, make: Callable[[], T]) -> T:
-        """Return what ``make`` makes of the value with a number: made once for each ``what``."""
+        """Return the result of ``make`` for the value with a number, computed once for each ``what``."""
         key = (number, what)
         if key not in self._derived:
             self._derived[key] = make()
@@ -224,7 +223,7 @@ class FlagValues:
 
     @property
     def full(self) -> bool:
-        """True if the next run should begin with none."""
+        """True if the next run should start with an empty table."""
         return len(self._values) > _KEPT_VALUES
 
     def place(self, lee: LinearExpressionEvaluator) -> int:
@@ -237,7 +236,7 @@ class FlagValues:
         return place
 
     def after(self, first: int, end: int, place: int, state: State) -> State | None:
-        """Return the state after instructions ``first`` to ``end - 1``, None where that was not found before."""
+        """Return the state after instructions ``first`` to ``end - 1``, None where it is not known yet."""
         return self._after.get((first, end, place, state))
 
     def note(self, first: int, end: int, place: int, before: State, after: State) -> State:
@@ -248,9 +247,9 @@ class FlagValues:
         return after
 
     def made(self, meaning: Meaning, place: int, flag: int, sources: dict[int, int], *, at_once: bool) -> int:
-        """Return the number of the value that a meaning gives to a flag; ``sources`` numbers those it is made from.
+        """Return the number of the value that a meaning gives to a flag, from values with the numbers ``sources``.
 
-        Without ``at_once`` it is not evaluated before someone asks.
+        Without ``at_once`` it is evaluated on first use.
         """
         deferred = _Deferred(meaning, self._algebras[place], flag, sources)
         if at_once:
@@ -286,20 +285,19 @@ class FlagValues:
         return algebra.written[MASKS[deferred.flag]]
 
 
-# Which PEs are marked, found without their data: enables, latches, their stacks and the marks, as a program sets them.
+# Marked PEs, found without their data: enables, latches, their stacks and the marks, as a program sets them.
 #
-# A flag is known where it follows from known flags and from the LEE. One that is made from a carry, a register or
-# memory
-# is unknown until it is set again from known ones. Everything is remembered by state: code that comes again
-# with the same flags is looked up, so that lanes are touched once for each combination and not once for each cycle.
+# A flag is known where it follows from known flags and from the LEE. One that depends on a carry, a register or memory
+# is unknown until it is set again from known ones. Results are cached by state, so that repeated code with the same
+# flags is looked up: lanes are evaluated once for each combination, not once for each cycle.
 
 
 _UNLATCH = -1
-"""What stands for the position of an instruction where a started routine returns."""
+"""The position used for the return of a started routine."""
 
 
 class MarkTracker:
-    """The EMC stream's side of a timing-only run: the flags that decide about marks, and nothing else of the PEs."""
+    """The EMC stream's side of a timing-only run: the flags that determine the marks."""
 
     def __init__(self, program: Program, array: PeArray) -> None:
         self._program = program
@@ -311,7 +309,7 @@ class MarkTracker:
         """The texture instruction for which the marks are asked."""
         self.state: State = tuple(self._values.number(array.engine.get_bit(name)) for name in MASKS)
 
-    # --- what the EMC stream executes -----------------------------------------------------------------------------
+    # --- the EMC stream ---------------------------------------------------------------------------------------------
 
     def unlatch(self) -> None:
         """Follow the return of a started routine."""
@@ -348,7 +346,7 @@ class MarkTracker:
             after = self._values.note(code.first, code.end, place, before, self.state)
         self.state = after
 
-    # --- what a transfer asks ----------------------------------------------------------------------------------------
+    # --- transfers ---------------------------------------------------------------------------------------------------
 
     def get_bit(self, name: str) -> NDArray[np.bool_]:
         """Return a flag, a mark say; raises InputError where it depends on PE data."""
@@ -362,21 +360,21 @@ class MarkTracker:
         )
 
     def derived(self, name: str, what: Hashable, make: Callable[[], T]) -> T:
-        """Return what ``make`` makes of a flag that `get_bit` gives: made once for each value and each ``what``."""
+        """Return the result of ``make`` for a flag, computed once for each value and each ``what``."""
         return self._values.derived(self.state[FLAG[name]], what, make)
 
     def refusal(self, reason: str) -> InputError:
-        """Return the error of a run whose time follows from PE data at the texture instruction that is asking."""
+        """Return the error of a run whose time depends on PE data at the current texture instruction."""
         issue = self.asked_by
         instruction, line = self._program.instructions[issue], self._program.line_at(issue)
         place = Place(line.file, line.line) if line else Place(self._program.where(issue))
-        message = f"a timing-only run cannot go on at {instruction.text()}: {reason}"
+        message = f"a timing-only run cannot continue at {instruction.text()}: {reason}"
         return InputError(Fault(message, place, "run it with data (without --timing-only)"))
 
     # --- flags -------------------------------------------------------------------------------------------------------
 
     def _follow(self, index: int, writes: Writes, meaning: Meaning) -> None:
-        """Let an instruction act: ``writes`` holds each flag it writes and the flags that this is made from."""
+        """Apply an instruction that writes these flags."""
         before, place = self.state, self._place()
         after = self._values.after(index, index + 1, place, before)
         if after is None:
@@ -396,7 +394,7 @@ class MarkTracker:
                 known.append((flag, sources))
         if known:
             given = {source: before[source] for _, sources in known for source in sources}
-            # Most comparisons are for loads, which matter to no mark.
+            # Most comparisons are for loads and never reach a mark.
             now = index < 0 or self._program.instructions[index].declaration.family is not Family.LEE
             for flag, _ in known:
                 after[flag] = self._values.made(meaning, place, flag, given, at_once=now)
@@ -410,34 +408,31 @@ class MarkTracker:
 
 
 def _writes_of(program: Program) -> FlagWrites:
-    """Return which flags the instructions of a program write, as far as its runs have found out."""
-    found = program.analyses.get(FlagWrites)
-    if found is None:
-        found = program.analyses[FlagWrites] = FlagWrites(program.instructions)
-    return found
+    """Return the flags that the instructions of a program write, kept with the program."""
+    if FlagWrites not in program.analyses:
+        program.analyses[FlagWrites] = FlagWrites(program.instructions)
+    return program.analyses[FlagWrites]
 
 
 def _values_of(program: Program, lanes: int) -> FlagValues:
-    """Return what runs of a program on arrays of this many PEs have found out about flags."""
+    """Return the flag values of a program on arrays of this many PEs, kept with the program."""
     found = program.analyses.get((FlagValues, lanes))
     if found is None or found.full:
         found = program.analyses[FlagValues, lanes] = FlagValues(lanes)
     return found
 
 
-# A texture unit for runs in which only time passes: registers and checks of the real one, and no byte moves.
+# A texture unit for timing-only runs: the registers and checks of the real one, without moving bytes.
 #
 # Addresses that follow from the program (the generator's, and those held from it) are checked as in a run with data.
-# Those that PEs give are unknown, and so is whether they would be refused: outside texture memory, not a multiple of
-# the
-# size, or in the bank of the access before although alternate banks were promised. Where equal slots are scheduled
-# one by
-# one, for refresh or for the command checker, such accesses take turns between the banks (`tasic_box`), as their times
-# depend on no address; under a greedy controller they do, and the run is refused.
+# Those given by PEs are unknown, and so are their faults: outside texture memory, not a multiple of the size, or in the
+# bank of the previous access although alternate banks were promised. Where equal slots are scheduled one by one, for
+# refresh or for the command checker, such accesses alternate between the banks (`tasic_box`), as their times do not
+# depend on addresses; under a greedy controller they do, and the run is refused.
 
 
 _UNKNOWN = -2
-"""Stands for an address that PE data give."""
+"""The placeholder of an address given by PE data."""
 
 
 class TimedTextureUnit(TextureUnit):
@@ -452,7 +447,7 @@ class TimedTextureUnit(TextureUnit):
         self._no_data = np.zeros((config.lanes, PORT_BYTES), np.uint8)
 
     def end(self) -> None:
-        """Check that the GP memories could take what the transfer brought; nothing is put anywhere."""
+        """Check that the GP memories have room for the transfer; nothing is written."""
         for where, data in self.moving.returned:
             self.gps_of(where.node)[where.gp].check(where.address, len(data))
 
@@ -463,18 +458,18 @@ class TimedTextureUnit(TextureUnit):
         return self._no_data
 
     def _asked(self, transfer: Transfer) -> None:
-        """Nothing is kept of a read that brings nothing."""
+        """Return None: reads without data are not kept."""
 
-    def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+    def _note_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
         if not (addresses[valid] == _UNKNOWN).any():
-            super()._tell_addresses(transfer, addresses, valid)
+            super()._note_addresses(transfer, addresses, valid)
         elif not self._config.sdram.equal_slots:
             raise self._tracker.refusal(
                 "the addresses depend on PE data, and with them the times of a greedy controller (sdram.equal_slots)"
             )
 
     def _groups(self, transfer: Transfer, mark: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        self._tracker.get_bit(mark)  # refuses a mark that is not known
+        self._tracker.get_bit(mark)  # refuses an unknown mark
         groups = super()._groups
         return self._tracker.derived(mark, (transfer, self.panel_minor), lambda: groups(transfer, mark))
 
@@ -486,7 +481,7 @@ class TimedTextureUnit(TextureUnit):
 
 
 class _KnownAccess(TextureAccess):
-    """Accesses to no memory at all."""
+    """Accesses without memory."""
 
     def check(
         self,

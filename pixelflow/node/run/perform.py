@@ -1,4 +1,8 @@
-"""Performance of a run (meaning): what executes its steps, on the lanes, on marks alone, or not at all."""
+"""Performance of a run (meaning): it executes the steps, on the lanes, on marks alone, or not at all.
+
+The order, which decides when something happens, asks a performance one question only: the commands of a transfer. PE
+data, texture memory and GP memory are on this side; no clock is.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from pixelflow.isa.emc import unlatch
 from pixelflow.node.pe_array import PeArray, influences_of
 from pixelflow.node.run.analysis import Analysis, WholeCall
 from pixelflow.node.run.marks import MarkTracker, TimedTextureUnit
-from pixelflow.node.run.score import Direct, Repeated, SideEffects
+from pixelflow.node.run.score import Begin, Direct, End, Lanes, Score, Settings, SideEffects, Told
 from pixelflow.node.run.straight_code import StraightCode
 from pixelflow.node.run.stream import Issue, Stream
 from pixelflow.node.texture_unit import TextureUnit
@@ -21,44 +25,39 @@ from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed, Transfe
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
-# Performance of a run: what executes its steps, on the lanes, on marks alone, or not at all.
-#
-# Whoever decides when something happens (the `order`) asks a performance one question only: which commands a transfer
-# gives. All that PE data, texture memory and GP memory are is on this side; no clock does.
-
 
 class Performance(Protocol):
     """Executes what streams issue."""
 
     def join(self, stream: Stream) -> None:
-        """Let the EMC stream skip straight code, as far as nobody needs the single instructions."""
+        """Let the EMC stream skip straight code, unless single instructions have subscribers."""
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Execute an issue of the EMC stream, at the latest with the next `flush`; raises MachineFault."""
 
     def flush(self) -> None:
-        """Execute what still waits."""
+        """Execute deferred issues."""
 
     def tell(self, index: int) -> Transfer | None:
         """Execute a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer; return what the TASICs of each module are told."""
+        """Begin a transfer; return the command for each module."""
 
     @property
     def accessed(self) -> BlockAccess | None:
-        """What the transfer that has begun accesses in texture memory, where that is known."""
+        """The accesses to texture memory of the current transfer, where they are known."""
 
     def end(self) -> None:
-        """End the transfer that has begun."""
+        """End the current transfer."""
 
     @property
     def moved(self) -> Mapping[str, int]:
-        """Bytes of data that went each way (`WAYS`), since the node was made."""
+        """Bytes of data moved each way (`WAYS`), since the node was made."""
 
 
 class OnNothing:
-    """The performance of one stream of which only the time is wanted: no transfer, so nobody asks for anything."""
+    """The performance of a timing-only run of one stream, which has no transfers."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -66,36 +65,34 @@ class OnNothing:
         self.accessed: BlockAccess | None = None
 
     def join(self, stream: Stream) -> None:
-        """Let the stream skip all straight code, unless somebody subscribed to single instructions."""
         if not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Nothing is executed."""
+        pass
 
     def flush(self) -> None:
-        """Nothing waits."""
+        pass
 
     def tell(self, index: int) -> Transfer | None:
-        """No instruction asks for a transfer."""
+        return None
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Nobody is told anything."""
         return ()
 
     def end(self) -> None:
-        """Nothing has begun."""
+        pass
 
 
 def texture_instruction(program: Program, index: int) -> Instruction:
-    """Return an instruction of the texture stream; raises MachineFault where it is none of the TASICs'."""
+    """Return an instruction of the texture stream; raises MachineFault where it is not for the TASICs."""
     instruction = program.by_kind[index]
     if instruction.declaration.unit is not Unit.TASIC:
         raise MachineFault(f"{program.where(index)}: {instruction.text()}: not an instruction of the TASICs")
     return instruction
 
 
-# Actions of one program on one array, prepared when they are first needed and kept for all runs of it.
+# Actions of one program on one array, prepared on first use and kept for all its runs.
 
 
 Key = tuple[int, ...]
@@ -105,32 +102,32 @@ _KEPT_STRETCHES = 20_000
 
 
 class _Token:
-    """Lives as long as a program does, and stands for it where the program must not be kept alive."""
+    """A key with the lifetime of a program that does not keep the program alive."""
 
 
 class Prepared:
-    """What an array does for each instruction, piece of straight code and call of a program."""
+    """The actions of an array for each instruction, piece of straight code and call of a program."""
 
     def __init__(self, array: PeArray, program: Program) -> None:
         self.instructions = program.by_kind
         self._kind_of = self.instructions.kind_list
         self._is_on_lanes = [each.declaration.unit is Unit.PE for each in self.instructions.kinds]
         self._bases_of = [each.bases for each in self.instructions.kinds]
-        self.scores: dict[Hashable, Repeated] = {}
-        """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
+        self.scores: dict[Hashable, Score] = {}
+        """The scores of earlier runs, by entry and by whether time was simulated."""
         self._array = array
         self._absolute: list[Action | None] = [None] * len(self.instructions)
         self._by_parameter: dict[tuple[int, object], Action] = {}
         self._fixed: dict[int, tuple[int, list[Action | None], list[tuple[int, int]]]] = {}
-        """For the first instruction of straight code its end, its actions but for those that depend on parameters, and
-        which do: position among them, and instruction."""
+        """For the first instruction of straight code its end, its actions (None where one depends on parameters), and
+        the (position, instruction) of those that do."""
         self._actions_of: dict[Key, tuple[Action, ...]] = {}
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
         self._used_by: dict[int, tuple[int, ...]] = {}
 
     def is_on_lanes(self, index: int) -> bool:
-        """Return whether an instruction is one of the PEs."""
+        """Return whether an instruction is for the PEs."""
         return self._is_on_lanes[self._kind_of[index]]
 
     def action(self, index: int, parameters: Sequence[int]) -> Action:
@@ -150,7 +147,7 @@ class Prepared:
     def _actions(self, first: int, end: int, parameters: Sequence[int], used: Sequence[int]) -> Sequence[Action]:
         """Return the actions of instructions ``first`` to ``end - 1``, which refer to no parameters but ``used``.
 
-        Much code is in many programs; only that which was made for one has coefficients.
+        They are shared between programs, except where they have coefficients.
         """
         if self._is_joint(first, end):
             return (self._array.joint_action(self.instructions, first, end),)
@@ -163,7 +160,7 @@ class Prepared:
         return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
 
     def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
-        """Return the actions of instructions one by one: only some of them depend on parameters."""
+        """Return the actions of instructions one by one; those without parameters come from a cache."""
         known = self._fixed.get(first)
         if known is None or known[0] != end:
             known = self._fixed[first] = end, *self._known_ahead(first, end)
@@ -178,7 +175,7 @@ class Prepared:
         return found
 
     def _known_ahead(self, first: int, end: int) -> tuple[list[Action | None], list[tuple[int, int]]]:
-        """Return the actions that depend on no parameter, None for each that does, and where those are."""
+        """Return the actions (None where one depends on a parameter), and the (position, instruction) of these."""
         places = [index for index in range(first, end) if self.is_on_lanes(index)]
         varying = [(at, index) for at, index in enumerate(places) if self._bases_of[self._kind_of[index]]]
         depends = {index for _, index in varying}
@@ -187,7 +184,7 @@ class Prepared:
     # --- straight code -----------------------------------------------------------------------------------------
 
     def key(self, code: StraightCode, parameters: Sequence[int]) -> Key | None:
-        """Return what the actions of straight code depend on; None where a parameter was not passed."""
+        """Return the key of the actions of straight code; None where a parameter was not passed."""
         if isinstance(code, WholeCall):
             return (code.first, *code.parameters)
         used = self._used_by.get(code.first)
@@ -229,12 +226,12 @@ class Prepared:
             self._actions_of[key], self._chain[key] = (kernel,), kernel
 
     def actions_for(self, key: Key) -> tuple[Action, ...]:
-        """Return the actions of straight code for one pass: as one chain, from its second pass on."""
+        """Return the actions of straight code for one pass: as one chain, except in the first pass."""
         chain = self._chain.get(key)
         if chain is not None:
             return (chain,)
         if key not in self._once:
-            # Much straight code comes only once; a chain would not pay for them.
+            # Most straight code is executed only once; a chain would not pay.
             self._once.add(key)
             return self._actions_of[key]
         chain = self._chain[key] = self._array.engine.chain(self._actions_of[key])
@@ -242,7 +239,7 @@ class Prepared:
 
 
 def prepared(array: PeArray, program: Program) -> Prepared:
-    """Return what an array has prepared of a program."""
+    """Return the prepared actions of a program on an array."""
     token = program.analyses.setdefault(Prepared, _Token())
     by_kind = array.prepared.setdefault(token, {})
     if array.exact not in by_kind:
@@ -250,21 +247,15 @@ def prepared(array: PeArray, program: Program) -> Prepared:
     return by_kind[array.exact]
 
 
-# Performance on the lanes: instructions looked up once as actions of the engine, and handed over in batches.
-
-
 _BATCH = 512
-"""Single instructions that are handed over together."""
+"""Single instructions passed to the engine together."""
 
 _LARGE_BATCH = 8192
-"""Instructions of straight code and single ones that are handed over together: enough work for several threads."""
+"""Instructions of straight code passed to the engine together: enough work for several threads."""
 
 
 class OnLanes:
-    """Executes the instructions of a program on an array and its texture unit.
-
-    ``effects`` take what is to be done; without, it is done at once.
-    """
+    """Executes the instructions of a program on an array and its texture unit, by default directly (``effects``)."""
 
     def __init__(
         self, analysis: Analysis, array: PeArray, texture: TextureUnit, bus: Bus, effects: SideEffects | None = None
@@ -282,10 +273,9 @@ class OnLanes:
         """The straight code that the stream is skipping."""
         self._pending: list[Action] = []
         self._skipped = 0
-        """Instructions of straight code that wait."""
+        """Instructions of straight code among the pending ones."""
 
     def join(self, stream: Stream) -> None:
-        """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if self._enables is None and not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
             stream.may_skip, stream.on_skip = self._may_skip, self._on_skip
@@ -293,10 +283,9 @@ class OnLanes:
     # --- the EMC stream ----------------------------------------------------------------------------------------
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Execute an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
         index = issue.index
         if self._enables is not None:
-            self._enables.tell_first(stream.begins(issue))
+            self._enables.report_first(stream.begins(issue))
         if index is None:
             self._pending.append(self._array.unlatch)
         elif self._prepared.is_on_lanes(index):
@@ -308,20 +297,19 @@ class OnLanes:
             self._configure(index)
         if self._enables is not None and self._enables.may_change(index):
             self.flush()
-            self._enables.tell(stream.cycle)
+            self._enables.report(stream.cycle)
         elif len(self._pending) >= _BATCH:
             self.flush()
             self._bus.emit(Progressed, stream.cycle)
 
     def _may_skip(self, stream: Stream, code: StraightCode) -> bool:
-        """Return whether straight code can be executed as a whole; not where one of its instructions faults."""
+        """Return whether straight code can be executed as a whole, without a fault."""
         if code.settings:
             return True
         self._key = self._prepared.can(self._program, code, stream.parameters)
         return self._key is not None
 
     def _on_skip(self, stream: Stream, code: StraightCode) -> None:
-        """Execute straight code, at the latest with the next `flush`."""
         if code.settings:
             for index in range(code.first, code.end):
                 self._configure(index)
@@ -339,7 +327,7 @@ class OnLanes:
             raise MachineFault(f"{self._program.where(index)}: {instruction.text()}: not an instruction of the EMCs")
         self.flush()
         try:
-            self._effects.configure(instruction)
+            self._effects.make(Settings(instruction))
         except MachineFault as error:
             raise self._placed(index, error) from None
 
@@ -348,87 +336,78 @@ class OnLanes:
         return MachineFault(f"{self._program.where(index)}: {error}")
 
     def flush(self) -> None:
-        """Execute what still waits, in order."""
         pending, self._pending, self._skipped = self._pending, [], 0
         if pending:
-            self._effects.lanes(pending)
+            self._effects.make(Lanes(pending))
 
-    # --- the texture stream, which sees the PEs: what the EMCs have put off is executed before --------------------
+    # --- the texture stream, which sees the PEs: deferred instructions are executed first ------------------------
 
     @property
     def moved(self) -> Mapping[str, int]:
-        """Bytes of data that went each way, since the node was made."""
         return self._texture.moved
 
     def tell(self, index: int) -> Transfer | None:
-        """Execute a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
-        instruction = texture_instruction(self._program, index)
+        step = Told(texture_instruction(self._program, index), index)
         self.flush()
-        return self._effects.tell(instruction, index)
+        self._effects.make(step)
+        return step.transfer
 
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer; return what the TASICs of each module are told."""
         self.flush()
-        return self._effects.begin(transfer)
+        step = Begin(transfer)
+        self._effects.make(step)
+        return step.commands
 
     @property
     def accessed(self) -> BlockAccess | None:
-        """What the transfer accesses that has begun."""
         return self._texture.accessed
 
     def end(self) -> None:
-        """End the transfer."""
         self.flush()
-        self._effects.end()
+        self._effects.make(End())
 
 
 class _EnableCounts:
-    """Emits how many PEs of each module are enabled, whenever that has changed."""
+    """Emits the number of enabled PEs of each module whenever it has changed."""
 
     def __init__(self, enabling: frozenset[int], array: PeArray, bus: Bus) -> None:
         self._array = array
         self._bus = bus
         self._writes = enabling
         self._unlatch_writes = "E" in influences_of(unlatch)
-        self._told: tuple[int, ...] | None = None
+        self._reported: tuple[int, ...] | None = None
 
     def may_change(self, index: int | None) -> bool:
         """Return whether an instruction, or None for the return of a started routine, writes enables."""
         return self._unlatch_writes if index is None else index in self._writes
 
-    def tell_first(self, cycle: int) -> None:
-        """Emit how many there are before the first instruction, which begins in ``cycle``."""
-        if self._told is None:
-            self.tell(cycle)
+    def report_first(self, cycle: int) -> None:
+        """Emit the counts before the first instruction, which begins in ``cycle``."""
+        if self._reported is None:
+            self.report(cycle)
 
-    def tell(self, cycle: int) -> None:
-        """Emit how many there are, where that is news."""
+    def report(self, cycle: int) -> None:
+        """Emit the counts if they have changed."""
         counts = self._array.enabled_by_module()
-        if counts != self._told:
-            self._told = counts
+        if counts != self._reported:
+            self._reported = counts
             self._bus.emit(EnablesChanged, cycle, counts)
 
 
-# Performance of a run in which only time passes: marks are followed, and no byte moves.
-
-
 class OnMarks:
-    """Follows the marks from the state that a node is in; its PEs and its texture unit are left alone."""
+    """The performance of a timing-only run of two streams: it follows the marks, and leaves the node unchanged."""
 
     def __init__(self, config: NodeConfig, analysis: Analysis, array: PeArray, texture: TextureUnit) -> None:
         self._analysis = analysis
         self._program = analysis.program
         self._tracker = MarkTracker(analysis.program, array)
-        # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
         self._texture = TimedTextureUnit(config, texture, self._tracker)
 
     @property
     def moved(self) -> Mapping[str, int]:
-        """As if bytes had moved."""
         return self._texture.moved
 
     def join(self, stream: Stream) -> None:
-        """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
             stream.on_skip = self._on_skip
@@ -437,7 +416,6 @@ class OnMarks:
         self._tracker.skip(code)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
-        """Follow an issue of the EMC stream."""
         if issue.index is None:
             self._tracker.unlatch()
         elif issue.code is None:
@@ -446,10 +424,9 @@ class OnMarks:
             self._tracker.skip(issue.code)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        pass
 
     def tell(self, index: int) -> Transfer | None:
-        """Execute a texture instruction on registers; return the transfer that it asks for."""
         instruction = texture_instruction(self._program, index)
         self._tracker.asked_by = index
         return self._texture.tell(instruction)
@@ -461,9 +438,7 @@ class OnMarks:
 
     @property
     def accessed(self) -> BlockAccess | None:
-        """What the transfer accesses that has begun."""
         return self._texture.accessed
 
     def end(self) -> None:
-        """End the transfer."""
         self._texture.end()

@@ -1,14 +1,13 @@
 """Score of a run: the record of its side effects, replayable without simulating time.
 
 When things happen follows from the program and from the commands that the TASICs get, and from nothing else: control
-flow knows no PE data, and commands tell how many PEs take part. So a program that is run again does the same, in the
-same cycles, as long as every transfer gives the commands that it gave before. That is looked at, transfer by transfer;
-where one differs, the run continues in full from there (`From`).
+flow knows no PE data, and commands say how many PEs take part. So a program that is run again does the same, in the
+same cycles, as long as every transfer gives the commands that it gave before. Each transfer is compared; where one
+differs, the run continues in full from there (`From`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -22,81 +21,7 @@ from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
 from pixelflow.simd.report import Shown
 
-# Effects of a run on a node: what is done to lanes, LEE, texture and GP memory, in order; nothing says when.
-
-
-class SideEffects(Protocol):
-    """Takes the side effects of a run."""
-
-    def lanes(self, actions: Sequence[Action]) -> None:
-        """Execute actions of the PEs."""
-
-    def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE; raises MachineFault."""
-
-    def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Execute an instruction of the TASICs, number ``index`` of its program; return the transfer it asks for."""
-
-    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer; return what the TASICs of each module are told. Raises MachineFault."""
-
-    def end(self) -> None:
-        """End the transfer."""
-
-
-class Direct:
-    """Effects on an array and a texture unit, at once."""
-
-    def __init__(self, array: PeArray, texture: TextureUnit) -> None:
-        self._array = array
-        self._texture = texture
-
-    def lanes(self, actions: Sequence[Action]) -> None:
-        """Execute actions of the PEs."""
-        self._array.run(actions)
-
-    def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE."""
-        self._array.configure(instruction)
-
-    def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Execute an instruction of the TASICs."""
-        return self._texture.tell(instruction)
-
-    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer."""
-        self._texture.begin(transfer)
-        return self._texture.commands(transfer)
-
-    def end(self) -> None:
-        """End the transfer."""
-        self._texture.end()
-
-
-class AtOnce(Direct):
-    """Effects of a run without time: a transfer is over as soon as it is asked for, and faults are told by place."""
-
-    def __init__(self, array: PeArray, texture: TextureUnit, program: Program) -> None:
-        super().__init__(array, texture)
-        self._program = program
-
-    def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Execute an instruction of the TASICs and the transfer that it asks for: none is left to be made."""
-        try:
-            transfer = super().tell(instruction, index)
-            if transfer is not None:
-                self._texture.begin(transfer)
-                self._texture.end()
-        except MachineFault as error:
-            where = self._program.where(index)
-            if str(error).startswith(where):
-                raise
-            raise MachineFault(f"{where}: {error}") from None
-        return None
-
-
-_LONGEST = 100_000
-"""Actions and other steps that a score keeps; longer runs are not worth the memory."""
+# Steps of a run: what is done to lanes, LEE, texture and GP memory, in order, with the answers; nothing says when.
 
 
 @dataclass(slots=True)
@@ -119,134 +44,113 @@ class Told:
 
     instruction: Instruction
     index: int
-    transfer: Transfer | None
+    transfer: Transfer | None = None
 
 
 @dataclass(slots=True)
 class Begin:
-    """The first half of a transfer, and what the TASICs of each module were told."""
+    """The first half of a transfer, and the command for each module."""
 
     transfer: Transfer
-    commands: tuple[TransferCommand, ...]
+    commands: tuple[TransferCommand, ...] = ()
 
 
 @dataclass(slots=True)
 class End:
-    """Its second half."""
+    """The second half of a transfer."""
 
 
 Step = Lanes | Settings | Told | Begin | End
 
 
-@dataclass(slots=True)
-class Score:
-    """The steps of a run, with the answers that it got."""
+class SideEffects(Protocol):
+    """Takes the steps of a run."""
 
-    steps: list[Step] = field(default_factory=list)
-    size: int = 0
-    run: Shown | None = None
-    """The account of the run, once it has ended; without its program, which is not kept alive by it."""
-    moved: dict[str, int] = field(default_factory=dict)
-    """Bytes that went each way in it."""
+    def make(self, step: Step) -> None:
+        """Make a step and put the answer into it; raises MachineFault."""
 
-    @property
-    def complete(self) -> bool:
-        """True if the run can be repeated from the steps: it has ended, and is not too long to be kept."""
-        return self.run is not None and self.size <= _LONGEST
 
-    def note(self, step: Step) -> None:
-        """Add a step, unless there are too many; actions of the PEs that follow each other are one step."""
-        self.size += len(step.actions) if isinstance(step, Lanes) else 1
-        if self.size > _LONGEST:
+class Direct:
+    """Steps made at once, on an array and a texture unit."""
+
+    def __init__(self, array: PeArray, texture: TextureUnit) -> None:
+        self._array = array
+        self._texture = texture
+
+    def make(self, step: Step) -> None:
+        match step:
+            case Lanes(actions):
+                self._array.run(actions)
+            case Told(instruction):
+                step.transfer = self._texture.tell(instruction)
+            case Begin(transfer):
+                self._texture.begin(transfer)
+                step.commands = self._texture.commands(transfer)
+            case End():
+                self._texture.end()
+            case Settings(instruction):
+                self._array.configure(instruction)
+
+
+class AtOnce(Direct):
+    """Steps of a run without time: a transfer is made as soon as it is asked for; faults name their place."""
+
+    def __init__(self, array: PeArray, texture: TextureUnit, program: Program) -> None:
+        super().__init__(array, texture)
+        self._program = program
+
+    def make(self, step: Step) -> None:
+        if not isinstance(step, Told):
+            super().make(step)
             return
-        if isinstance(step, Lanes) and self.steps and isinstance(self.steps[-1], Lanes):
-            self.steps[-1].actions += step.actions
-        else:
-            self.steps.append(step)
+        try:
+            transfer = self._texture.tell(step.instruction)
+            if transfer is not None:
+                self._texture.begin(transfer)
+                self._texture.end()
+        except MachineFault as error:
+            where = self._program.where(step.index)
+            if str(error).startswith(where):
+                raise
+            raise MachineFault(f"{where}: {error}") from None
 
 
 class Noting:
-    """Effects that are noted in a score besides."""
+    """Steps that are also noted in a score."""
 
     def __init__(self, inner: SideEffects, score: Score) -> None:
         self._inner = inner
-        self._note = score.note
+        self._score = score
 
-    def lanes(self, actions: Sequence[Action]) -> None:
-        """Execute actions of the PEs."""
-        self._note(Lanes(list(actions)))
-        self._inner.lanes(actions)
-
-    def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE."""
-        self._inner.configure(instruction)
-        self._note(Settings(instruction))
-
-    def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Execute an instruction of the TASICs."""
-        transfer = self._inner.tell(instruction, index)
-        self._note(Told(instruction, index, transfer))
-        return transfer
-
-    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer."""
-        commands = self._inner.begin(transfer)
-        self._note(Begin(transfer, commands))
-        return commands
-
-    def end(self) -> None:
-        """End the transfer."""
-        self._inner.end()
-        self._note(End())
+    def make(self, step: Step) -> None:
+        self._inner.make(step)
+        self._score.note(step)
 
 
 class From:
-    """Effects of which the first ``done`` steps of a score have been made already, with the answers that it holds."""
+    """Steps of which the first ``done`` of a score have been made already; the score holds their answers."""
 
     def __init__(self, score: Score, done: int, inner: SideEffects) -> None:
         self._done = iter(score.steps[:done])
         self._inner = inner
-        self._lanes: Step | None = None
-        """The step of which actions are being made."""
+        self._made: Step | None = None
+        """The step of the score that the current one is part of; None once those are used up."""
         self._in_lanes = False
 
-    def _next(self) -> Step | None:
-        """Return the next step as it was made before, None where it is to be made."""
-        self._in_lanes = False
-        return next(self._done, None)
-
-    def lanes(self, actions: Sequence[Action]) -> None:
-        """Execute actions of the PEs, if need be."""
-        if not self._in_lanes:
-            self._lanes, self._in_lanes = self._next(), True
-        if self._lanes is None:
-            self._inner.lanes(actions)
-
-    def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE, if need be."""
-        if self._next() is None:
-            self._inner.configure(instruction)
-
-    def tell(self, instruction: Instruction, index: int) -> Transfer | None:
-        """Execute an instruction of the TASICs, if need be."""
-        step = self._next()
-        if step is None:
-            return self._inner.tell(instruction, index)
-        assert isinstance(step, Told), "a score is gone through in its own order"
-        return step.transfer
-
-    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
-        """Begin a transfer, if need be."""
-        step = self._next()
-        if step is None:
-            return self._inner.begin(transfer)
-        assert isinstance(step, Begin), "a score is gone through in its own order"
-        return step.commands
-
-    def end(self) -> None:
-        """End a transfer, if need be."""
-        if self._next() is None:
-            self._inner.end()
+    def make(self, step: Step) -> None:
+        continues = self._in_lanes and isinstance(step, Lanes)
+        self._in_lanes = isinstance(step, Lanes)
+        if not continues:
+            self._made = next(self._done, None)
+        match self._made:
+            case None:
+                self._inner.make(step)
+            case Told(transfer=transfer):
+                assert isinstance(step, Told), "a score is replayed in its own order"
+                step.transfer = transfer
+            case Begin(commands=commands):
+                assert isinstance(step, Begin), "a score is replayed in its own order"
+                step.commands = commands
 
 
 def play(score: Score, effects: SideEffects) -> int | None:
@@ -258,43 +162,37 @@ def play(score: Score, effects: SideEffects) -> int | None:
     """
     for at, step in enumerate(score.steps):
         match step:
-            case Lanes(actions):
-                effects.lanes(actions)
-            case Told(instruction, index, transfer):
-                # What it asks for also follows from what earlier runs have told the TASICs.
-                step.transfer = effects.tell(instruction, index)
+            case Told(transfer=transfer):
+                # The transfer also depends on TASIC registers, which earlier runs may have set.
+                effects.make(step)
                 if step.transfer != transfer:
                     return at + 1
-            case Begin(transfer, commands):
+            case Begin(commands=commands):
                 try:
-                    step.commands = effects.begin(transfer)
+                    effects.make(step)
                 except MachineFault:
-                    return at  # it comes again, in its cycle
+                    return at  # raised again in its cycle
                 if step.commands != commands:
                     return at + 1
-            case End():
-                effects.end()
-            case Settings(instruction):
-                effects.configure(instruction)
+            case _:
+                effects.make(step)
     return None
 
 
-# Repeated runs: a program that was run before on the same node is done again from its score.
-#
-# Each transfer's commands are compared with those of before; where one differs, the run continues in full from there.
-# What
-# the engine offers for runs that come again (`Repeats`) makes reads that ask for the same cheap, and whole runs in
-# which
-# nobody need ask one piece of native code.
+# Repeated runs. An engine with `Repeats` makes reads cheap that ask for the same as before, and runs in which nothing
+# needs to be asked one piece of native code.
 
+
+_LONGEST = 100_000
+"""Actions and other steps that a score keeps; longer runs are not worth the memory."""
 
 _WORTH_ONE_PIECE = 1000
-"""Repeated runs after which it pays to find out whether a run can be made in one piece."""
+"""Repeated runs before it pays to check whether a run can be made in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A read of texture memory that was made before, and rows that are given where PEs ask for the same."""
+    """A read of texture memory that was made before, and the rows to give where PEs ask for the same."""
 
     read: KeptRead
     registers: tuple[object, ...]
@@ -302,16 +200,15 @@ class Again:
     versions: tuple[int, ...]
     """Of texture memory."""
     commands: tuple[TransferCommand, ...]
-    """What the TASICs are told."""
     rows: RepeatedRows
 
     def is_of(self, unit: TextureUnit) -> bool:
-        """Return whether all but marks and ports is as it was."""
+        """Return whether all but marks and ports is unchanged."""
         return unit.registers == self.registers and unit.versions == self.versions
 
 
 class _Quick(Direct):
-    """Effects that put actions off, and begin reads again that ask for what they asked before."""
+    """Steps that put actions off, and reuse reads that ask for what they asked before."""
 
     def __init__(self, array: PeArray, unit: TextureUnit, repeats: Repeats, known: dict[int, Again]) -> None:
         super().__init__(array, unit)
@@ -320,26 +217,32 @@ class _Quick(Direct):
         """By the number of the transfer."""
         self._transfers = 0
         self._waiting: list[Action] = []
-        """Actions that are not executed yet: few long programs are executed faster than many short ones."""
+        """Actions not executed yet: few long programs are faster than many short ones."""
         self._given: Again | None = None
         """The read under way whose bytes wait to be given."""
 
     def flush(self) -> None:
-        """Execute what waits."""
+        """Execute the actions that wait."""
         if self._waiting:
             self._array.run(self._waiting)
             self._waiting = []
 
-    def lanes(self, actions: Sequence[Action]) -> None:
-        """Put actions of the PEs off."""
-        self._waiting += actions
+    def make(self, step: Step) -> None:
+        match step:
+            case Lanes(actions):
+                self._waiting += actions
+                return
+            case Begin():
+                self._begin(step)
+                return
+            case End() if self._given is not None:
+                self._waiting.append(self._given.rows.place)
+                self._given = None
+            case End() | Settings():
+                self.flush()
+        super().make(step)
 
-    def configure(self, instruction: Instruction) -> None:
-        """Execute an instruction of the LEE."""
-        self.flush()
-        super().configure(instruction)
-
-    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
+    def _begin(self, step: Begin) -> None:
         """Begin a transfer; raises MachineFault, with nothing moved."""
         unit, number = self._texture, self._transfers
         self._transfers += 1
@@ -350,39 +253,22 @@ class _Quick(Direct):
         alike = again if again is not None and again.rows.is_asked() else None
         if alike is not None and alike.is_of(unit):
             self._known[number] = self._given = alike
-            unit.begin_again(transfer, alike.read)
-            return alike.commands
+            unit.begin_again(step.transfer, alike.read)
+            step.commands = alike.commands
+            return
         before, moved = deepcopy(unit.registers), dict(unit.moved)
         try:
-            commands = super().begin(transfer)
+            super().make(step)
         except MachineFault:
             unit.moved.update(moved)
             raise
-        read = unit.cached_read(transfer, new=alike is not None)
+        read = unit.cached_read(step.transfer, new=alike is not None)
         if read is not None:
-            rows = None if alike is None else self._renewed(alike, read, before)
-            rows = rows or self._rows(read)
+            # A run in one piece may share the bytes of rows, which must stay those of these addresses.
+            same = alike is not None and alike.registers == before and alike.rows.renew(read.blocks)
+            rows = alike.rows if alike is not None and same else self._rows(read)
             if rows is not None:
-                self._known[number] = Again(read, before, unit.versions, commands, rows)
-        return commands
-
-    def end(self) -> None:
-        """End the transfer."""
-        if self._given is not None:
-            self._waiting.append(self._given.rows.place)
-            self._given = None
-        else:
-            self.flush()
-        super().end()
-
-    @staticmethod
-    def _renewed(again: Again, read: KeptRead, registers: tuple[object, ...]) -> RepeatedRows | None:
-        """Return the rows of a read for other contents; None where it is another one.
-
-        A run in one piece may have the same bytes: they must stay those of these addresses.
-        """
-        same = registers == again.registers
-        return again.rows if same and again.rows.renew(read.blocks) else None
+                self._known[number] = Again(read, before, unit.versions, step.commands, rows)
 
     def _rows(self, read: KeptRead) -> RepeatedRows | None:
         lanes = self._array.engine.shape.lanes
@@ -393,12 +279,12 @@ class _Quick(Direct):
 
 @dataclass(slots=True, eq=False)
 class InOnePiece:
-    """A run in one piece, and what it makes of the texture unit."""
+    """A run in one piece, and its effect on the texture unit."""
 
     piece: OnePiece
     before: TextureState
     fills: bool
-    """True if the last read fills all data corner turners, so that what they held before makes no difference."""
+    """True if the last read fills all data corner turners, so that their earlier contents make no difference."""
     after: TextureState
     moved: dict[str, int]
     """Bytes that go each way in it."""
@@ -408,7 +294,7 @@ class InOnePiece:
     """Of the registers of the LEE."""
     reads: tuple[Again, ...]
     anew: Rereading | None
-    """How they are made anew, where that can be."""
+    """The reads of current contents; None where they cannot be repeated so."""
 
     def run(self, array: PeArray, unit: TextureUnit) -> bool:
         """Make the run, where it asks for the same; else do nothing. Return whether it was made."""
@@ -436,45 +322,60 @@ class InOnePiece:
 
 
 @dataclass(slots=True)
-class Repeated:
-    """A score on one node, and how it is made again quickly."""
+class Score:
+    """The steps of a run on one node with their answers, and how the run is repeated quickly."""
 
-    score: Score
+    steps: list[Step] = field(default_factory=list)
+    size: int = 0
+    run: Shown | None = None
+    """The account of the run, once it has ended; without its program, which must not be kept alive."""
+    moved: dict[str, int] = field(default_factory=dict)
+    """Bytes that went each way in it."""
     times: int = 0
-    """How often it has been made again."""
+    """Number of repeats."""
     look_at: int = _WORTH_ONE_PIECE
-    """How often it must have been, to look (again) whether it can be made in one piece."""
+    """Repeats before the next check whether the run can be made in one piece."""
     again: dict[int, Again] = field(default_factory=dict)
     """Reads that can be begun again, by the number of their transfer."""
     whole: InOnePiece | None = None
-    """How it is made in one piece, once that has been found out."""
 
-    @classmethod
-    def of(cls, score: Score, array: PeArray) -> Repeated:
-        """Return a score that is ready to be made again: actions joined where the engine knows that they come again."""
+    def note(self, step: Step) -> None:
+        """Add a step, unless there are too many; consecutive actions of the PEs become one step."""
+        self.size += len(step.actions) if isinstance(step, Lanes) else 1
+        if self.size > _LONGEST:
+            return
+        if isinstance(step, Lanes) and self.steps and isinstance(self.steps[-1], Lanes):
+            self.steps[-1].actions += step.actions
+        else:
+            self.steps.append(step)
+
+    def complete(self, array: PeArray) -> bool:
+        """Make the score of a run that has ended ready to be repeated; return False where it is too long."""
+        if self.size > _LONGEST:
+            return False
         if array.repeats is not None:
-            for step in score.steps:
+            for step in self.steps:
                 if isinstance(step, Lanes):
                     step.actions = [array.engine.chain(step.actions)]
-        return cls(score)
+        return True
 
     def fuse(self, repeats: Repeats) -> None:
-        """Have native code made of all that is done to the lanes."""
-        for step in self.score.steps:
+        """Compile all actions of the lanes to native code."""
+        for step in self.steps:
             if isinstance(step, Lanes):
                 for action in step.actions:
                     repeats.fuse(action)
         self.look_at = self.times + 1
 
-    def play(self, array: PeArray, unit: TextureUnit) -> int | None:
-        """Make the run again; return what `score.play` does."""
+    def repeat(self, array: PeArray, unit: TextureUnit) -> int | None:
+        """Repeat the run; return what `play` does."""
         self.times += 1
         if self.whole is not None and self.whole.run(array, unit):
             return None
         before = unit.snapshot() if self.times >= self.look_at else None
-        assert array.repeats is not None, "only what the engine repeats is kept to be made again"
+        assert array.repeats is not None, "only what the engine repeats is kept to be repeated"
         effects = _Quick(array, unit, array.repeats, self.again)
-        done = play(self.score, effects)
+        done = play(self, effects)
         effects.flush()
         if done is None and before is not None:
             self.whole = self._in_one_piece(array.repeats, array, unit, before)
@@ -486,13 +387,13 @@ class Repeated:
     ) -> InOnePiece | None:
         """Return the run in one piece, just after it has been made; None where a transfer is not known beforehand.
 
-        ``before`` is the state of the texture unit from before.
+        ``before`` is the state of the texture unit before the run.
         """
         piece = repeats.one_piece()
         if piece is None:
             return None
         reads: list[Again] = []
-        for step in self.score.steps:
+        for step in self.steps:
             match step:
                 case Lanes(actions):
                     piece.follow(actions)

@@ -14,14 +14,14 @@ STREAMS = ("eigc", "tigc")
 
 @dataclass(frozen=True, slots=True)
 class StreamUse:
-    """For each semaphore, the instructions that the code of one stream can reach and that wait for it or signal it."""
+    """For each semaphore, the reachable instructions of one stream that wait for it or signal it."""
 
     waits: dict[int, tuple[int, ...]]
     signals: dict[int, tuple[int, ...]]
 
 
 def use_of(program: Program, entry: str) -> StreamUse:
-    """Follow the code from a stream's entry, and return what it does with semaphores."""
+    """Return the use of semaphores by the code that is reachable from a stream's entry."""
     instructions = program.by_kind
     seen: set[int] = set()
     found: list[int] = []
@@ -56,7 +56,7 @@ def use_of(program: Program, entry: str) -> StreamUse:
 def remote_semaphores(program: Program) -> dict[str, frozenset[int]]:
     """Return for each stream the semaphores that the other one waits for.
 
-    Raises MachineFault where both streams wait for one semaphore: a signal could not know which of them it is for.
+    Raises MachineFault where both streams wait for one semaphore: its signals would be ambiguous.
     """
     waits = {entry: use_of(program, entry).waits for entry in STREAMS}
     for semaphore in sorted(waits["eigc"].keys() & waits["tigc"].keys()):
@@ -81,7 +81,7 @@ class Semaphores:
         self._counts[:] = counts
 
     def count(self, semaphore: int) -> int:
-        """Return how often the semaphore can be taken now."""
+        """Return the value of the counter."""
         return self._counts[semaphore]
 
     def signal(self, semaphore: int) -> None:

@@ -1,11 +1,11 @@
 """Straight code: instructions that a run skips as a whole, which take the sum of their cycles.
 
-It holds instructions of the PEs only: no control, nothing that watches the depth of a stack. A plain one holds
-nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
-each time. Where no words are waited for it may hold beginnings of stages (MARK), which take no time. One of settings
-writes registers of the LEE. A shared one, for runs in which only time passes, begins and ends with an instruction that
-uses a port: the watch over the ports (`PortTimes`) must look at what is between when a transfer comes. It sets no
-mark. The call of a routine of straight code is one as well (`calls.py`).
+It holds PE instructions only: no control, nothing that changes the depth of a stack. Plain straight code is invisible
+to the texture side, except that addresses relative to a parameter are checked for ports in each pass. It may contain
+beginnings of stages (MARK), which take no time, where words are there at once. Settings are writes to registers of the
+LEE. Shared straight code, for timing-only runs, begins and ends with an instruction that uses a port, and sets no mark;
+`PortTimes` looks into it when a transfer comes. The call of a routine of straight code is straight code as well
+(`analysis.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instructi
 from pixelflow.isa.control import CALL, MARK
 from pixelflow.simd.isa.kinds import ByKind
 
-# Which instructions of the EMC stream the texture side can see: those that touch a local port or set a mark.
+# Instructions of the EMC stream that are visible to the texture side: those that touch a local port or set a mark.
 
 
 _PORTS = range(INPUT_PORT, OUTPUT_PORT + PORT_BYTES)
@@ -30,7 +30,7 @@ def meets_ports(start: int, size: int) -> bool:
 
 
 def sharing(instruction: Instruction) -> bool | None:
-    """Return whether an instruction is seen by the texture side; None where that depends on parameters."""
+    """Return whether an instruction is visible to the texture side; None where that depends on parameters."""
     if instruction.declaration.family is Family.PORT:
         return True
     found: bool | None = False
@@ -43,20 +43,20 @@ def sharing(instruction: Instruction) -> bool | None:
 
 
 class PortUse:
-    """The same for all instructions of a program, with the parameters that a frame has."""
+    """Visibility of all instructions of a program, with the parameters of a frame."""
 
     def __init__(self, instructions: ByKind) -> None:
         self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
-        # Found when an instruction of a kind is first executed, as most of a library never is.
+        # Filled on first execution: most instructions of a library are never executed.
         self._known: dict[int, bool | tuple[tuple[int, int, int], ...]] = {}
 
     def certain(self, index: int) -> bool | None:
-        """Return what `sharing` says of an instruction."""
+        """Return the result of `sharing` for an instruction."""
         known = self._of(self._kind_of[index])
         return known if isinstance(known, bool) else None
 
     def relative(self, kind: int) -> tuple[tuple[int, int, int], ...]:
-        """Return what instructions of a kind of which nothing is certain touch: (parameter, offset, bytes) each."""
+        """Return the bytes touched relative to parameters by an uncertain kind: (parameter, offset, bytes) each."""
         known = self._of(kind)
         return () if isinstance(known, bool) else known
 
@@ -84,7 +84,7 @@ class PortUse:
 
 @dataclass(slots=True)
 class CallFrame:
-    """What a call keeps: where to return to, the parameters, the open loops as [body start, rounds left]."""
+    """The frame of a call: return position, parameters, open loops as [body start, rounds left]."""
 
     return_to: int
     parameters: list[int]
@@ -97,7 +97,7 @@ class CallFrame:
 
 @dataclass(frozen=True, slots=True)
 class RoutineBody:
-    """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
+    """Instructions ``first`` to ``end - 1`` of a routine, without RET, as a call needs them."""
 
     first: int
     end: int
@@ -108,7 +108,7 @@ class RoutineBody:
     """Of the instructions and of RET."""
     started: bool
     saves: int
-    """Enables that are on the stack at the same time, at most."""
+    """Most enables on the stack at the same time."""
     reach: tuple[tuple[int, int, int], ...]
     """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
 
@@ -125,22 +125,22 @@ class StraightCode:
     shared: bool = False
     settings: bool = False
     body: RoutineBody | None = None
-    """The routine that is called, where this is a call (`calls.py`)."""
+    """The routine that is called, where this is a call."""
     stages: tuple[tuple[int, int, int], ...] = ()
     """Stages that begin in it: (instruction, cycles before it, number of the name) each."""
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Which instructions are executed: (first, one past the last) each."""
+        """The instructions executed: (first, one past the last) each."""
         return ((self.first, self.end),)
 
     @property
     def length(self) -> int:
-        """Instructions that are executed."""
+        """Number of instructions executed."""
         return self.end - self.first
 
     def fits(self, frames: Sequence[CallFrame]) -> bool:
-        """Return whether all of it can be executed unseen in the innermost frame: no address meets a port."""
+        """Return whether no address meets a port in the innermost frame."""
         parameters = frames[-1].parameters
         for base, low, high in self.relative:
             if base >= len(parameters) or meets_ports(parameters[base] + low, high - low):
@@ -149,10 +149,10 @@ class StraightCode:
 
 
 class StraightCodes:
-    """The straight code from each instruction of a program on, for one run; shared code only where it is ``timed``.
+    """The straight code starting at each instruction of a program, for one run; shared code only if ``timed``.
 
-    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls. Stages
-    of the first ``names`` names may begin in it.
+    ``known`` is a cache for all runs of the program. ``call`` makes those of calls. Stages of the first ``names`` names
+    may begin in it.
     """
 
     def __init__(
@@ -178,15 +178,15 @@ class StraightCodes:
         self._call = call
         self._plain: set[int] = set()
         self._staged: set[int] = set()
-        """Kinds that have been looked at: plain ones, and beginnings of stages that have names."""
+        """Kinds checked so far: plain ones, and beginnings of stages that have names."""
         self._found: dict[int, StraightCode | None] = {}
         self._skips: dict[int, int] = {}
-        """How often this run has skipped the straight code that begins with an instruction."""
+        """Count of skips in this run, by the first instruction."""
 
     def at(self, first: int) -> StraightCode | None:
-        """Return the longest straight code from an instruction on; None for a single one that is not a call."""
+        """Return the longest straight code starting at an instruction; None for a single one that is not a call."""
         if first not in self._found and not self._timed and self._begins_shared(first):
-            self._found[first] = None  # looking for its end would be in vain
+            self._found[first] = None
         if first not in self._found:
             if first not in self._known:
                 self._known[first] = self._make(first)
@@ -224,7 +224,7 @@ class StraightCodes:
         return self._code(first, end, stages=stages)
 
     def _at(self, index: int) -> Instruction:
-        """Return an instruction, without its coefficients."""
+        """Return an instruction without coefficients."""
         return self._kinds[self._kind_of[index]]
 
     def _is_stage(self, index: int) -> bool:
@@ -273,11 +273,11 @@ class StraightCodes:
         return self._ports.certain(index)
 
     def note(self, code: StraightCode) -> None:
-        """Note that the run has skipped straight code."""
+        """Count a skip of straight code."""
         self._skips[code.first] = self._skips.get(code.first, 0) + 1
 
     def settle(self, executed: list[int]) -> None:
-        """Add to ``executed`` how often the instructions of straight code were executed, and forget it."""
+        """Move the counts of skipped instructions to ``executed``."""
         totals: dict[tuple[int, int], int] = {}
         for first, times in self._skips.items():
             code = self._found[first]

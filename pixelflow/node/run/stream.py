@@ -1,8 +1,8 @@
 """An image generation controller: one microcode sequencer, one instruction stream (thesis 2.2.1, 2.2.5).
 
-The sequencer needs no PE data: control flow never depends on it. A stream walks the program, executes control
-instructions by itself, and issues every other instruction. Cycles come from
-the declared steps of what it yields, so a timing-only run is the same walk without an array.
+The sequencer needs no PE data, as control flow never depends on it. A stream walks the program, executes control
+instructions, and issues every other instruction. Cycles come from the declared steps of the issued instructions, so a
+timing-only run is the same walk without an array.
 """
 
 from __future__ import annotations
@@ -38,17 +38,15 @@ from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError,
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Snapshot
 
-# Issue of an instruction stream: what its sequencer hands on, or why it goes no further by itself.
-
 
 class IssueKind(Enum):
-    """What has happened in a stream that others must execute or know of."""
+    """The event in a stream that an order must handle."""
 
     EXECUTE = "an instruction other than control, or straight code that begins with one"
-    UNLATCH = "a started routine returns: the caller's latch comes back"
+    UNLATCH = "a started routine returns: the caller's latch is restored"
     SIGNALLED = "the stream has signalled a semaphore (`Stream.signalled`)"
     STALLED = "the words of the next instruction came late: it can begin now"
-    STARVED = "nobody knows yet when the words of the next instruction come; the next step asks again"
+    STARVED = "the arrival of the words of the next instruction is not known yet; the next step asks again"
     BLOCKED = "the stream waits for a semaphore (`Stream.waiting`); its next step tries again"
 
 
@@ -58,9 +56,9 @@ class Issue:
 
     kind: IssueKind
     index: int | None = None
-    """Position in ``program.instructions`` of what is to be executed; None for any other kind."""
+    """Position in ``program.instructions`` of the instruction to execute; None for any other kind."""
     code: StraightCode | None = None
-    """All of the straight code that is issued with its first instruction, None for a single instruction."""
+    """The straight code that is issued with its first instruction, None for a single instruction."""
 
 
 UNLATCH = Issue(IssueKind.UNLATCH)
@@ -70,16 +68,15 @@ STALLED = Issue(IssueKind.STALLED)
 STARVED = Issue(IssueKind.STARVED)
 
 
-# Control flow of a stream: loops, calls, jumps and stages, and the faults that they end in.
+# Control flow of a stream: loops, calls, jumps and stages, and their faults.
 
 
 _CONTROL_LIMIT = 1_000_000
-"""Control instructions in a row after which a stream is taken to be stuck: they take no time, so no cycle limit ends
-a loop of nothing else."""
+"""Consecutive control instructions after which a stream counts as stuck, as they take no time."""
 
 
 class ControlFlow:
-    """Where a stream is in its program; control instructions act on it."""
+    """The position of a stream in its program; control instructions act on it."""
 
     def __init__(self, sequencer: Sequencer, entry: str, bus: Bus) -> None:
         """Start at an entry of the program; raises MachineFault where there is none of that name."""
@@ -100,7 +97,7 @@ class ControlFlow:
         self.routine_cycles: dict[str, tuple[int, int]] = {}
         """For each routine that returned: (calls, cycles from call to return)."""
         self._control_since = (0, 0)
-        """The cycle of the last control instruction, and how many there were in that cycle."""
+        """The cycle of the last control instruction, and their number in that cycle."""
 
     @property
     def parameters(self) -> list[int]:
@@ -164,7 +161,7 @@ class ControlFlow:
             loops.pop()
 
     def jump(self, target: int) -> None:
-        """Continue at a word address; loops that the target is outside of end."""
+        """Continue at a word address; loops that do not contain the target end."""
         self.index = self._position(target)
         loops, ends = self.frames[-1].loops, self.sequencer.loop_end
         while loops and not loops[-1][0] <= self.index <= ends[loops[-1][0] - 1]:
@@ -194,7 +191,7 @@ class ControlFlow:
             self._fault(f"{_CONTROL_LIMIT:,} control instructions and no other: a loop that takes no time")
 
     def _watch(self, index: int) -> None:
-        """Keep the depth of the PEs' stacks, which is the same in all of them."""
+        """Track the depth of the PEs' stacks, which is the same in all PEs."""
         frame = self.frames[-1]
         pushes = self.program.by_kind[index].declaration.pushes
         if not pushes:
@@ -228,7 +225,7 @@ class ControlFlow:
 
     @property
     def place(self) -> str:
-        """Where in the source it stands."""
+        """The current place in the source."""
         return self._here()
 
     def _here(self) -> str:
@@ -240,9 +237,7 @@ class ControlFlow:
 
 
 _NEAR_LIMIT = 1_000_000
-"""Cycles before the limit from which on a stream that waits for words continues one by one, to stop at the very
-cycle.
-"""
+"""Cycles before the limit in which a stream with a word supply continues one by one, to stop in the exact cycle."""
 
 
 class Stream(ControlFlow):
@@ -261,7 +256,7 @@ class Stream(ControlFlow):
     ) -> None:
         """Start at an entry of the program; signals of ``remote_semaphores`` are left to the order that drives it.
 
-        ``supply`` says when words are there; without it they are there at once.
+        Without a ``supply`` words are there at once.
         """
         super().__init__(sequencer, entry, Bus() if bus is None else bus)
         self.semaphores = semaphores
@@ -269,17 +264,17 @@ class Stream(ControlFlow):
         self.max_cycles = max_cycles
         self.supply = supply
         self.straight_codes: StraightCodes | None = None
-        """Straight code to be skipped as a whole; only where nobody needs the single instructions."""
+        """Straight code to skip as a whole; None where single instructions are needed."""
         self.may_skip: Callable[[Stream, StraightCode], bool] | None = None
-        """Asked whether straight code can be skipped; where there is nobody to ask, it can."""
+        """Called before straight code is skipped; returns whether it can be."""
         self.on_skip: Callable[[Stream, StraightCode], None] | None = None
-        """Called for all straight code that was skipped, unless it was issued."""
+        """Called after straight code was skipped, unless it was issued."""
         self.executed = [0] * len(sequencer.cycles)
         self._single: dict[int, Issue] = {}
         self._alone_to = 0
-        """Instructions before this one continue one by one: the cycle limit, or a fault, is before it."""
+        """Instructions before this one are executed one by one: the cycle limit, or a fault, is before it."""
         self.waits: dict[str, int] = {}
-        """Cycles spent waiting, by reason: ``sem N``, ``transfer``, or ``instructions``, whose words come late."""
+        """Cycles spent waiting, by reason: ``sem N``, ``transfer``, or ``instructions`` whose words come late."""
         self.stage_waits: dict[tuple[int, str], int] = {}
         """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
         self.interrupted = False
@@ -326,15 +321,15 @@ class Stream(ControlFlow):
                 if watched[index]:
                     self._watch(index)
                 if wanted:
-                    self._tell_executed(index)
+                    self._emit_executed(index)
                 yield self._issue(index)
                 continue
             self._watch_control()
             started = self.frames[-1].started
             depth = len(self.frames)
             self.signalled = None
-            if wanted and instruction.declaration is not WAIT:  # that one may have to come again
-                self._tell_executed(index)
+            if wanted and instruction.declaration is not WAIT:  # which may have to be repeated
+                self._emit_executed(index)
             instruction.declaration.meaning(self, *instruction.operands)
             if started and len(self.frames) < depth:
                 yield UNLATCH
@@ -352,22 +347,22 @@ class Stream(ControlFlow):
         return found
 
     def _skip(self, codes: StraightCodes, code: StraightCode, limit: float) -> bool:
-        """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
+        """Skip straight code where no part of it is visible from outside; return whether it was skipped."""
         if self.cycle + code.cycles > limit:
             self._alone_to = code.end
             return False
         if not code.fits(self.frames):
             return False
         if self.supply is not None and limit - self.cycle < code.cycles + _NEAR_LIMIT:
-            return False  # the limit may lie in a wait for words
+            return False  # the limit may be reached in a wait for words
         if self.may_skip is not None and not self.may_skip(self, code):
             self._alone_to = code.end
             return False
         body, supply = code.body, self.supply
         if supply is not None and supply.ready:
-            return False  # the first instruction has been waited for, and goes on alone
+            return False  # the first instruction has been waited for, and continues alone
         if supply is not None and supply.joint and not (body is None and supply.has(code.first, code.end, self.cycle)):
-            return False  # nobody may know yet when the words come
+            return False  # the arrival of the words may not be known yet
         if code.stages:
             self._go_past(code)
         elif body is None:
@@ -388,7 +383,7 @@ class Stream(ControlFlow):
         return True
 
     def _go_past(self, code: StraightCode) -> None:
-        """Let the time of straight code pass in which stages begin; no words are waited for."""
+        """Let the time of straight code with stages pass; words are there at once."""
         began = self.cycle
         for index, before, name in code.stages:
             self.index, self.cycle = index + 1, began + before
@@ -397,7 +392,7 @@ class Stream(ControlFlow):
         self.cycle = began + code.cycles
 
     def _go_through(self, first: int, end: int, cycles: int) -> None:
-        """Let the time of instructions ``first`` to ``end - 1`` pass, which take ``cycles`` without waits for words."""
+        """Let the time of instructions ``first`` to ``end - 1`` pass: ``cycles``, and waits for words."""
         supply, each = self.supply, self.sequencer.cycles
         if supply is not None and not supply.has(first, end, self.cycle):
             for index in range(first, end):
@@ -412,7 +407,7 @@ class Stream(ControlFlow):
             supply.pass_over(first, end, self.cycle - each[end - 1])
 
     def _stall(self, index: int) -> bool | None:
-        """Wait until the words of an instruction are there; return whether it had to wait, None where nobody knows."""
+        """Wait for the words of an instruction; return whether it had to wait, None where that is not known yet."""
         supply = self.supply
         if supply is None:
             return False
@@ -435,12 +430,12 @@ class Stream(ControlFlow):
             self.straight_codes = codes
 
     def begins(self, issue: Issue) -> int:
-        """Return the cycle in which what was issued last begins."""
+        """Return the first cycle of the last issue."""
         if issue.index is None:
             return self.cycle
         return self.cycle - (self.sequencer.cycles[issue.index] if issue.code is None else issue.code.cycles)
 
-    def _tell_executed(self, index: int) -> None:
+    def _emit_executed(self, index: int) -> None:
         cycles = self.sequencer.cycles[index]
         self.bus.emit(Executed, self.cycle - cycles, self.name, index, cycles)
 
@@ -468,7 +463,7 @@ class Stream(ControlFlow):
                 self.supply.ready = True
             return
         self.bus.emit(Taken, self.cycle, self.name, self.index - 1, semaphore)
-        self._tell_executed(self.index - 1)
+        self._emit_executed(self.index - 1)
 
     def resume(self, cycle: int) -> None:
         """Let time pass until ``cycle`` while the stream waits for its semaphore or for a transfer."""
@@ -492,7 +487,7 @@ class Stream(ControlFlow):
         return self.waiting is not None and not self.semaphores.count(self.waiting)
 
     def why_waiting(self) -> str:
-        """Return which stream waits where for which semaphore, and since when."""
+        """Return the stream, the place, the semaphore and the cycle since when it waits."""
         return f"{self._why_waiting()} since cycle {self.cycle}"
 
     def _why_waiting(self) -> str:
@@ -505,7 +500,7 @@ class Stream(ControlFlow):
         return sum(map(mul, self.executed, self.sequencer.cycles))
 
     def check_account(self) -> None:
-        """Raise InternalError unless the cycles of what executed and the waits are all the cycles there were."""
+        """Raise InternalError unless busy cycles and waits are all cycles of the stream."""
         busy, waited = self.busy, sum(self.waits.values())
         if busy + waited != self.cycle:
             raise InternalError(f"{self.name.upper()}: {busy} cycles busy + {waited} waiting are not {self.cycle}")
@@ -513,7 +508,7 @@ class Stream(ControlFlow):
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return all that changes while the stream runs, as numbers, text, lists and dicts."""
+        """Return the mutable state, as numbers, text, lists and dicts."""
         return {
             "cycle": self.cycle,
             "index": self.index,
@@ -532,7 +527,7 @@ class Stream(ControlFlow):
         }
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of a stream of the same program; raises TypeError or ValueError for what is none."""
+        """Continue from a snapshot of a stream of the same program; raises TypeError or ValueError otherwise."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
         if len(snapshot["executed"]) != len(self.executed):
             raise ValueError("not a count for each instruction")
@@ -555,7 +550,7 @@ class Stream(ControlFlow):
         return CycleLimitError(f"cycle limit {self.max_cycles} reached at {self._here()} ({self.name.upper()}{how})")
 
 
-# What a stream that is between two instructions will do next, found on a copy of it, or on one ahead of it.
+# The next instruction of a stream that is between two instructions, found on a copy of it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,20 +558,20 @@ class Upcoming:
     """The next instruction of a stream."""
 
     cycle: int
-    """In which it begins."""
+    """The cycle in which it begins."""
     index: int
     """Position in the program of the next instruction that is not control."""
     control: tuple[int, ...]
     """The control instructions before it, in the order in which they will be executed."""
     frames: tuple[CallFrame, ...]
-    """The calls that it will be inside of, innermost last; the first is the main program."""
+    """The calls around it, innermost last; the first is the main program."""
 
     outermost: int
-    """How many calls the stream is inside of on the way there, where they are fewest."""
+    """The least number of open calls on the way there."""
 
 
 def upcoming(stream: Stream) -> Upcoming | None:
-    """Return what a stream will do next; None where it ends, faults or has to wait before its next instruction."""
+    """Return the next instruction of a stream; None where it ends, faults or has to wait before that."""
     if _is_control(stream) is False:
         return Upcoming(stream.cycle, stream.index, (), tuple(stream.frames), len(stream.frames) - 1)
     copy, issue, path, outermost = _look_ahead(stream)
@@ -600,10 +595,8 @@ def _is_control(stream: Stream) -> bool | None:
 
 
 def _look_ahead(stream: Stream) -> tuple[Stream, Issue | None, tuple[int, ...], int]:
-    """Return a copy of a stream that has gone on to its next instruction, and that; all it has executed on the way,
-    and in how few calls it has been.
-
-    The instruction is None where the stream ends before it; what stops the stream is left for the stream itself.
+    """Return a copy of a stream at its next instruction, the issue, the path to it, the fewest open calls.
+    The issue is None where the stream ends or stops before it.
     """
     bus, path, depths = Bus(), [], [len(stream.frames) - 1]
     bus.subscribe(lambda event: path.append(event.index), Executed)
@@ -620,14 +613,14 @@ def _look_ahead(stream: Stream) -> tuple[Stream, Issue | None, tuple[int, ...], 
 
 
 class _Open(Semaphores):
-    """Semaphores that nobody waits for: which instruction comes next depends on none of them."""
+    """Semaphores that can always be taken: the order of instructions does not depend on them."""
 
     def take(self, semaphore: int) -> bool:
         return True
 
 
 class _Ordering:
-    """The end of a supply that a stream ahead of the executed one sees: it orders words, and has them at once."""
+    """The supply of a stream that is ahead of the executed one: it orders words, and has them at once."""
 
     joint = False
 
@@ -640,7 +633,7 @@ class _Ordering:
         return self._supply.delivered
 
     def advance(self, cycle: int) -> None:
-        """Time is nothing to it."""
+        pass
 
     def take(self, index: int, cycle: int) -> int:
         self._supply.order(index)
@@ -659,14 +652,13 @@ class _Ordering:
         return {}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Nothing of its own changes."""
+        pass
 
 
 class OrderAhead:
-    """The order of execution beyond what a stream has come to, for the sender of its words."""
+    """The order of execution beyond the position of a stream, for the sender of its words."""
 
     def __init__(self, stream: Stream, supply: Supply, codes: StraightCodes) -> None:
-        """Of a stream that has not begun."""
         self._limit = stream.max_cycles
         ordering = _Ordering(supply)
         self._stream = Stream(stream.sequencer, stream.name, _Open(SEMAPHORES), supply=ordering)
@@ -675,9 +667,7 @@ class OrderAhead:
         self._ended = False
 
     def more(self) -> bool:
-        """Continue to the next instruction or straight code; at the end, a fault or past the cycle limit there is
-        none.
-        """
+        """Continue to the next instruction or straight code; return False at the end or past the cycle limit."""
         if self._ended or (self._limit is not None and self._stream.cycle > self._limit):
             self._ended = True
             return False
@@ -688,28 +678,26 @@ class OrderAhead:
         return True
 
     def snapshot(self) -> Snapshot:
-        """Return how far it has come."""
         return {"stream": self._stream.snapshot(), "ended": self._ended}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot."""
         self._stream.restore(snapshot["stream"])
         self._issues, self._ended = self._stream.issues(), snapshot["ended"]
 
 
-# Deadlock of the streams of a program: which waits where, for what, and who could have signalled it.
+# Deadlock of the streams of a program.
 
 
 @dataclass(frozen=True, slots=True)
 class OpenWait:
-    """A wait that has not come to its end: its reason, as in `Run.waits`, and its cycles so far."""
+    """A wait that has not ended: its reason, as in `Run.waits`, and its cycles so far."""
 
     reason: str
     cycles: int
 
 
 def deadlock(program: Program, streams: Sequence[Stream], cycle: int | None) -> DeadlockError:
-    """Return the error of a standstill: who waits where for what since when, and who would have signalled it.
+    """Return the error of a deadlock, with the waits of all streams and the instructions that signal.
 
     ``cycle`` is None where no time is simulated.
     """
@@ -724,7 +712,7 @@ def deadlock(program: Program, streams: Sequence[Stream], cycle: int | None) -> 
 
 
 def _signallers(program: Program, streams: Sequence[Stream], semaphore: int) -> list[str]:
-    """Return a line for every instruction that signals a semaphore: where, and whether it was reached."""
+    """Return a line for every instruction that signals a semaphore, with its place and whether it was reached."""
     running = {stream.name: stream for stream in streams}
     lines = []
     for entry in program.entries:
@@ -736,4 +724,4 @@ def _signallers(program: Program, streams: Sequence[Stream], semaphore: int) -> 
             times = running[entry].executed[index]
             reached = f"reached, {counted(times, 'time')}" if times else "not reached"
             lines.append(f"{place} ({reached})")
-    return lines or [f"sem {semaphore} is signalled by nobody"]
+    return lines or [f"sem {semaphore} is never signalled"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pixelflow.config import ExtraConfig, NodeConfig
@@ -13,10 +13,10 @@ from pixelflow.isa.control import ENDL, LOOP, MARK
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.units import Snapshot
 
-# Words of a program as an IGC gets them: how many each instruction has, and what can stay in its memory.
+# Words of a program as an IGC receives them: the number of each instruction, and the pieces that its memory can hold.
 #
-# A *piece* is what the memory of an IGC holds as a whole: a routine, or the outermost loop of code outside of routines.
-# Everything else passes through the FIFO, each time it is executed. MARK has no words: it is there for reports alone.
+# A *piece* is a unit of an IGC's memory: a routine, or the outermost loop of code outside of routines. Everything else
+# passes through the FIFO each time it is executed. MARK, which is for reports alone, has no words.
 
 
 WORD_BYTES = 4
@@ -24,7 +24,7 @@ WORD_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Instructions ``first`` to ``end - 1``, which are in the memory of an IGC together."""
+    """Instructions ``first`` to ``end - 1``, which an IGC's memory holds together."""
 
     first: int
     end: int
@@ -61,11 +61,11 @@ class ProgramWords:
         self.pieces.append(Piece(first, end, total))
 
     def executed(self, executed: Sequence[int]) -> int:
-        """Return the words of all that was executed, each time."""
+        """Return the words of all executed instructions, repeats included."""
         return sum(times * words for times, words in zip(executed, self.each, strict=True))
 
     def needed(self, executed: Sequence[int]) -> int:
-        """Return the words to deliver where every piece is delivered once, however large the memory must be."""
+        """Return the words to deliver where every piece is delivered once, with unlimited memory."""
         streamed = sum(
             times * words for times, words, piece in zip(executed, self.each, self.piece_of, strict=True) if piece < 0
         )
@@ -74,11 +74,11 @@ class ProgramWords:
 
 
 def words_of(program: Program) -> ProgramWords:
-    """Return the words of a program, found once and kept with it."""
-    found = program.analyses.get("words")
-    if not isinstance(found, ProgramWords):
-        found = program.analyses["words"] = ProgramWords(program)
-    return found
+    """Return the words of a program, counted once and kept with it."""
+    if "words" not in program.analyses:
+        program.analyses["words"] = ProgramWords(program)
+    words: ProgramWords = program.analyses["words"]
+    return words
 
 
 def loops_of(program: Program) -> dict[int, int]:
@@ -97,12 +97,11 @@ def loops_of(program: Program) -> dict[int, int]:
     return ends
 
 
-# A path of instruction words, from where they are sent to the IGCs that it feeds: one each, or one for both.
+# A path of instruction words from their sender to the IGCs: one for each IGC, or one for both.
 #
-# Words go one after the other. The next is that of the IGC that has room for its own first; where both have had room
-# since the path was free, they take turns, and the EIGC has the first turn. What an IGC has room for is known up to the
-# present alone where there are two, since what one of them gets decides when the other continues: a word whose turn
-# comes in the present or later is not sent yet.
+# Words are sent one after the other. The next one is for the IGC that first has room; where both have had room since
+# the path was free, they alternate, beginning with the EIGC. With two IGCs, room is known up to the present only, since
+# the words of one determine when the other continues: a word whose turn is in the present or later is not sent yet.
 #
 # Time on the path is counted in shares of a cycle, so that a rate need not be a whole number of cycles a word: a cycle
 # has as many shares as the rate has MB/s.
@@ -112,48 +111,48 @@ class WordSink(Protocol):
     """An IGC as its path sees it."""
 
     def ready_from(self) -> int | None:
-        """Return the cycle from which on there is room for its next word; None where that is not known."""
+        """Return the first cycle with room for its next word; None where that is not known."""
 
     def receive(self, end: int) -> None:
-        """Get the next word, all of which is there at ``end``, in shares of a cycle."""
+        """Take the next word, complete at ``end``, in shares of a cycle."""
 
 
 class SupplyPath:
     """A path of a rate, and the IGCs that it feeds."""
 
     def __init__(self, config: NodeConfig, present: int | None = None) -> None:
-        """``present`` is the cycle before which all is known; None where one IGC alone is fed, which needs none."""
+        """``present`` is the cycle before which everything is known; None where only one IGC is fed."""
         self.rate = config.igc.supply
         self._word = WORD_BYTES * config.clock_mhz
         """Shares of a cycle that a word takes."""
         self._present = present
         self._sinks: list[WordSink] = []
         self._free = 0
-        """When the last word had been sent, in shares."""
+        """The time at which the last word was sent, in shares."""
         self._served = -1
-        """Which IGC got it."""
+        """The IGC that received it."""
 
     def feed(self, sink: WordSink) -> None:
-        """Feed one more IGC."""
+        """Add an IGC."""
         self._sinks.append(sink)
 
     @property
     def joint(self) -> bool:
-        """True if it is one path for several IGCs."""
+        """True if the path feeds several IGCs."""
         return self._present is not None
 
     def advance(self, cycle: int) -> None:
-        """Note that whatever begins before a cycle has begun."""
+        """Move the present to a cycle."""
         if self._present is not None:
             self._present = max(self._present, cycle)
 
     def catch_up(self) -> None:
-        """Send all words whose turn has come before the present; for two IGCs."""
+        """Send all words whose turn is before the present; for two IGCs."""
         while self.joint and self.send():
             pass
 
     def send(self) -> bool:
-        """Send the next word; return whether it is known which that is."""
+        """Send the next word; return False where it is not known yet."""
         count, chosen, start = len(self._sinks), -1, 0
         for turn in range(1, count + 1):
             number = (self._served + turn) % count
@@ -171,117 +170,86 @@ class SupplyPath:
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return all that changes."""
         return {"free": self._free, "served": self._served, "present": self._present}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of a path of the same kind."""
         self._free, self._served, self._present = snapshot["free"], snapshot["served"], snapshot["present"]
 
 
 # Supply of instruction words to one IGC: a path of a rate, a FIFO, and a memory for routines and loops.
 #
-# The sender knows the order of execution, which depends on no data, and sends the words in that order, as early as
-# there
-# is room; nothing is there when a run begins. A word that passes through the FIFO leaves it when its instruction
-# begins,
-# and the word that takes its place is sent after that. A piece (`words.py`) that the memory can hold is sent as a whole
-# when it comes first, and stays until room is wanted: the pieces used longest ago then go, after the begin of their
-# last
-# instruction. A piece that is larger than the memory passes through the FIFO each time. Without prefetch, nothing is
-# sent
-# before the IGC comes to the instruction that wants it. Each IGC has a separate path, or
-# both have one (`path.py`); the sender then must know what comes after what an IGC executes (`WordsAhead`).
+# The sender knows the order of execution, which does not depend on data, and sends the words in that order as early as
+# there is room; FIFO and memory are empty when a run begins. A word that passes through the FIFO leaves it when its
+# instruction begins, and the word that takes its place is sent after that. A piece that fits the memory is sent as a
+# whole before its first execution, and stays until its room is needed: the least recently used pieces are evicted,
+# after the begin of their last instruction. A larger piece passes through the FIFO each time. Without prefetch, nothing
+# is sent before the IGC reaches the instruction that needs it. Each IGC has a separate path, or both share one; the
+# sender then must know the instructions after the current one (`WordsAhead`).
 
 
 class WordsAhead(Protocol):
-    """The order of execution beyond what an IGC has come to."""
+    """The order of execution beyond the position of an IGC."""
 
     def more(self) -> bool:
-        """Continue by at least an instruction, each of which is ordered; return False where there is none."""
+        """Order the words of at least one more instruction; return False where there is none."""
 
-    def snapshot(self) -> Snapshot:
-        """Return how far it has come."""
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot."""
+    def snapshot(self) -> Snapshot: ...
+    def restore(self, snapshot: Snapshot) -> None: ...
 
 
 class WordTimes(Protocol):
-    """What a stream asks of whatever brings its words."""
+    """A supply of words as a stream sees it; `Supply` has the contract of each method."""
 
     ready: bool
 
     @property
-    def joint(self) -> bool:
-        """True if it may not be known yet when words come."""
-
+    def joint(self) -> bool: ...
     @property
-    def delivered(self) -> int:
-        """Words ordered so far."""
-
-    def advance(self, cycle: int) -> None:
-        """Note that whatever begins before a cycle has begun."""
-
-    def take(self, index: int, cycle: int) -> int | None:
-        """Return when an instruction that could begin in ``cycle`` does begin, None where that is not known yet."""
-
-    def has(self, first: int, end: int, cycle: int) -> bool:
-        """Return whether instructions ``first`` to ``end - 1``, the next ones, are all there."""
-
-    def pass_over(self, first: int, end: int, cycle: int) -> None:
-        """Note that they were executed, the last of which began in ``cycle``."""
-
-    def another(self) -> WordTimes:
-        """Return one for a copy of the stream."""
-
-    def snapshot(self) -> Snapshot:
-        """Return all that changes."""
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot."""
+    def delivered(self) -> int: ...
+    def advance(self, cycle: int) -> None: ...
+    def take(self, index: int, cycle: int) -> int | None: ...
+    def has(self, first: int, end: int, cycle: int) -> bool: ...
+    def pass_over(self, first: int, end: int, cycle: int) -> None: ...
+    def another(self) -> WordTimes: ...
+    def snapshot(self) -> Snapshot: ...
+    def restore(self, snapshot: Snapshot) -> None: ...
 
 
+@dataclass(slots=True, eq=False)
 class _Held:
     """A piece in the memory, or on its way there."""
 
-    __slots__ = ("begun", "ends", "last", "number", "used")
-
-    def __init__(self, number: int, begun: int) -> None:
-        self.number = number
-        self.begun = begun
-        """Which instruction in the order of execution was its first."""
-        self.used = begun
-        """Which was its last so far."""
-        self.ends: list[int] = []
-        """When each of its words that were sent is there, in shares of a cycle."""
-        self.last = 0
-        """The cycle in which its last instruction began."""
+    number: int
+    begun: int
+    """The position of its first instruction in the order of execution."""
+    used: int
+    """The position of its last instruction so far."""
+    ends: list[int] = field(default_factory=list)
+    """The arrival of each of its words that were sent, in shares of a cycle."""
+    last: int = 0
+    """The cycle in which its last instruction began."""
 
 
+@dataclass(slots=True, eq=False)
 class _Sending:
-    """What is to be sent next as a whole: the words of an instruction, or a piece."""
+    """A unit to be sent: the words of an instruction, or a piece."""
 
-    __slots__ = ("begun", "held", "position", "victims", "words")
-
-    def __init__(self, position: int, words: int, held: _Held | None = None, victims: tuple[_Held, ...] = ()) -> None:
-        self.position = position
-        """Of the instruction that wants it, in the order of execution."""
-        self.words = words
-        """That have not been sent yet."""
-        self.begun = False
-        """True if one has been."""
-        self.held = held
-        self.victims = victims
-        """Pieces that go before it comes."""
+    position: int
+    """The position in the order of execution of the instruction that needs it."""
+    words: int
+    """Words not sent yet."""
+    held: _Held | None = None
+    victims: tuple[_Held, ...] = ()
+    """Pieces evicted for it."""
+    begun: bool = False
+    """True if a word was sent."""
 
 
 class Supply:
-    """What has been sent to an IGC, and what it holds."""
+    """The words sent to an IGC, and its FIFO and memory."""
 
     def __init__(self, words: ProgramWords, config: NodeConfig, path: SupplyPath | None = None) -> None:
-        """Without a path it has one of its own.
-
+        """Without ``path`` it has a separate one.
         Raises MachineFault where the FIFO is too small for an instruction, which begins when all of it is there.
         """
         longest = max(words.each, default=0)
@@ -294,50 +262,50 @@ class Supply:
         self.path = SupplyPath(config) if path is None else path
         self.path.feed(self)
         self.ahead: WordsAhead | None = None
-        """What tells the sender the order of execution; without it, the order comes as it is executed."""
+        """The order of execution for the sender; without it, words are ordered as they are executed."""
         self._rate = config.igc.supply
         self._fifo = config.igc.fifo_words
         self._memory = config.igc.memory_words
         self._prefetch = config.igc.prefetch
         self._asking, self._asked = -1, 0
-        """The instruction that the IGC asked for last, and the cycle in which it could begin."""
+        """The last instruction requested by the IGC, and the cycle in which it could begin."""
         self._ordered = self._taken = 0
-        """How many instructions the sender knows of, and how many have begun."""
+        """The number of instructions known to the sender, and of those that have begun."""
         self._sending: deque[_Sending] = deque()
         self._arrived: deque[int] = deque()
-        """When the words of instructions in the FIFO are all there, in shares of a cycle."""
+        """The arrival of the last word of each instruction in the FIFO, in shares of a cycle."""
         self._inside = 0
-        """Places of the FIFO that have been taken so far."""
+        """Places of the FIFO used so far."""
         self._left: deque[int] = deque()
-        """The cycles in which words left the FIFO whose places have not been taken again, once all have been."""
+        """The cycles in which words left the FIFO, whose places are free again."""
         self._kept: dict[int, _Held] = {}
-        """Pieces in the memory as the sender sees it, that used longest ago first."""
+        """Pieces in the memory as the sender sees it, least recently used first."""
         self._there: dict[int, deque[_Held]] = {}
-        """The same as the IGC sees it: a piece that goes and comes again is there more than once."""
+        """The same as the IGC sees it: an evicted piece that was sent again is listed more than once."""
         self._room = config.igc.memory_words
         self.delivered = 0
         """Words ordered so far."""
         self.ready = False
-        """True if the words of the next instruction were taken already, for one that must wait to begin."""
+        """True if the words of the next instruction were taken already, and it waits for something else."""
 
     @property
     def joint(self) -> bool:
-        """True if its path feeds another IGC too, so that it may not be known yet when words come."""
+        """True if its path feeds another IGC too, so that the arrival of words may not be known yet."""
         return self.path.joint
 
     def advance(self, cycle: int) -> None:
-        """Note that whatever begins before a cycle, in all streams that the path feeds, has begun."""
+        """Note that everything before a cycle has begun, in all streams that the path feeds."""
         self.path.advance(cycle)
 
     def settle(self, cycle: int) -> None:
-        """Send what is to be sent before a cycle, so that a state depends on no way on which it was reached."""
+        """Send all words due before a cycle, so that the state does not depend on how the cycle was reached."""
         self.path.advance(cycle)
         self.path.catch_up()
 
     # --- the sender's end ----------------------------------------------------------------------------------------
 
     def order(self, index: int) -> None:
-        """Have the words of the next instruction in the order of execution sent, where they are not there."""
+        """Order the words of the next instruction in the order of execution, unless they are there."""
         words, number = self._words.each[index], self._words.piece_of[index]
         if words and (number < 0 or self._words.pieces[number].words > self._memory):
             self._sending.append(_Sending(self._ordered, words))
@@ -347,17 +315,17 @@ class Supply:
         self._ordered += 1
 
     def holds(self, first: int, end: int) -> bool:
-        """Return whether instructions ``first`` to ``end - 1`` are in one piece that the sender need not send."""
+        """Return whether instructions ``first`` to ``end - 1`` are in one piece in the memory."""
         number = self._words.piece_of[first]
         return number in self._kept and self._words.piece_of[end - 1] == number
 
     def order_held(self, first: int, end: int) -> None:
-        """Note that instructions of one piece that need not be sent come next."""
+        """Order instructions of one piece in the memory."""
         self._ordered += end - first
         self._keep(self._words.piece_of[first]).used = self._ordered - 1
 
     def _keep(self, number: int) -> _Held:
-        """Return a piece, which was used last from now on; it is sent where it is not there."""
+        """Return a piece as the most recently used one; order it where it is not there."""
         held = self._kept.pop(number, None)
         if held is None:
             words, victims = self._words.pieces[number].words, []
@@ -366,7 +334,7 @@ class Supply:
                 victims.append(self._kept.pop(gone))
                 self._room += self._words.pieces[gone].words
             self._room -= words
-            held = _Held(number, self._ordered)
+            held = _Held(number, self._ordered, self._ordered)
             self._sending.append(_Sending(self._ordered, words, held, tuple(victims)))
             self._there.setdefault(number, deque()).append(held)
             self.delivered += words
@@ -374,7 +342,7 @@ class Supply:
         return held
 
     def ready_from(self) -> int | None:
-        """Return the cycle from which on there is room for the next word; None where that is not known."""
+        """Return the first cycle with room for the next word; None where that is not known."""
         while not self._sending:
             if self.ahead is None or not self.ahead.more():
                 return None
@@ -392,7 +360,7 @@ class Supply:
         return max((each.last for each in following.victims), default=0)
 
     def receive(self, end: int) -> None:
-        """Get the next word, all of which is there at ``end``, in shares of a cycle."""
+        """Take the next word, complete at ``end``, in shares of a cycle."""
         following = self._sending[0]
         following.words -= 1
         following.begun = True
@@ -410,7 +378,7 @@ class Supply:
     # --- the IGC's end -------------------------------------------------------------------------------------------
 
     def take(self, index: int, cycle: int) -> int | None:
-        """Return the cycle in which an instruction that could begin in ``cycle`` does begin; its words are used.
+        """Use the words of an instruction that could begin in ``cycle``; return the cycle in which it begins.
 
         None where that is not known yet: ask again later.
         """
@@ -436,14 +404,14 @@ class Supply:
         return cycle
 
     def _send(self) -> bool:
-        """Send the next word, where it is known which that is; always, on a path for this IGC alone."""
+        """Send the next word; return False where it is not known yet, which only happens on a joint path."""
         known = self.path.send()
         if not known and not self.joint:
             raise InternalError(f"instruction {self._taken} in the order of execution: its words are never sent")
         return known
 
     def has(self, first: int, end: int, cycle: int) -> bool:
-        """Return whether instructions ``first`` to ``end - 1``, the next ones, are all there, in one piece."""
+        """Return whether the next instructions, ``first`` to ``end - 1``, are all there, in one piece."""
         number = self._words.piece_of[first]
         if number < 0 or self._words.piece_of[end - 1] != number:
             return False
@@ -461,7 +429,7 @@ class Supply:
         return held.ends[-1] <= cycle * self._rate
 
     def pass_over(self, first: int, end: int, cycle: int) -> None:
-        """Note that instructions which are all there were executed, the last of which began in ``cycle``."""
+        """Note the execution of instructions that were all there; the last one began in ``cycle``."""
         if self._taken == self._ordered:
             self.order_held(first, end)
         self._here(self._words.piece_of[first]).last = cycle
@@ -474,14 +442,14 @@ class Supply:
         return there[0]
 
     def another(self) -> Supply:
-        """Return the supply of a run of the same program that begins alone; one of two knows what it has got alone."""
+        """Return an empty supply for a copy of the stream."""
         path = SupplyPath(self._config, 0) if self.path.joint else None
         return Supply(self._words, self._config, path)
 
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return all that changes, as numbers, lists and dicts."""
+        """Return the mutable state, as numbers, lists and dicts."""
         pieces: list[_Held] = []
         for each in (*self._kept.values(), *(held for queue in self._there.values() for held in queue)):
             if each not in pieces:
@@ -507,19 +475,14 @@ class Supply:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot of the supply of the same program."""
-        pieces: list[_Held] = []
-        for number, begun, used, ends, last in snapshot["pieces"]:
-            held = _Held(number, begun)
-            held.used, held.ends, held.last = used, list(ends), last
-            pieces.append(held)
+        pieces = [_Held(n, begun, used, list(ends), last) for n, begun, used, ends, last in snapshot["pieces"]]
         self.path.restore(snapshot["path"])
         self._kept = {pieces[at].number: pieces[at] for at in snapshot["kept"]}
         self._there = {pieces[queue[0]].number: deque(pieces[at] for at in queue) for queue in snapshot["there"]}
         self._sending = deque()
         for position, words, begun, *held in snapshot["sending"]:
             piece, *victims = [pieces[at] for at in held] or [None]
-            self._sending.append(_Sending(position, words, piece, tuple(victims)))
-            self._sending[-1].begun = begun
+            self._sending.append(_Sending(position, words, piece, tuple(victims), begun))
         self._ordered, self._taken, self._asking, self._asked, self._inside, self.delivered = snapshot["counts"]
         self._room = self._memory - sum(self._words.pieces[number].words for number in self._kept)
         self._arrived, self._left = deque(snapshot["arrived"]), deque(snapshot["left"])
@@ -529,7 +492,7 @@ class Supply:
 
 
 def supplies(program: Program, config: NodeConfig, count: int) -> list[Supply] | list[None]:
-    """Return the supply of each of ``count`` IGCs that run a program; None each where the words are there at once."""
+    """Return the supply of each of ``count`` IGCs of a program; None each where words are there at once."""
     if not config.igc.supply:
         return [None] * count
     shared = SupplyPath(config, 0) if config.igc.shared_supply and count > 1 else None
@@ -539,8 +502,8 @@ def supplies(program: Program, config: NodeConfig, count: int) -> list[Supply] |
 # Cycles of an instruction beyond its declared steps, on a machine that lacks an ability (`config.extra`).
 #
 # Each rule is the lowering of a fused instruction into the shortest sequence without the ability that has the same
-# meaning, so the bits stay and only the time differs. A library that was rewritten for such a machine might avoid part
-# of it: what is counted is the program as it stands.
+# meaning, so only the time differs. A library rewritten for such a machine might avoid part of it; the count is for the
+# unchanged program.
 
 
 _COMPARES = ("CMP", "CMPC")
@@ -549,10 +512,10 @@ _OPERATIONS = (Family.ARITHMETIC, Family.LOGIC)
 
 @dataclass(frozen=True, slots=True)
 class ExtraRule:
-    """Which instructions a value of `config.extra` is added to."""
+    """The instructions to which a value of `config.extra` is added."""
 
     name: str
-    """Of the value in the section."""
+    """The name of the value in the section."""
     holds: Callable[[Instruction], bool]
 
 
@@ -601,7 +564,7 @@ EXTRA_RULES = (
 
 
 def cycles_of(instructions: Sequence[Instruction], declared: Sequence[int], extra: ExtraConfig) -> Sequence[int]:
-    """Return what each instruction takes: its declared cycles, and those of every rule that holds, never below 0."""
+    """Return the cycles of each instruction: the declared ones, and those of every rule that holds, never below 0."""
     used = [(rule.holds, cycles) for rule in EXTRA_RULES if (cycles := getattr(extra, rule.name))]
     if not used:
         return declared

@@ -1,9 +1,9 @@
 """The TASICs of one module as a box: how long transfers with texture memory take (thesis 2.2.7, table 6).
 
 In a round of a read, the TASICs access the SDRAMs once for each EMC of the module, one after the other, then send each
-EMC its data, all EMCs side by side, a byte a cycle. Addresses of the next round come in meanwhile. In a round of a
-write, data and addresses of the next round come in while the SDRAMs are written. One bulk item on a wire stands for
-all bytes that go over it in a transfer; the bursts of the rounds are not single events.
+EMC its data, all EMCs in parallel, a byte a cycle. Addresses of the next round come in meanwhile. In a round of a
+write, data and addresses of the next round come in while the SDRAMs are written. One bulk item on a wire represents all
+bytes of a transfer; the bursts of the rounds are not single events.
 
 Equal slots are counted; where times depend on addresses or on refresh, or where the command checker is on, every
 access is scheduled (:mod:`pixelflow.node.sdram`).
@@ -24,7 +24,7 @@ from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.units import Cycle, Snapshot
 
-# What travels between TASICs, GNI, GPs and the geometry network.
+# Items between TASICs, GNI, GPs and the geometry network.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Parcel:
     """The bytes that the EMCs of a module send in one round, on their way to a GP."""
 
     source: int
-    """The node that they come from."""
+    """The sending node."""
     module: int
     index: int
     node: int
@@ -45,7 +45,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The GNI takes a parcel from cycle ``at`` on."""
+    """The GNI takes a parcel, beginning in cycle ``at``."""
 
     at: int
     parcel: Parcel
@@ -61,7 +61,7 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoadPart:
-    """Some of the blocks of a load, from the block numbered ``first`` on."""
+    """Some of the blocks of a load, starting with number ``first``."""
 
     modules: int
     gp: int
@@ -91,14 +91,14 @@ class EmcPortsSpec:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A request for addresses and data of texture accesses: so many bytes from each EMC."""
+    """A request for addresses and data of texture accesses, in bytes from each EMC."""
 
     bytes_each: int
 
 
 @dataclass(frozen=True, slots=True)
 class Collect:
-    """A request for bytes that go to GP memory: so many from each EMC that has a PE left, and in all."""
+    """A request for bytes for GP memory: bytes from each EMC that has a PE left, and in total."""
 
     bytes_each: int
     total: int
@@ -106,7 +106,7 @@ class Collect:
 
 @dataclass(slots=True)
 class EmcPortsState:
-    """When the pins are free, what still waits for them, and bytes that went through."""
+    """The cycle in which the pins are free, items waiting for them, and bytes passed."""
 
     pins_free: int = 0
     waiting: list[tuple[int, str, object, int]] = field(default_factory=list)
@@ -117,7 +117,7 @@ class EmcPortsState:
 
 
 class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
-    """They send what they are asked for, one request after the other over the same pins, and take what comes."""
+    """The EMCs' ports: they serve one request after the other over the same pins, and take incoming bytes."""
 
     inputs = ("fetch", "collect", "outbound")
     outputs = ("inbound", "collected")
@@ -144,17 +144,17 @@ class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
             self.wires[port].send_bulk(cycle, item, total)
 
     def _queue(self, cycle: int, port: str, item: object, each: int, total: int) -> None:
-        """Give a request its place on the pins: every EMC sends a byte a cycle, those without a PE nothing."""
+        """Schedule a request on the pins: every EMC with a PE left sends a byte a cycle."""
         state, rate = self.state, self.spec.port_bytes_per_cycle
         end = max(cycle, state.pins_free) + -(-each // rate)
         state.pins_free = end
-        # Where EMCs have nothing to send, the wire's width is not filled; what counts is when the last byte is there.
+        # Where EMCs have nothing to send, the wire's width is not filled; the arrival of the last byte counts.
         state.waiting.append((end - -(-total // (rate * self.spec.emcs)), port, item, total))
 
 
 @dataclass
 class PortState:
-    """Which transfer uses the ports, and when PEs last did."""
+    """The transfer that uses the ports, and their last use by PEs."""
 
     transfer: Transfer | None = None
     since: int = 0
@@ -162,14 +162,14 @@ class PortState:
     touched_from: int = 0
     touched_until: int = -1
     touched_by: int = -1
-    """The instruction that began in ``touched_from``; others may have followed it at once (`StraightCode.shared`)."""
+    """The instruction that began in ``touched_from``; others may follow immediately (`StraightCode.shared`)."""
     next_touch: int | None = None
-    """When PEs will use a port again, where a transfer has begun between two instructions that do."""
+    """The next use of a port by PEs, where a transfer has begun between two instructions that use ports."""
     next_by: int = -1
 
 
 class PortTimes:
-    """Sees to it that transfers and PE instructions of a program do not use the local ports at the same time."""
+    """Checks that transfers and PE instructions of a program do not use the local ports at the same time."""
 
     def __init__(self, program: Program, use: PortUse) -> None:
         self._program = program
@@ -204,7 +204,7 @@ class PortTimes:
     def _touches(self, index: int) -> bool:
         """Return whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
 
-        Where that depends on parameters, the first did, and those that followed it at once do not.
+        Where that depends on parameters, the first one does, and those immediately after it do not.
         """
         return index == self.state.touched_by or sharing(self._program.by_kind[index]) is True
 
@@ -240,7 +240,7 @@ class TasicSpec:
 
 
 def access_cycles(spec: TasicSpec, transfer: Transfer) -> int:
-    """Return the cycles of one access to the SDRAMs of a module: an equal slot, and what a read takes beyond it."""
+    """Return the cycles of one access to the SDRAMs of a module: an equal slot, and the overhead of a read."""
     if transfer.direction is Direction.LOOP_BACK:
         return 0
     write = transfer.direction is not Direction.READ
@@ -264,11 +264,11 @@ def _port_cycles(spec: TasicSpec, size: int) -> int:
 
 @dataclass(slots=True)
 class TasicState:
-    """What the TASICs of a module are doing."""
+    """The state of the TASICs of a module."""
 
     command: TransferCommand | None = None
     parts: int = 0
-    """What is still to be finished: accesses, bytes for a GP, a load."""
+    """Unfinished parts of the command: accesses, bytes for a GP, a load."""
     filling: bool = False
     outbound_at: int | None = None
     end_at: int | None = None
@@ -296,11 +296,9 @@ class TasicBox(Box[TasicSpec, TasicState]):
         """The schedule of every access, where there is one."""
 
     def snapshot(self) -> Snapshot:
-        """Return the state, and that of the schedule of every access where there is one."""
         return super().snapshot() | {"sdrams": self.sdrams and self.sdrams.snapshot()}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Put the box into the state of a snapshot."""
         super().restore({name: value for name, value in snapshot.items() if name != "sdrams"})
         if self.sdrams is not None:
             self.sdrams.restore(snapshot["sdrams"])
@@ -336,9 +334,9 @@ class TasicBox(Box[TasicSpec, TasicState]):
 
     @property
     def _command(self) -> TransferCommand:
-        """What is being executed."""
+        """The current command."""
         if self.state.command is None:
-            raise InternalError(f"{self.name}: bytes have come for no transfer")
+            raise InternalError(f"{self.name}: bytes have arrived without a transfer")
         return self.state.command
 
     def _begin(self, command: TransferCommand, cycle: Cycle) -> None:
@@ -374,7 +372,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
     # --- accesses for PEs ----------------------------------------------------------------------------------------
 
     def _run(self, cycle: Cycle) -> None:
-        """The first round has come in: from here on accesses and ports keep each other busy."""
+        """Begin the rounds: the first one has come in."""
         state, command = self.state, self._command
         state.filling = False
         begin = max(cycle, state.free_at)
@@ -382,7 +380,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         if self.sdrams is not None and command.transfer.accesses:
             end = self._schedule(self.sdrams, begin, end)
         state.busy_cycles += end - begin
-        self._tell(begin, end, command.transfer, command.rounds, command.used, self.spec.emcs * command.rounds)
+        self._emit(begin, end, command.transfer, command.rounds, command.used, self.spec.emcs * command.rounds)
         state.end_at = end
         if command.transfer.accesses:
             self._leave(command.transfer, end - _port_cycles(self.spec, command.transfer.outbound_bytes))
@@ -397,7 +395,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
                 state.outbound_at = None
                 self._send_outbound(cycle)
 
-    def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int, slots: int) -> None:
+    def _emit(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int, slots: int) -> None:
         if transfer.direction is Direction.LOOP_BACK:
             accesses = slots = 0
         all_devices = self.spec.sdram.devices_per_module
@@ -406,7 +404,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size, slots)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
-        """Note when another kind of access may follow the last one, which has its slot before ``end``."""
+        """Set the cycle in which another kind of access may follow the last one, whose slot ends at ``end``."""
         pattern = access_pattern(alternate=transfer.alternate)
         write = transfer.direction is not Direction.READ
         spacing = 0 if write else self.spec.read_overhead_cycles
@@ -414,7 +412,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         self.state.free_at = max(end, end - access_cycles(self.spec, transfer) + settled)
 
     def _schedule(self, sdrams: SdramUse, begin: int, expected: int) -> int:
-        """Give every access of the transfer its place; return the cycle after the last byte."""
+        """Schedule every access of the transfer; return the cycle after the last byte."""
         spec, command = self.spec, self._command
         transfer = command.transfer
         start = end = begin
@@ -428,7 +426,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         return end
 
     def _addresses(self, sdrams: SdramUse, command: TransferCommand, index: int) -> RoundAddresses:
-        """Return the addresses of a round; where PE data would give them and there are none, any will do."""
+        """Return the addresses of a round; placeholders in a timing-only run, where PEs would give them."""
         if command.addresses is not None:
             return command.addresses[index]
         return sdrams.turns(self.spec.emcs)
@@ -444,14 +442,14 @@ class TasicBox(Box[TasicSpec, TasicState]):
         self.wires["outbound"].send_bulk(cycle, command, command.outbound_bytes * self.spec.emcs)
 
     def _finish_run(self, cycle: Cycle) -> None:
-        """The accesses are done when the last has its bytes and all that the EMCs had to send has come."""
+        """Finish the accesses when the last byte is sent and all bytes from the EMCs have arrived."""
         if self.state.end_at is None and not self.state.still_inbound:
             self._finish(cycle)
 
     # --- loads from GP memory ------------------------------------------------------------------------------------
 
     def _write_part(self, part: LoadPart, cycle: Cycle) -> None:
-        """Write what has come from a GP, block after block."""
+        """Write a part of a load, block after block."""
         state = self.state
         transfer = self._command.transfer
         begin = max(cycle, state.free_at)
@@ -463,7 +461,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
             end = self._round(self.sdrams, begin, addresses, transfer)
         self._leave(transfer, end)
         state.busy_cycles += end - begin
-        self._tell(begin, end, transfer, 1, part.blocks, part.blocks)
+        self._emit(begin, end, transfer, 1, part.blocks, part.blocks)
         state.loaded_bytes += part.size
         state.loads.append((end, part))
 

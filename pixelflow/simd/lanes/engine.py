@@ -274,14 +274,12 @@ class Choice:
 class Offer:
     """An engine that can be asked for by its name.
 
-    ``is_native`` says that it needs native code. ``irreplaceable`` is empty where the fallback may take its place, else
-    it says what is refused where there is no native code.
+    ``is_native`` says that it needs native code.
     """
 
     name: str
     make: Callable[[Shape], Engine]
     is_native: bool = False
-    irreplaceable: str = ""
 
 
 class Engines:
@@ -298,7 +296,7 @@ class Engines:
     def choose(self, wanted: str = AUTO) -> Choice:
         """Return the engine to take for one of `names`, or for `AUTO`.
 
-        Raises InputError for any other name, and where nothing may take the place of what does not work here.
+        Raises InputError for any other name.
         """
         if wanted != AUTO and wanted not in self._offers:
             raise InputError(f"no engine {wanted!r}; there are {', '.join(self.names)}")
@@ -313,8 +311,6 @@ class Engines:
             why = f"the compiled engine does not work here ({trouble})"
         else:
             return Choice(offer.name)
-        if offer.irreplaceable:
-            raise InputError(f"{offer.irreplaceable}: {why}")
         asked = "" if offer.name == _FASTEST else f"engine {offer.name}: "
         reason = None if wanted == AUTO else asked + why
         return Choice(_FALLBACK, f"{asked}{why}; the {_FALLBACK} engine runs instead", reason)
