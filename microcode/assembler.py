@@ -41,31 +41,31 @@ def assemble(
     must_be(target, ProgramTarget, "a ProgramTarget", 'parameters have names: assemble("mandelbrot.mc", LIMIT=4)')
     for name, value in parameters.items():
         must_be(value, (int, float), f"a number for param {name}")
-    found = _source(source)
-    name = Path(found.file).stem if found.path else "program"
+    text_source = _source(source)
+    name = Path(text_source.file).stem if text_source.path else "program"
     if target.language is not None:
         if parameters:
             raise InputError(Fault(f"the file has no param {next(iter(parameters))}"))
-        return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name)
+        return target.language.assemble("\n".join(line.text for line in text_source.lines), text_source.file, name)
     draft = Draft(name, target)
-    expand(draft, found, parameters)
+    expand(draft, text_source, parameters)
     return link(draft, target.program)
 
 
 def _source(source: str | Path | Source) -> Source:
     if isinstance(source, Source):
-        found = source
+        text_source = source
     elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
         shipped = None if Path(source).exists() else example(str(source))
         if shipped is not None:
             return shipped
-        found = read_source(Path(source), str(source))
-        found = Source(found.file, found.text, Path(source).resolve())
+        text_source = read_source(Path(source), str(source))
+        text_source = Source(text_source.file, text_source.text, Path(source).resolve())
     else:
-        found = source_of(source)
-    if not any(line.text.split(";")[0].strip() for line in found.lines):
-        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(found.file)))
-    return found
+        text_source = source_of(source)
+    if not any(line.text.split(";")[0].strip() for line in text_source.lines):
+        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(text_source.file)))
+    return text_source
 
 
 # The builder: a program written in Python.

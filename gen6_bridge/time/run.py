@@ -231,11 +231,11 @@ class EuRun(Shown):
         )
 
     def _broken(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        broken: dict[str, list[int]] = {}
         for at, rules in self.program.broken.items():
             for rule in rules:
-                found.setdefault(rule, []).append(at)
-        return found
+                broken.setdefault(rule, []).append(at)
+        return broken
 
     def _object(self) -> dict[str, Json]:
         account, channels = self.account, self.channels
