@@ -28,7 +28,7 @@ def test_each_of_the_43_claims_is_measured_or_says_why_not() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CLAIMS if name not in NOT_MODELLED])
-def test_what_must_be_the_same_is(name: str) -> None:
+def test_measures_agree_with_the_claims(name: str) -> None:
     found = checked(name)
     assert found.differing == (), found.measured
     assert bool(found.contradicted) == (name in CONTRADICTED)
@@ -57,7 +57,7 @@ def test_two_claims_are_contradicted_by_the_instruction_set() -> None:
         ]
 
 
-def test_the_command_counts_what_is_contradicted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_counts_contradictions(capsys: pytest.CaptureFixture[str]) -> None:
     names = ["banks", "register-file", "address-registers"]
     assert main(["verify", "gen6", *names, "--width", "80"]) == 0
     shown = " ".join(capsys.readouterr().out.split())

@@ -64,7 +64,7 @@ def test_fields_do_not_overlap() -> None:
         (3, "opcode 3 is not an instruction"),
     ],
 )
-def test_what_is_no_instruction_is_refused(word: int, message: str) -> None:
+def test_undefined_words_are_refused(word: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         INSTRUCTIONS.decode_whole(word)
 

@@ -68,7 +68,7 @@ def test_each_part_of_a_wait_has_its_cause(threads: int) -> None:
         assert run.account.idle == {"operand": 14, "message": 82}, "the pipe is held up to 4 by the move"
 
 
-def test_what_units_are_not_busy_adds_up_by_hand() -> None:
+def test_idle_cycles_add_up_by_hand() -> None:
     """A math result of 2 issue cycles, asked for in 0; an add in 1, its pipe held up to 3; a third one waits for it.
 
     The first unit's sum of the math result issues in 0 + its latency; the second unit has one add, and is done at 2.
@@ -80,7 +80,7 @@ def test_what_units_are_not_busy_adds_up_by_hand() -> None:
     last = config.math_cycles
     assert account.held == {"math": 2, "fpu": 2 + 2 + 2} and account.together == 1, "both pipes in cycle 1"
     assert account.ended == [last + 2, 2] and account.cycles == last + 2
-    assert sum(account.idle.values()) == last - 3, "the first unit is busy up to 3, and again from the result on"
+    assert sum(account.idle.values()) == last - 3, "the first unit is busy up to 3, and again once the result is there"
     busy, imbalance = 8 - account.together, last
     assert busy + imbalance + (last - 3) == 2 * account.cycles
 
@@ -104,7 +104,7 @@ def test_messages_and_lines_are_events() -> None:
     assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
 
 
-def test_what_a_predicate_disables_is_counted_and_what_it_chooses_is_not() -> None:
+def test_channels_disabled_by_a_predicate_are_counted() -> None:
     source = "mov (1) f0.0<1>UW 3UW\n(+f0.0) sel (8) g20<1>F g10<8,8,1>F g11<8,8,1>F\n"
     source += "(+f0.0) add (8) g20<1>F g10<8,8,1>F 1.0F\ncmp.l.f0.1 (8) null<1>W g1<8,8,1>W 5W\n"
     channels = run_program(assemble_eu(source)).channels
@@ -112,7 +112,7 @@ def test_what_a_predicate_disables_is_counted_and_what_it_chooses_is_not() -> No
     assert channels.issued == {"mov UW 1": 1, "sel F 8": 1, "add F 8": 1, "cmp W 8": 1}
 
 
-def test_what_threads_use_is_counted() -> None:
+def test_regions_and_banks_are_counted() -> None:
     source = "add (8) g3<1>F g1<8,8,1>F g2.1<0,1,0>F\nmov (8) g4<1>D g10<16,8,2>W\nmov (8) g5<1>F g6<4,4,1>F {align16}"
     run = run_program(assemble_eu(source), config=EuConfig(count=3))
     assert run.usage.regions == {"packed": 3, "scalar": 3, "strided": 3, "swizzled": 3}

@@ -55,9 +55,7 @@ def main() -> int:
     parser.add_argument("what", choices=["learn", "try", "control", "tell"])
     parser.add_argument("folder", type=Path, help="where lessons and verdicts are kept")
     parser.add_argument("--tests", nargs="+", default=["tests"], help="folders of tests")
-    parser.add_argument(
-        "--rooms", nargs="+", default=ROOMS, help="folders to change (default: all of the sample)"
-    )
+    parser.add_argument("--rooms", nargs="+", default=ROOMS, help="folders to change (default: all of the sample)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=60, help="changes of each room")
     parser.add_argument("--longest", type=float, default=60.0, help="seconds of tests for each change")
