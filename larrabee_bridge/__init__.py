@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 __all__ = ["Core", "CoreConfig", "VectorProgram", "VectorUnit", "assemble_vector"]
 
 _FILES = {"Core": "vpu.issue", "CoreConfig": "vpu.config", "VectorUnit": "vpu.vector_unit"}
-"""The file of the others is `vpu.program`. Imported when somebody asks: commands look here for less."""
+"""The file of the others is `vpu.program`. Imported on first use, which keeps commands that need less fast."""
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     file = import_module(f"{__name__}.{_FILES.get(name, 'vpu.program')}")
-    found = globals()[name] = getattr(file, name)
-    return found
+    value = globals()[name] = getattr(file, name)
+    return value

@@ -59,15 +59,15 @@ from tessellation.surface.reference import PatchSamples, measure
 
 
 NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no program for that"
-"""Why trimmed patches are refused."""
+"""Reason for refusing trimmed patches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BezierComparison:
-    """Points and normals of the same samples by both machines, and what they took.
+    """Points and normals of the same samples by one node and by one core, and their cycles.
 
-    PixelFlow's is one node, which reads the patches from texture memory; Larrabee's one core whose threads take turns,
-    with the patches in its memory. Neither counts how patches came there, nor the transport of results.
+    The node reads the patches from texture memory, the core from its memory; neither loading them nor the transport of
+    results is counted.
     """
 
     patches: int
@@ -82,7 +82,7 @@ class BezierComparison:
     @property
     def larrabee_cycles(self) -> int:
         """Cycles of one core for all patches."""
-        return sum(each.timing.core for each in self.larrabee)
+        return sum(each.timing.cycles for each in self.larrabee)
 
     @property
     def larrabee_mix(self) -> dict[str, int]:
@@ -90,7 +90,8 @@ class BezierComparison:
         found: dict[str, int] = {}
         for each in self.larrabee:
             for family, count in each.timing.counts.items():
-                found[family.value] = found.get(family.value, 0) + count
+                if count:
+                    found[family.value] = found.get(family.value, 0) + count
         return found
 
 
@@ -161,7 +162,7 @@ def mesh_on_larrabee(
     return build_mesh([found[number] for number in range(len(patches))], weld=True), tuple(runs)
 
 
-# The report of one tessellation on both machines, which stands beside a picture by both.
+# The report of one tessellation on both machines, which follows the comparison of a picture.
 
 
 _TITLE = "Tessellation on PixelFlow and Larrabee"
@@ -173,9 +174,9 @@ Standings: TypeAlias = Mapping[str, Mapping[str, str]]
 def tessellated_on_both(
     scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
 ) -> Beside | None:
-    """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``.
+    """Tessellate named patches on both machines; None for other scenes, or if only one machine has options.
 
-    Trimmed patches are left out, and it is said why.
+    Trimmed patches are left out with a reason.
     """
     if not is_patches(scene) or not {"pixelflow", "larrabee"} <= set(told):
         return None
@@ -216,7 +217,7 @@ def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
 
 
 def _standings(found: BezierComparison, core: CoreConfig | None) -> Standings:
-    """Return what the cycles are to be taken for: of the guesses that took part in a node, of a core's rates."""
+    """Return the standing of the cycles, from the guesses used by a node and the rates of a core."""
     node = found.pixelflow
     pixelflow = grounds_of_nodes(guesses(node.runs, node.config), node.config, composed=False)["cycles"]
     grounds = {"PixelFlow": pixelflow, "Larrabee": Ground.executed(*constants_of(core or CoreConfig(), prefix="core."))}
@@ -244,15 +245,15 @@ def _object(found: BezierComparison, core_mhz: float, standings: Standings) -> d
     }
 
 
-# A scene from its vertices on: Larrabee's front end takes each body to the screen, as the camera of all sees it.
+# A scene from its vertices: Larrabee's front end projects each body with the camera of the whole scene.
 #
-# Camera, light and texture coordinates are the host's, as they are for PixelFlow. Generated draws have no vertices but
-# those on the screen; they stay as they are.
+# Camera, light and texture coordinates are the host's, as for PixelFlow. Generated draws have vertices on the screen
+# alone and are not changed.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FromVertices:
-    """A frame whose bodies' triangles a front end has made, and what it did for each draw: None where generated."""
+    """A frame whose triangles a front end has made, and the front end of each draw; None for generated draws."""
 
     frame: Frame
     fronts: tuple[FrontEndResult | None, ...]
@@ -260,7 +261,7 @@ class FromVertices:
 
     @property
     def results(self) -> Iterator[FrontEndResult]:
-        """Those of the draws that have vertices."""
+        """Front ends of the draws that have vertices."""
         return (front for front in self.fronts if front is not None)
 
 
@@ -273,9 +274,9 @@ def project_on_larrabee(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> FromVertices:
-    """Take the bodies of a frame's first draws from their vertices, in float32, to the screen; their states stay.
+    """Project the bodies of a frame's first draws in float32; states and other draws stay.
 
-    Both sides of triangles are drawn, as on the host, and those that reach no pixel are left out. Raises InputError for
+    Both sides of triangles are drawn, as on the host; those that reach no pixel are left out. Raises InputError for
     vertices that float32 cannot hold.
     """
     if not bodies:
@@ -329,13 +330,13 @@ def _offset(front: FrontEndResult, body: Body, standpoint: Standpoint) -> Offset
     return Offset.of(standpoint, body.points[vertices], corners, depths)
 
 
-# A picture by Larrabee's programs: from vertices on the screen, or from control points and vertices on (``vpu``).
+# A picture by Larrabee's programs: from triangles on the screen, or (``vpu``) from control points and vertices.
 
 
 def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
-    """Draw what was ordered; with the projection ``vpu`` the vector unit also tessellates and projects.
+    """Draw the ordered picture; with the projection ``vpu`` the vector unit also tessellates and projects.
 
-    Raises UsageError for a scene without vertices that was to be projected.
+    Raises UsageError for a scene without vertices to project.
     """
     if order.projection != "vpu":
         return draw_scene(order)
@@ -343,9 +344,6 @@ def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
 
 
 def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
-    # Only who projects on the vector unit waits for these imports.
-    from larrabee_bridge.vpu.config import CoreConfig
-
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
     caches = not order.told.get("ideal_memory", False)
@@ -369,7 +367,7 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
         config=replace(config or CoreConfig(), caches=caches),
         engine=engine,
     )
-    cycles = sum(run.timing.core for run in runs)
+    cycles = sum(run.timing.cycles for run in runs)
     by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
     before = PriorWork(by, _projection(vertices), _facts(vertices))
     return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
@@ -401,33 +399,13 @@ def _projection(vertices: FromVertices) -> dict[str, Json]:
     }
 
 
-# Tile sizes of a picture, each executed: latency, throughput, imbalance and waiting, beside a comparison.
-
-
-@dataclass(frozen=True, slots=True)
-class TileRow:
-    """What a picture took in tiles of one size."""
-
-    tile: int
-    latency: int
-    """Cycles of the picture."""
-    interval: int
-    """Cycles to the next one, where pictures overlap."""
-    imbalance: float | None
-    """Share of the cores' cycles after a core's last work and before the last core's."""
-    waiting: float | None
-    """Share in which they are not busy besides."""
-
-    @classmethod
-    def of(cls, tile: int, side: DrawnFrame) -> TileRow:
-        """Return the row of a picture that was drawn."""
-        return cls(tile, side.cycles, side.next_after, side.imbalance, side.waiting)
+# Tile sizes of a picture, each executed: latency, throughput, imbalance and waiting, added to a comparison.
 
 
 def in_every_tile(
     scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
 ) -> Beside | None:
-    """Draw a frame in tiles of the other sizes as well; None where Larrabee is not ``told``."""
+    """Draw a frame in tiles of the other sizes as well; None if Larrabee has no options."""
     words = told.get(MACHINE.name)
     if words is None or MACHINE.draw is None:
         return None
@@ -436,27 +414,29 @@ def in_every_tile(
         tile: own if tile == words["tile"] else MACHINE.draw(frame, progress=how.progress, **{**words, "tile": tile})
         for tile in TILES
     }
-    rows = [TileRow.of(tile, side) for tile, side in sides.items()]
-    latency, interval = best_of(rows)
+    latency = min(sides, key=lambda tile: sides[tile].cycles)
+    interval = min(sides, key=lambda tile: sides[tile].next_after)
     columns = (
         Column("tile", number, "tile"), Column("cycles (latency)", number, "cycles"),
         Column("to the next one", number, "next_after"), Column("lost to imbalance", percent, "imbalance"),
-        Column("waiting besides", percent, "waiting"),
+        Column("other waiting", percent, "waiting"),
     )  # fmt: skip
-    cells: list[list[Json]] = [[row.tile, row.latency, row.interval, row.imbalance, row.waiting] for row in rows]
+    cells: list[list[Json]] = [
+        [tile, side.cycles, side.next_after, side.imbalance, side.waiting] for tile, side in sides.items()
+    ]
     data: dict[str, Json] = {
-        "best_latency": latency.tile,
-        "best_throughput": interval.tile,
+        "best_latency": latency,
+        "best_throughput": interval,
         "tiles": [dict(zip([each.key for each in columns], row, strict=True)) for row in cells],
     }
     text = (
-        f"least latency in tiles of {latency.tile}, {number(latency.latency)} cycles; highest throughput in tiles of "
-        f"{interval.tile}, {number(interval.interval)} cycles a picture; all other figures are of tiles of "
+        f"least latency in tiles of {latency}, {number(sides[latency].cycles)} cycles; highest throughput in tiles of "
+        f"{interval}, {number(sides[interval].next_after)} cycles a picture; all other figures are of tiles of "
         f"{words['tile']}"
     )
     figures = {
         "cycles (latency)": ("cycles",), "to the next one": ("next_after",), "lost to imbalance": ("imbalance",),
-        "waiting besides": ("waiting",),
+        "other waiting": ("waiting",),
     }  # fmt: skip
     standings = standings_of([(own.machine, side) for side in sides.values()], figures)
     data["standings"] = {name: dict(each) for name, each in standings.items()}
@@ -464,16 +444,10 @@ def in_every_tile(
     return Beside("Larrabee in tiles of every size", (table, text), data, ())
 
 
-def best_of(rows: Sequence[TileRow]) -> tuple[TileRow, TileRow]:
-    """Return the row of the least latency, and that of the shortest interval; of equal ones the smaller tile's."""
-    return min(rows, key=lambda row: (row.latency, row.tile)), min(rows, key=lambda row: (row.interval, row.tile))
-
-
-# Sensitivity: what pictures take on Larrabee where a value of the model is another, the largest change first.
+# Sensitivity: change of a picture's cycles for other values of the model, the largest change first.
 #
-# Every value of the core and of the texture unit says itself which other values are tried (`moved`). The pictures are
-# drawn from triangles on the screen on, as `compare` draws them, vertices, bins and planes executed. A change of the
-# cycles is one of the ratio to another machine, whose cycles stay.
+# Each value of the core and of the texture unit declares which other values are tried (`moved`). Pictures start from
+# triangles on the screen, as in `compare`; vertices, bins and planes are executed.
 
 
 CORES = 10
@@ -495,7 +469,7 @@ class _Model:
 
 
 def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:
-    """Return the table of two pictures on ten cores, executed; values that change nothing are named in the end."""
+    """Return the table of two pictures on ten cores, executed; values without effect are listed last."""
     frames = [load_scene(name, SceneSource(size=size)).frame for name in _SCENES]
     usual = _Model(CoreConfig(caches=True), TextureConfig())
     base = [usual.cycles(frame) for frame in frames]
@@ -521,7 +495,7 @@ def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _S
         "sensitivity of Larrabee",
         (f"{CORES} cores", "{}x{}".format(*size), "executed"),
         results=[
-            f"change of cycles in percent: {shown} cycles, from triangles on the screen on",
+            f"change of cycles in percent: {shown} cycles, starting with triangles on the screen",
             "",
             Table(columns, rows, key="changes"),
             "",
@@ -547,5 +521,5 @@ def _moves(usual: _Model) -> Iterator[tuple[str, Value, str, str, _Model]]:
 
 
 def _with(values: Values, key: str, value: Value) -> Values:
-    """Return values of which one is another."""
+    """Return the values with one of them replaced."""
     return type(values)(**{each.name: getattr(values, each.name) for each in fields(values)} | {key: value})

@@ -1,9 +1,9 @@
-"""Larrabee as a machine: its record, and runs of programs for the vector unit with their cores' account."""
+"""Larrabee as a machine: its record, and runs of programs for the vector unit with the account of their cores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -16,17 +16,13 @@ from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_run import ShownWords, VectorRun
 from larrabee_bridge.vpu.vector_unit import LONGEST, VectorUnit
-from pixelflow.simd.attendance import Attendance, Telling
+from pixelflow.simd.attendance import Attendance
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Constant, Standing
-
-if TYPE_CHECKING:
-    from larrabee_bridge.pipeline.front_end import FrontEndResult
-
 
 _AT_ONCE = 2
 """Instructions of a thread that may issue in one cycle."""
@@ -47,10 +43,10 @@ def run_program(
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
-    The report shows what `ShownWords.of` makes of ``show``, ``ranges`` and ``form``. Subscribers of ``bus`` are told of
-    each thread as if it were alone. Raises InputError for caches without cores that threads share, or an engine that
-    threads of the vector unit have not; CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST`
-    instructions a thread without one.
+    The report shows what `ShownWords.of` makes of ``show``, ``ranges`` and ``form``. ``bus`` receives the events of
+    each thread as if it were alone. Raises InputError for caches without cores that threads share, or an unknown
+    engine; CycleLimitError for a run past the limit of ``attendance``, or of `LONGEST` instructions a thread without
+    one.
     """
     config, attendance = config or CoreConfig(), attendance or Attendance()
     shown = ShownWords.of(program, show, ranges, form)
@@ -67,9 +63,9 @@ def run_program(
         if per_core is not None:
             notes.append(note)
 
-    carry_out = ThreadEvents(bus, unit, core).run if bus is not None and bus.watched else unit.run
+    run_unit = ThreadEvents(bus, unit, core).run if bus is not None and bus.watched else unit.run
     try:
-        carry_out(noted, most, lines=per_core is not None, come=attendance.come)
+        run_unit(noted, most, lines=per_core is not None, come=attendance.come)
     except CycleLimitError as error:
         attendance.check(most, f": {error}")
         raise
@@ -84,34 +80,10 @@ def run_program(
     return run
 
 
-def _draw(
-    frame: Frame,
-    *,
-    parts: int = 1,
-    config: CoreConfig | None = None,
-    progress: Telling | None = None,
-    tile: int = 64,
-    core_mhz: float = CORE_MHZ,
-    ideal_memory: bool = False,
-    free_setup: bool = False,
-    fronts: Sequence[FrontEndResult | None] = (),
-    engine: str = AUTO,
-) -> DrawnFrame:
-    # Only who draws waits for these imports.
-    from larrabee_bridge.pipeline.picture import draw_on_larrabee
-
-    return draw_on_larrabee(
-        frame,
-        parts=parts,
-        config=config,
-        fronts=fronts,
-        tile=tile,
-        core_mhz=core_mhz,
-        ideal_memory=ideal_memory,
-        free_setup=free_setup,
-        progress=progress,
-        engine=engine,
-    )
+def _draw(frame: Frame, **options: object) -> DrawnFrame:
+    # Looked up by name: runs of programs start without the renderer.
+    drawn: DrawnFrame = resolve_name("larrabee_bridge.pipeline.picture:draw_on_larrabee")(frame, **options)
+    return drawn
 
 
 _BUILT = (
@@ -119,9 +91,9 @@ _BUILT = (
     Constant("process", 45, Standing.DERIVED, "press on the wafer shown in April 2009 (hartware.de)", unit="nm"),
     Constant("area", 600, Standing.INVENTED,
         "the press's estimate by a photograph of a wafer (PC Perspective, April 2009)",
-        "of a whole chip, whose cores nobody counted", "mm2"),
+        "of a whole chip with an unknown number of cores", "mm2"),
 )  # fmt: skip
-"""It was no product; the paper has neither process nor area."""
+"""It was not a product; the paper has neither process nor area."""
 
 MACHINE = MachineRecord(
     name="larrabee",

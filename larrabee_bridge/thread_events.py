@@ -1,4 +1,4 @@
-"""Events of a run on the vector unit: what each thread issues, in the cycles that it takes alone on a core."""
+"""Events of a run on the vector unit: the instructions of each thread in its cycles alone on a core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 
 
 class ThreadEvents:
-    """Tells a bus of a run; the run itself, to those who look at it while it continues."""
+    """Emits the events of a run to a bus; the object that subscribers inspect while it runs."""
 
     def __init__(self, bus: Bus, unit: VectorUnit, core: Core) -> None:
         """``core`` counts the cycles of each thread of ``unit``."""
@@ -24,7 +24,7 @@ class ThreadEvents:
 
     @property
     def cycle(self) -> int:
-        """The last cycle that the longest thread has come to."""
+        """Cycle that the longest thread has reached."""
         return int(self._core.cycles.max())
 
     def run(
@@ -37,7 +37,7 @@ class ThreadEvents:
     ) -> None:
         """Execute the program; ``charge`` lets the core count each instruction.
 
-        Lines are numbered where ``lines``. ``limit`` and ``come``, and what is raised, are those of `VectorUnit.run`.
+        ``lines``, ``limit``, ``come`` and exceptions are those of `VectorUnit.run`.
         """
 
         def instruction(note: RunNote) -> None:
@@ -50,7 +50,7 @@ class ThreadEvents:
                 issued = int(began[thread] + stalls[thread])
                 if stalls[thread]:
                     self._bus.emit(Waited, int(began[thread]), self._streams[thread], number, "result", issued)
-                # One that issues beside another takes no cycle of its own.
+                # The second instruction of a pair takes no further cycle.
                 self._bus.emit(Executed, issued, self._streams[thread], number, int(ended[thread]) - issued)
 
         self._bus.emit(RunBegan, 0, self._unit.program, self._streams, True, self)

@@ -1,1 +1,1 @@
-"""Claims (watching): those of Seiler et al. 2008 beside what is found here; no model reads the printed figures."""
+"""Claims (watching): those of Seiler et al. 2008 next to what is measured here; no model reads the printed figures."""

@@ -1,4 +1,4 @@
-"""Bench of the claims: scenes and ways that a caller brings, each made when it is asked for."""
+"""Bench of the claims: scenes and camera paths passed in by the caller, each made on first use."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, snap
 from pixelflow.simd.errors import InputError
 
 Printed = Mapping[str, Number]
-"""The printed figures of a claim, for what is stated relative to them; what is executed depends on none."""
+"""The printed figures of a claim, for results stated relative to them; nothing executed depends on them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeenFrame:
-    """A frame and the front ends that made its triangles of vertices, one for each draw, None where generated."""
+    """A frame and the front end of each draw; None for draws whose triangles were generated on the screen."""
 
     frame: Frame
     fronts: Sequence[FrontEndResult | None]
 
 
 class SceneBench(Bench):
-    """Frames by name for measures that need some, and by name and number along the way of a camera."""
+    """Frames by name, and frames along a camera path by name and number."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class SceneBench(Bench):
         self.scenes, self.ways = scenes, ways
 
     def frame(self, name: str) -> Frame:
-        """Return a scene; raises NotMeasured where the caller has none of that name, or cannot make it here."""
+        """Return a scene; raises NotMeasured if the caller passed no such name, or the scene cannot be made here."""
         if name not in self.scenes:
             raise NotMeasured(f"needs a scene named {name}, which was not given")
         try:
@@ -54,7 +54,7 @@ class SceneBench(Bench):
             raise NotMeasured(f"the scene {name} cannot be made: {' '.join(str(fault).split())}") from None
 
     def seen(self, name: str, frame: int) -> SeenFrame:
-        """Return a frame of a way, made anew each time; raises NotMeasured as `frame` does."""
+        """Return a frame of a camera path, made anew each time; raises NotMeasured as `frame` does."""
         if name not in self.ways:
             raise NotMeasured(f"needs a way named {name}, which was not given")
         try:
@@ -63,7 +63,7 @@ class SceneBench(Bench):
             raise NotMeasured(f"the way {name} cannot be made: {' '.join(str(fault).split())}") from None
 
 
-# Triangles of known sizes on a screen, for measures that ask what a triangle's area does.
+# Triangles of known sizes on a screen, for measures of the effect of a triangle's area.
 
 
 _JITTER = 0.3
@@ -73,7 +73,7 @@ _JITTER = 0.3
 def even_mesh(width: int, height: int, area: float, layers: int = 1, seed: int = 1) -> ScreenTriangles:
     """Return a mesh over the whole screen, and a little more, of triangles of about ``area`` pixels.
 
-    Cells of a square grid are halved, and corners moved at random. Layers lie one after the other, moved on their own.
+    Cells of a square grid are halved, and corners moved at random. Layers follow each other, moved independently.
     """
     rng = np.random.default_rng(seed)
     side = np.sqrt(2 * area)
@@ -104,7 +104,7 @@ def _gray(points: np.ndarray) -> ScreenTriangles:
 
 
 LENGTH = 50
-"""Vector operations that a shader has more than it needs."""
+"""Vector operations added to every shader."""
 PRIMSETS = (1000, 200)
 """Triangles of a PrimSet: the most that there are, and fewer."""
 _TILE = 64
@@ -112,7 +112,7 @@ _TILE = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneCosts:
-    """What a scene takes in cycles of a core on which four threads take turns; nothing of its blocks is kept."""
+    """Cycles of a scene on a core on which four threads take turns."""
 
     works: Mapping[int, FrameWork]
     """The frame by PrimSets of each size: all of their front end, and the back end of every tile."""
@@ -142,7 +142,7 @@ def _costs(name: str, frame: Frame) -> SceneCosts:
     usual = PRIMSETS[0]
     quads = [each.quads() for each in rasters[usual]]
     tiles = render_back_end(frame, quads, _TILE, config, length=LENGTH).cycles
-    works = {primset: measured_work(name, found, tiles, fronts=fronts[primset]) for primset, found in rasters.items()}
+    works = {primset: measured_work(name, found, tiles, fronts[primset]) for primset, found in rasters.items()}
     without = _rasterized(frame, fronts[usual], usual, config, planes=False)
     return SceneCosts(works, sum(core.cycles for each in without for core in each.cores.values()), len(tiles))
 
@@ -166,7 +166,7 @@ def _rasterized(
 
 
 def _by_state(frame: Frame) -> Frame:
-    """Return draws that follow each other in one state as one, as a driver would send them; others as they are."""
+    """Join consecutive draws in the same state, as a driver would send them."""
     draws = []
     for _, group in groupby(frame.draws, key=lambda each: each.state if each.state.texture is None else id(each)):
         first, *others = group

@@ -1,4 +1,4 @@
-"""Measures for claims about bytes: what tiles move, and what an immediate-mode renderer moves beside them."""
+"""Measures for claims about bytes: traffic of tiles, and of an immediate-mode renderer of the same frames."""
 
 from __future__ import annotations
 
@@ -73,11 +73,10 @@ def bytes_of_tiles(bench: SceneBench, printed: Printed) -> Measured:
 
 
 _VARIANTS = ("targets", "half", "with bins", "twice", "depth kept", "fast clear")
-"""What is compared: colours and depths alone; with bins and vertices of half the bytes, of those that are invented, and
-of twice as many; the second of these, depths written by tiles too; and against an immediate mode that knows cleared
-blocks."""
+"""Colours and depths alone; with bins and vertices of half the invented bytes, of these bytes, and of twice as many.
+Then "with bins" with depths written by tiles, and against an immediate mode that knows cleared blocks."""
 _SIZES = ("targets", "half", "with bins", "twice")
-"""Those that differ in nothing but the bytes that are invented, from none on."""
+"""Those that differ in the invented bytes only, starting with none."""
 
 _INVENTED = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes")
 
@@ -132,7 +131,7 @@ def _sized(factor: float) -> TrafficConfig:
 
 
 def _stacked(layer: BinContents, depth: int, triangles: int) -> BinContents:
-    """Return the contents of bins with this many layers of one mesh, each with triangles of its own."""
+    """Return the contents of bins with this many layers of one mesh, each with separate triangles."""
     entries = np.concatenate([layer.entries + np.array([0, triangles * number]) for number in range(depth)])
     return replace(
         layer,
@@ -182,7 +181,7 @@ def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
 
 
 def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
-    """Ask whether the same ratios grow with the layers, bins and vertices included, which grow as well."""
+    """Compare the same ratios by number of layers, with the bytes of bins and vertices, which grow as well."""
     found = _ratios(bench)
     figures: dict[str, Value] = {}
     parts = []

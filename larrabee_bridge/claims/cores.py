@@ -12,8 +12,7 @@ from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
 from larrabee_bridge.kernels.rays import loads, time_rays
 from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
-from larrabee_bridge.kernels.study import THREADS, KernelResult, Timed, scaled, timed
-from larrabee_bridge.kernels.tracing import Traced, knot_on_floor, traced_knot
+from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel, scaled
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
@@ -29,7 +28,7 @@ from pixelflow.evidence import Measured, Value
 
 _AREAS = (20, 80, 320, 1280, 5120, 10240)
 _RATES = (1, TextureConfig().pixels_per_cycle, 16)
-"""Samples of a texture unit in a clock: as the model has it, and the ends of what it allows."""
+"""Samples of a texture unit in a clock: the model's default, and the ends of its range."""
 
 
 _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
@@ -37,14 +36,11 @@ _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
 
 
 def _flops_per_cycle() -> float:
-    """Execute fused multiply-adds that do not wait for each other; return flops of each cycle.
-
-    What was executed is told by its declared family.
-    """
+    """Execute independent fused multiply-adds; return the flops of each cycle, by the declared families."""
     count = 28
     text = "\n".join(f"vmadd231ps v{number}, v30, v31" for number in range(count)) + "\n"
-    run = timed(VectorUnit(assemble_vector(text * 4)))
-    return LANES * sum(_FLOPS.get(family, 0) * executed for family, executed in run.counts.items()) / run.core
+    run = run_kernel(VectorUnit(assemble_vector(text * 4)))
+    return LANES * sum(_FLOPS.get(family, 0) * executed for family, executed in run.counts.items()) / run.cycles
 
 
 def peak_of_two_designs(bench: SceneBench, printed: Printed) -> Measured:
@@ -123,10 +119,10 @@ def _matrices() -> dict[str, Matrix]:
     return {"stencil": five_point(32, 16), "band": banded(128, 50, LANES), "uniform": uniform(128, 1024, LANES)}
 
 
-def _products(bench: SceneBench) -> dict[str, dict[str, Timed]]:
+def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
     """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
 
-    def compute() -> dict[str, dict[str, Timed]]:
+    def compute() -> dict[str, dict[str, CoresRun]]:
         found = {}
         for name, matrix in _matrices().items():
             x = np.random.default_rng(2).normal(size=matrix.columns).astype(np.float32)
@@ -141,10 +137,10 @@ def _products(bench: SceneBench) -> dict[str, dict[str, Timed]]:
 
 
 def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
-    """Count the lines that gathers touch, beside what equally likely columns must give."""
+    """Count the lines that gathers touch, next to the closed form for equally likely columns."""
     runs = _products(bench)
     lines = {
-        f"{name}_{order}": round(run[what].lines_per_gather or 0, 2)
+        f"{name}_{order}": round(run[what].lines_per_gather, 2)
         for name, run in runs.items()
         for order, what in (("rows_at_once", "gather"), ("entries", "entries"))
     }
@@ -161,8 +157,8 @@ def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the cycles of the product with a gather and without."""
     shared, alone = {}, {}
     for name, run in _products(bench).items():
-        shared[name] = run["scalars"].core / run["gather"].core
-        alone[name] = sum(run["scalars"].alone) / sum(run["gather"].alone)
+        shared[name] = run["scalars"].cycles / run["gather"].cycles
+        alone[name] = float(run["scalars"].alone.sum() / run["gather"].alone.sum())
     means = [sum(each.values()) / len(each) for each in (shared, alone)]
     text = ", ".join(f"{name} {ratio:.1f}x" for name, ratio in shared.items())
     text += f": {means[0]:.1f}x in the mean; {means[1]:.1f}x with one thread on the core"
@@ -228,7 +224,7 @@ _FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the composed scenes that are looked at on a bench: all of the first kind, of the second those it has."""
+    """Return the composed scenes of a bench: all of the first kind, and of the second kind those it has."""
     return (*SCENES, *(name for name in FILLING if name in bench.scenes))
 
 
@@ -243,9 +239,9 @@ def _executed(bench: SceneBench) -> str:
 
 
 def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
-    """Return by which share the most cores fall short of linear, relative to the fewest.
+    """Return the share by which the most cores fall short of linear, relative to the fewest.
 
-    For each scene, size of PrimSets, and frames after one another.
+    By scene, size of PrimSets, and number of consecutive frames.
     """
 
     def compute() -> dict[tuple[str, int, int], float]:
@@ -355,21 +351,15 @@ def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"games": plain, "volumes": volumes})
 
 
-# Measures for claims about applications on many cores: what `pixelflow kernels --machine larrabee` executes.
+# Measures for claims about applications on many cores: the kernels of `pixelflow kernels --machine larrabee`.
 
 
-_CORES = (8, 16, 24, 32, 40, 48)
-"""Core counts of figure 19; everything is relative to the first."""
 _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
 
 
 def _result(bench: SceneBench, name: str) -> KernelResult:
     study = next(each.study for each in STUDIES if each.name == name)
     return bench.once(("kernel", name), lambda: study(None, bench.progress))
-
-
-def _traced(bench: SceneBench) -> Traced:
-    return bench.once("traced knot", lambda: traced_knot(progress=bench.progress))
 
 
 def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
@@ -382,23 +372,3 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
     shares = {name: round(share, 4) for name, share in figures.items()}
     return Measured(text, shares | {"cores": cores}, {"share": shares})
-
-
-def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
-    """Count triangles, rays and bytes of the scene, and what a ray takes."""
-    found, triangles = _traced(bench), len(knot_on_floor())
-    text = (
-        f"{triangles:,} triangles, {found.all_rays / 1e6:.2f} million rays, {found.tree_bytes / 1e6:.1f} MB of tree; "
-    )
-    text += f"{found.cycles_per_ray:.0f} cycles of a core each"
-    figures = {"triangles": triangles, "rays": found.all_rays, "tree_bytes": found.tree_bytes}
-    spread = {name: {"the knot": count} for name, count in figures.items()}
-    return Measured(text, figures | {"cycles_per_ray": round(found.cycles_per_ray, 2)}, spread)
-
-
-def rays_on_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule the tiles of the traced picture on 8 to 48 cores."""
-    speedups = scaled([_traced(bench).run.pieces], _CORES).speedups
-    figures = {f"rays_{cores}": round(speedup, 3) for cores, speedup in zip(_CORES, speedups, strict=True)}
-    text = f"from {_CORES[0]} to {_CORES[-1]} cores, of {_CORES[-1] // _CORES[0]}x: rays {speedups[-1]:.2f}x"
-    return Measured(text, figures)

@@ -1,4 +1,4 @@
-"""Measures for claims about tiles, bins and the rasterizer, on scenes and along a way of the camera."""
+"""Measures for claims about tiles, bins and the rasterizer, on scenes and along a camera path."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
 
 
 def _spread_of_meshes(bench: SceneBench) -> dict[str, float]:
-    """Return by how much tiles of 64x64 multiply the visible triangles of meshes and of composed scenes."""
+    """Return the bin spread of meshes and of composed scenes in tiles of 64x64."""
     found = {}
     for name in (*MESHES, *scenes_of(bench)):
         frame = bench.frame(name)
@@ -183,11 +183,11 @@ def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, {"differing": differing, "quads": quads})
 
 
-# Measures along a way of the camera: the stages of whole frames, from vertices on, with shadow volumes and without.
+# Measures along a camera path: the stages of whole frames from their vertices, with and without shadow volumes.
 
 
 CAMERAS = 25
-"""Places of the camera along the way, as many as frames in figures 13 and 14."""
+"""Positions along the camera path, the number of frames in figures 13 and 14."""
 PLAIN, SHADOWED = "walk", "walk with shadow volumes"
 """The same frames without and with volumes."""
 _TILE = 64
@@ -195,7 +195,7 @@ _TILE = 64
 
 @dataclass(frozen=True, slots=True)
 class StageShares:
-    """Cycles of a frame, of cores on which four threads take turns, by what they are for."""
+    """Cycles of a frame by stage, on cores on which four threads take turns."""
 
     vertices: int
     """Vertices, assembly, cutting, boxes and bins."""
@@ -203,7 +203,7 @@ class StageShares:
     """Set-up of triangles and descents."""
     planes: int
     pixels: int
-    """The back end of all tiles, under the stated shader."""
+    """Back end of all tiles, under the lengthened shader."""
     same: bool
     """True if the picture is the one of 64-bit integers."""
 
@@ -220,7 +220,7 @@ class StageShares:
 
 
 def stages_of(seen: SeenFrame) -> StageShares:
-    """Carry a frame out with caches, whole, from its vertices on; generated draws from those on the screen."""
+    """Execute a whole frame with caches from its vertices; generated draws start from triangles on the screen."""
     config, frame = CoreConfig(caches=True), seen.frame
     fronts = [
         front or front_of_screen(frame, draw.triangles, _TILE, config)
@@ -252,7 +252,7 @@ def stages_of(seen: SeenFrame) -> StageShares:
 
 
 def stages_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the rasterizer's share over all frames of the way, without volumes and with them."""
+    """Return the rasterizer's share over all frames of the path, without and with volumes."""
     plain, shadowed = (_way(bench, name) for name in (PLAIN, SHADOWED))
     found = {name: _together(frames) for name, frames in ((PLAIN, plain), (SHADOWED, shadowed))}
     text = "; ".join(f"{name}: {_shown(shares)}" for name, shares in found.items())
@@ -267,7 +267,7 @@ def stages_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
 
 
 def frames_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
-    """Return how far the rasterizer's share, and the cycles, go up and down from frame to frame."""
+    """Return the range of the rasterizer's share, and of the cycles, over the frames."""
     parts, figures = [], dict[str, Value]()
     for name, key in ((PLAIN, "plain"), (SHADOWED, "shadowed")):
         frames = _way(bench, name)
@@ -298,5 +298,5 @@ def _drawn(frames: Sequence[StageShares]) -> str:
 
 
 def _way(bench: SceneBench, name: str) -> list[StageShares]:
-    """Return the stages of all frames of a way, computed once on a bench."""
+    """Return the stages of all frames of a camera path, computed once on a bench."""
     return bench.once(f"stages of {name}", lambda: [stages_of(bench.seen(name, at)) for at in range(CAMERAS)])

@@ -1,4 +1,4 @@
-"""The paper on Larrabee: its claims, the measures beside them, and the scenes that these draw."""
+"""The paper on Larrabee: its claims, their measures, and the scenes that the measures draw."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ _MESH_SIZE = (800, 600)
 _VOLUME_SIZE = (256, 192)
 """Of shadow volumes."""
 _CASTERS = ("teapot", "bunny", "nut", "airplane")
-"""What casts a shadow in the walk: all but the ground and the walls."""
+"""Bodies of the walk that cast shadows: all but the ground and the walls."""
 _SHADOW_LENGTH = 5.0
-"""Of its volumes: from the highest body they reach through the ground."""
+"""Length of the volumes: from the highest body through the ground."""
 _LONG = (
     *("bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
     *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
-    *("frames-vary", "transparency", "physics", "ray-scene", "ray-scaling"),
+    *("frames-vary", "transparency", "physics"),
 )
 
 
 def _bench(watch: Callable[[object], None]) -> SceneBench:
-    """Return a bench with the scenes of the measures by name, each made when a measure asks for it."""
+    """Return a bench with the scenes of the measures by name, each made on first use."""
     scenes = {name: partial(_scene, name) for name in SCENES}
     scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
     return SceneBench(scenes | {cores.VOLUMES: _volumes}, {frames.PLAIN: _Walk(False), frames.SHADOWED: _Walk(True)})
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
-    # What follows perspective would change shaders, and the shader of these measures is of a given length.
+    # Perspective would lengthen shaders, and the shader of these measures has a fixed length.
     return load_scene(name, SceneSource(size=size, affine=True)).frame
 
 
@@ -66,7 +66,7 @@ def _volumes() -> Frame:
 
 
 class _Walk:
-    """The frames of the scene `walk`, projected and cut by the front end, with volumes of what is in the room."""
+    """The frames of the scene `walk`, projected and cut by the front end, with or without shadow volumes."""
 
     def __init__(self, volumes: bool) -> None:
         self._volumes = volumes
@@ -95,11 +95,11 @@ _KB = 1024
 _PIXEL_BYTES = 4 + 4
 """Bytes of a colour and a depth."""
 _BETWEEN, _LATENCIES = 60, (100, 200, 400, 800)
-"""Cycles between requests for texels of a shader, and of the texture unit, to say how many fibers fill them."""
+"""Cycles between a shader's requests for texels, and latencies of the texture unit, for the number of fibers."""
 
 
 def _given() -> dict[str, dict[str, Value]]:
-    """Return by claim what the model was given for printed figures, and what follows from that by formula."""
+    """Return by claim the model's parameters behind printed figures, and values that follow from them by formula."""
     core, immediate, ring = CoreConfig(), TrafficConfig(), RingConfig()
     fibers = {latency: fewest_fibers(_BETWEEN, latency) for latency in _LATENCIES}
     return {
@@ -179,14 +179,12 @@ PAPER = Paper(
         "transparency": frames.layers_in_lists,
         "physics": cores.physics_on_cores,
         "ray-triangle": cores.rays_and_a_triangle,
-        "ray-scene": cores.scene_that_is_traced,
-        "ray-scaling": cores.rays_on_cores,
     },
     bench=_bench,
     efforts=dict.fromkeys(_LONG, 10),
     notes=tuple(note for claim in CLAIMS for note in claim.notes),
     closing="Nothing here validates games, area or power, nor figures 10, 13, 14 and 17 to 20 of the paper. Our "
-    "programs are not theirs, our scenes are no games, and the latencies of the core model are a descendant's.",
+    "programs are not theirs, our scenes are not games, and the latencies of the core model are a descendant's.",
     plain=_plain,
 )
 """Seiler et al. 2008; no model reads the printed figures."""

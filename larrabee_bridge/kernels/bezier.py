@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import THREADS, Timed, shared_out, timed
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
@@ -16,17 +16,16 @@ from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
-from pixelflow.simd.report import counted
 
 LARGEST_DEGREE = 11
 _WORDS = LINE_BYTES // 4
 _RESULTS = 1 << 16
-"""Where a thread's own memory begins: past what the assembler places."""
+"""Start of the threads' memory, past what the assembler places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tessellated:
-    """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and what they took.
+    """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and the run.
 
     The normal is dP/du x dP/dv, of unit length; it is zero where that product is, and wrong where the square of its
     length leaves binary32.
@@ -34,11 +33,11 @@ class Tessellated:
 
     points: NDArray[np.float32]
     normals: NDArray[np.float32] | None
-    timing: Timed
+    timing: CoresRun
 
     @property
     def patches(self) -> int:
-        """How many patches."""
+        """Number of patches."""
         return len(self.points)
 
 
@@ -59,11 +58,11 @@ def tessellate_on_vpu(
 ) -> Tessellated:
     """Evaluate control nets [patch, m+1, n+1, xyz] at ``samples`` x ``samples`` parameters on the threads of a core.
 
-    Threads get equal shares of the patches, the first ones one more where that does not come out even. Raises
-    InputError for degrees beyond 11, fewer than two samples, and fewer patches or threads than one.
+    Threads get equal shares of the patches, the first ones one more where that does not divide evenly. Raises
+    InputError for degrees beyond 11.
     """
     nets = np.asarray(patches, np.float32)
-    _check(nets, samples)
+    _check(nets)
     count, m, n = len(nets), nets.shape[1] - 1, nets.shape[2] - 1
     groups = -(-(samples**2) // LANES)
     parts = shared_out(count, threads)
@@ -91,7 +90,7 @@ def tessellate_on_vpu(
     unit.set_scalar(3, 4 * start)
     unit.set_scalar(4, np.array([len(part) for part in parts]))
     unit.set_scalar(5, 4 * differences)
-    timing = timed(unit, config)
+    timing = run_kernel(unit, config)
 
     found = [words[at : at + len(part) * result_words] for at, part in zip(results, parts, strict=True)]
     lanes = np.concatenate(found).reshape(count, groups, 1 + normals, 3, LANES)
@@ -101,14 +100,10 @@ def tessellate_on_vpu(
     return Tessellated(shaped[0], shaped[1] if normals else None, timing)
 
 
-def _check(nets: NDArray[np.float32], samples: int) -> None:
-    if nets.ndim != 4 or nets.shape[3] != 3 or not len(nets):
-        raise InputError(Fault(f"control nets of shape {nets.shape}", hint="patch, m + 1, n + 1, and 3 coordinates"))
+def _check(nets: NDArray[np.float32]) -> None:
     degrees = (nets.shape[1] - 1, nets.shape[2] - 1)
     if not all(1 <= degree <= LARGEST_DEGREE for degree in degrees):
         raise InputError(Fault(f"degrees {degrees[0]} and {degrees[1]}", hint=f"1 to {LARGEST_DEGREE}"))
-    if samples < 2:
-        raise InputError(Fault(f"{counted(samples, 'sample')} a side", hint="2 or more"))
 
 
 def _weights(m: int, n: int, samples: int, groups: int) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Catalogue of the kernels that are studied, in the order of the paper."""
+"""Catalogue of the kernels, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from larrabee_bridge.kernels.convex import gjk_study
 from larrabee_bridge.kernels.overlaps import sweep_study
 from larrabee_bridge.kernels.particles import particles_study
 from larrabee_bridge.kernels.study import KernelResult, KernelStudy, kernels_report, list_of
-from larrabee_bridge.kernels.tracing import ray_tracer
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.commands import MachineKernels
 
@@ -20,14 +19,12 @@ STUDIES = (
         "particles", "densities and forces of particles from their neighbours", "6.4, Fig. 17", particles_study
     ),
     KernelStudy("gjk", "distances of convex bodies", "6.4, Fig. 17", gjk_study),
-    KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
 )
-"""All of them."""
+"""All kernels."""
 
 KERNELS = MachineKernels[KernelStudy, CoreConfig, KernelResult](
     {each.name: each for each in STUDIES},
     lambda kernel, config, tell: kernel.study(config, tell),
-    lambda result: result.picture,
     list_of,
     kernels_report,
 )

@@ -1,4 +1,4 @@
-"""Cloth: points that keep their distances while they fall on a ball; what a step took, and a traced picture."""
+"""Cloth: points that keep their distances while they fall on a ball, and the cycles of a step."""
 
 from __future__ import annotations
 
@@ -8,62 +8,55 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import CoresRun, KernelResult, carry_out
-from larrabee_bridge.kernels.tracing import TracedMesh, TracedView, trace
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 
 _FIRST = 4096
 _PAD = 2
 _AWAY = 1000.0
-"""Where points outside of the cloth are: they pull with weight 0, and are nowhere near."""
+"""Position of points outside of the cloth, which pull with weight 0."""
 _SIXTEENS = 3
 """Sixteens of points of a thread."""
-_SIDE, _STEPS, _PIXELS = 96, 150, 512
+_SIDE, _STEPS = 96, 150
 _NEIGHBOURS = (
     *((0, -1, 0), (0, 1, 0), (-1, 0, 0), (1, 0, 0), (-1, -1, 1), (1, 1, 1), (1, -1, 1), (-1, 1, 1)),
     *((0, -2, 2), (0, 2, 2), (-2, 0, 2), (2, 0, 2)),
 )
-"""Row, column and which distance, as `cloth.mc` goes through them."""
+"""Row, column and distance of each neighbour, in the order of `cloth.mc`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothLaw:
-    """How points move; lengths in those of the ball."""
+    """Law of motion; lengths in radii of the ball."""
 
     spacing: float = 0.036
     damping: float = 0.985
     fall: float = -0.0005
     """Of a step, squared, times gravity."""
     share: float = 0.14
-    """Of what a distance is wrong by that a relaxation mends at either end."""
+    """Share of a distance's error that a relaxation corrects at either end."""
     radius: float = 1.0
     relaxations: int = 3
-    """In a step; an odd number, so that points come back to where they are read."""
+    """In a step; odd, so that points end in the plane that they are read from."""
 
     @property
     def words(self) -> NDArray[np.float32]:
-        """What `cloth.mc` calls its law."""
+        """The law as words of `cloth.mc`."""
         rest = self.spacing * np.array([1, np.sqrt(2), 2])
         return np.array([self.damping, self.fall, self.share, self.radius, self.radius**2, *rest], np.float32)
 
 
 class Cloth:
-    """A square of points in the memory of the vector unit; step by step it falls."""
+    """A square of points in the memory of the vector unit, falling step by step."""
 
     def __init__(self, points: NDArray[np.float32], law: ClothLaw | None = None) -> None:
-        """``points`` is float32[side, side, xyz]; raises InputError where the side is not a multiple of 48."""
-        side = points.shape[0] if points.ndim == 3 else 0
-        if points.shape != (side, side, 3) or not side or side % (LANES * _SIXTEENS):
-            raise InputError(Fault(f"a cloth of shape {points.shape}", hint=f"n x n x 3, n times {LANES * _SIXTEENS}"))
+        """``points`` is float32[side, side, xyz], the side a multiple of 48."""
         self.law = law or ClothLaw()
-        if self.law.relaxations % 2 == 0:
-            raise InputError(Fault(f"{self.law.relaxations} relaxations a step", hint="an odd number"))
-        self.side = side
+        self.side = side = len(points)
         columns = side + 2 * LANES
         self.stride, self.plane = 4 * columns, 4 * columns * (side + 2 * _PAD)
         self.memory = ByteMemory(_FIRST + 11 * self.plane)
@@ -75,12 +68,12 @@ class Cloth:
 
     @property
     def points(self) -> NDArray[np.float32]:
-        """Where the points are: float32[side, side, xyz]."""
+        """Positions: float32[side, side, xyz]."""
         return self._points[:3].transpose(1, 2, 0).copy()
 
     @property
     def before(self) -> NDArray[np.float32]:
-        """Where they were a step ago: float32[side, side, xyz]."""
+        """Positions one step earlier: float32[side, side, xyz]."""
         return self._points[6:9].transpose(1, 2, 0).copy()
 
     def _unit(self, relax: int, read: int, write: int) -> VectorUnit:
@@ -107,16 +100,16 @@ class Cloth:
             self._unit(*phase).run()
 
     def timed_step(self, config: CoreConfig | None = None) -> tuple[CoresRun, ...]:
-        """Make a step; return what its phases took."""
-        return tuple(carry_out(self._unit(*phase), config) for phase in self._units())
+        """Make a step; return the runs of its phases."""
+        return tuple(run_kernel(self._unit(*phase), config) for phase in self._units())
 
 
 def fallen(
     points: NDArray[np.float32], steps: int, law: ClothLaw | None = None, before: NDArray[np.float32] | None = None
 ) -> NDArray[np.float64]:
-    """Return where the points are after ``steps`` steps, in float64, computed on whole arrays.
+    """Return the positions after ``steps`` steps in float64, computed on whole arrays.
 
-    ``before`` is where they were a step ago; without it they have been at rest.
+    ``before`` are the positions one step earlier; without it the points start at rest.
     """
     law = law or ClothLaw()
     damping, fall, share, radius, square, *rest = law.words.astype(np.float64)
@@ -139,49 +132,12 @@ def fallen(
 
 
 def flat(side: int, law: ClothLaw) -> NDArray[np.float32]:
-    """Return a cloth that lies flat above the ball, turned and a little aside, so that nothing is symmetrical."""
+    """Return a flat cloth above the ball, turned and off centre, so that nothing is symmetrical."""
     at = (np.arange(side) - (side - 1) / 2) * law.spacing
     z, x = np.meshgrid(at, at, indexing="ij")
     turn = 0.4
     points = [x * np.cos(turn) - z * np.sin(turn) + 0.1, np.full_like(x, law.radius + 0.05)]
     return np.stack([*points, x * np.sin(turn) + z * np.cos(turn) - 0.05], axis=-1).astype(np.float32)
-
-
-def _picture(points: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
-    """Trace the cloth, with a back, on its ball, above a floor."""
-    p = points.astype(np.float64)
-    normals = np.cross(np.gradient(p, axis=0), np.gradient(p, axis=1))
-    normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
-    outside = p + 0.02 * normals
-
-    def halves(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        a, b, c, d = values[:-1, :-1], values[:-1, 1:], values[1:, 1:], values[1:, :-1]
-        return np.concatenate([np.stack([a, c, b], axis=2), np.stack([a, d, c], axis=2)]).reshape(-1, 3, 3)
-
-    upper, lower = (halves(each) for each in (outside, p + 0.008 * normals))
-    bend = halves(normals)
-    up = (np.cross(upper[:, 1] - upper[:, 0], upper[:, 2] - upper[:, 0]) * bend[:, 0]).sum(-1)
-    if (up > 0).mean() < 0.5:
-        upper, lower, bend = upper[:, ::-1], lower[:, ::-1], bend[:, ::-1]
-    t, s = np.meshgrid(np.linspace(0, np.pi, 49), np.linspace(0, 2 * np.pi, 97), indexing="ij")
-    ball = np.stack([np.sin(t) * np.cos(s), np.cos(t), np.sin(t) * np.sin(s)], axis=-1)
-    ball_halves = halves(ball)
-    floor = np.array([[[-6, 0, -6], [-6, 0, 6], [6, 0, 6]], [[-6, 0, -6], [6, 0, 6], [6, 0, -6]]], float)
-    floor[..., 1] = -2.05
-    corners = [upper, lower[:, ::-1], 0.985 * radius * ball_halves, floor]
-    bends = [bend, -bend[:, ::-1], ball_halves, np.broadcast_to((0.0, 1.0, 0.0), floor.shape)]
-    side = len(points)
-    cell = np.tile(np.arange((side - 1) ** 2), 2)
-    stripe = (cell // (side - 1) // 8 + cell % (side - 1) // 8) % 2
-    cloth = np.stack([np.where(stripe, 205, 235), np.where(stripe, 60, 215), np.where(stripe, 60, 190)], axis=1)
-    colours = [cloth, cloth // 2, np.full((len(ball_halves), 3), 120), np.full((2, 3), 190)]
-    mirrors = [np.full((len(each), 1), mirror) for each, mirror in zip(colours, (0, 0, 60, 70), strict=True)]
-    paint = np.concatenate([np.hstack(each) for each in zip(colours, mirrors, strict=True)])
-    mesh = TracedMesh(
-        np.concatenate(corners).astype(np.float32), np.concatenate(bends).astype(np.float32), paint.astype(np.uint8)
-    )
-    view = TracedView(eye=(2.6, 2.1, 3.4), at=(0.0, -0.2, 0.0), light=(2.0, 5.0, 1.5), height=0.85)
-    return trace(mesh, view, _PIXELS).picture
 
 
 def cloth_study(config: CoreConfig | None, progress: Callable[[str], None] | None) -> KernelResult:
@@ -208,5 +164,4 @@ def cloth_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
         phases=phases,
         limit=f"{len(phases)} phases that wait for each other, {len(phases[0].pieces)} pieces each; roots by "
         f"iteration; {loads:.0%} of vector instructions are loads and copies, most across two lines",
-        picture=_picture(cloth.points, law.radius),
     )

@@ -1,4 +1,4 @@
-"""Distances of convex bodies by GJK, and what they took; beside them faces, edges and corners in float64."""
+"""Distances of convex bodies by GJK, and their cycles; the reference tries all faces, edges and corners in float64."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import CoresRun, KernelResult, carry_out
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import number
 
@@ -25,7 +24,6 @@ _FIRST = 4096
 _EACH = 1
 """Sixteens of pairs of a thread."""
 _BODIES, _PAIRS = 800, 4096
-_MOST = 1000.0
 _PART = 128
 
 
@@ -55,30 +53,19 @@ def icosahedra(count: int, side: float, seed: int = 4) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
-    """Distances of pairs, 0 where they meet, and what finding them took."""
+    """Distances of pairs, 0 where they meet, and the run."""
 
     found: NDArray[np.float32]
     run: CoresRun
     iterations: int
     """Of all sixteens of pairs."""
     taking_part: int
-    """Pairs that were not settled, summed up over them."""
+    """Pairs not yet settled, summed over the iterations."""
 
 
 def distances(bodies: ArrayLike, pairs: ArrayLike, config: CoreConfig | None = None) -> Distances:
-    """Return the distances of pairs, int[n, 2] by number, of bodies, float[m, 12, xyz] within 1,000 of the origin.
-
-    Raises InputError for other shapes, numbers and places.
-    """
+    """Return the distances of pairs, int[n, 2] by number, of bodies, float[m, 12, xyz] within 1,000 of the origin."""
     points, which = np.asarray(bodies, np.float32), np.asarray(pairs)
-    if points.ndim != 3 or points.shape[1:] != (CORNERS, 3) or not len(points):
-        raise InputError(Fault(f"bodies of shape {points.shape}", hint=f"n x {CORNERS} x 3"))
-    if which.ndim != 2 or which.shape[1] != 2 or not len(which) or which.dtype.kind not in "iu":
-        raise InputError(Fault(f"pairs of shape {which.shape}", hint="n x 2 whole numbers"))
-    if not (np.abs(points) <= _MOST).all():
-        raise InputError(Fault("a corner that is no number or out of range", hint=f"-{_MOST:g} to {_MOST:g}"))
-    if which.min() < 0 or which.max() >= len(points):
-        raise InputError(Fault(f"pairs of bodies {which.min()} to {which.max()}", hint=f"0 to {len(points) - 1}"))
     groups = -(-len(which) // LANES)
     threads = -(-groups // _EACH)
     scratch = (6 * CORNERS + 27) * LINE_BYTES
@@ -99,7 +86,7 @@ def distances(bodies: ArrayLike, pairs: ArrayLike, config: CoreConfig | None = N
     unit.set_scalar(2, np.minimum(_EACH, groups - first))
     unit.set_scalar(3, begin + scratch * np.arange(threads))
     unit.set_scalar(4, found + LINE_BYTES * first)
-    run = carry_out(unit, config)
+    run = run_kernel(unit, config)
     answers = words.view(np.float32)[found // 4 : begin // 4][: len(which)].copy()
     return Distances(answers, run, int(unit.scalar(5).sum()), int(unit.scalar(6).sum()))
 
@@ -107,8 +94,8 @@ def distances(bodies: ArrayLike, pairs: ArrayLike, config: CoreConfig | None = N
 def exact_distances(bodies: ArrayLike, pairs: NDArray[np.int64]) -> Floats:
     """Return the distances of pairs of such icosahedra in float64, feature by feature.
 
-    They meet where no axis separates them: no face's normal, no two edges' normal. Else the least distance is one of a
-    corner and a face, or of two edges.
+    They meet if no axis separates them: no normal of a face or of two edges. Otherwise the least distance is between a
+    corner and a face, or between two edges.
     """
     points = np.asarray(bodies, np.float64)
     found = []
@@ -156,7 +143,7 @@ def _edges_apart(one: Floats, other: Floats) -> Floats:
 
 
 def _near_pairs(bodies: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Return as many pairs as wanted, those whose middles are nearest."""
+    """Return the ``count`` pairs whose centres are nearest."""
     middle = bodies.astype(float).mean(1)
     square = ((middle[:, None] - middle) ** 2).sum(-1)
     one, other = np.triu_indices(len(bodies), 1)
@@ -179,7 +166,7 @@ def gjk_study(config: CoreConfig | None, progress: Callable[[str], None] | None)
         unit="pair",
         units=len(pairs),
         phases=(found.run,),
-        limit=f"sixteen pairs go on until the last one is settled: {found.iterations / groups:.1f} iterations, in "
+        limit=f"sixteen pairs continue until the last one is settled: {found.iterations / groups:.1f} iterations, in "
         f"which {found.taking_part / found.iterations:.1f} of them take part; corners come by gathers, a line a lane; "
-        f"compares and moves under masks are no flops; {number(len(found.run.pieces))} pieces",
+        f"compares and masked moves are not flops; {number(len(found.run.pieces))} pieces",
     )

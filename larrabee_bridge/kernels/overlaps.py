@@ -1,4 +1,4 @@
-"""Sweep and prune: pairs of boxes that overlap, and what finding them took."""
+"""Sweep and prune: pairs of boxes that overlap, and the cycles of the search."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, carry_out
+from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import number
 
@@ -23,16 +22,11 @@ _BOXES = 10_000
 
 
 def overlaps(low: ArrayLike, high: ArrayLike, config: CoreConfig | None = None) -> tuple[NDArray[np.int64], CoresRun]:
-    """Return the pairs of boxes, float[n, xyz] each corner, that overlap or touch, and what it took.
+    """Return the pairs of boxes, float[n, xyz] low and high corners, that overlap or touch, and the run.
 
-    int64[pairs, 2], the lesser number first, in ascending order. The host sorts boxes by their low x. Raises InputError
-    for other shapes, and for a box that is not finite or not in order.
+    int64[pairs, 2], the lesser number first, in ascending order. The host sorts boxes by their low x.
     """
     lows, highs = np.asarray(low, np.float32), np.asarray(high, np.float32)
-    if lows.ndim != 2 or lows.shape[1] != 3 or lows.shape != highs.shape or not len(lows):
-        raise InputError(Fault(f"boxes of shapes {lows.shape} and {highs.shape}", hint="n x 3 each"))
-    if not (np.isfinite(lows) & np.isfinite(highs) & (lows <= highs)).all():
-        raise InputError(Fault("a box that is not finite, or whose low corner is above its high one"))
     count = len(lows)
     order = np.argsort(lows[:, 0], kind="stable")
     plane = 4 * -(-(count + 2 * LANES) // LANES) * LANES
@@ -54,7 +48,7 @@ def overlaps(low: ArrayLike, high: ArrayLike, config: CoreConfig | None = None) 
     unit.set_scalar(2, 4 * np.minimum(begin + _EACH, count))
     unit.set_scalar(3, first[:-1])
     unit.set_scalar(4, first[:-1] + room - LINE_BYTES)
-    run = carry_out(unit, config)
+    run = run_kernel(unit, config)
     sizes = (unit.scalar(3) - first[:-1]) // 4
     pairs = [
         np.stack([words[at // 4 :][:size], words[(at + space) // 4 :][:size]], axis=1)
@@ -94,6 +88,6 @@ def sweep_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
         unit="box",
         units=_BOXES,
         phases=(run,),
-        limit=f"nothing but compares, which are no flops, and loads across two lines; {len(run.pieces)} pieces of "
+        limit=f"only compares, which are not flops, and loads across two lines; {len(run.pieces)} pieces of "
         f"{_EACH * THREADS} boxes",
     )

@@ -1,4 +1,4 @@
-"""Particles with neighbours: densities and forces of smoothed particle hydrodynamics, and what they took."""
+"""Particles with neighbours: densities and forces of smoothed particle hydrodynamics, and their cycles."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import CoresRun, KernelResult, carry_out
+from larrabee_bridge.kernels.study import CoresRun, KernelResult, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 from pixelflow.simd.report import number
 
@@ -21,7 +20,6 @@ _FIRST = 4096
 _EACH = 16
 """Particles of a thread."""
 _PARTICLES = 12_288
-_FARTHEST = 1000.0
 _PLANES = 12
 """Of memory: places, densities, neighbours, velocities, reciprocals of densities, forces."""
 
@@ -39,62 +37,17 @@ def _runs(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return order, runs, cell
 
 
-def densities_of(
-    points: ArrayLike, config: CoreConfig | None = None
-) -> tuple[NDArray[np.float32], NDArray[np.int64], CoresRun]:
-    """Return the density at each point, the sum of (1 - d^2)^3 over all within 1, itself too, how many, what it took.
-
-    ``points`` is float[n, xyz], from 0 to 1,000. The host sorts them by cells. Raises InputError for anything else.
-    """
-    fluid = _Fluid(_checked(points))
-    run = fluid.densities(config)
-    return fluid.back(3), fluid.back(4).astype(np.int64), run
-
-
 @dataclass(frozen=True, slots=True)
 class FluidLaw:
-    """How particles push: pressures are ``stiffness`` times what a density is above that at rest."""
+    """Law of forces: pressures are ``stiffness`` times the density above that at rest."""
 
     stiffness: float = 2.0
     rest: float = 3.0
     viscosity: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Forces:
-    """Forces on particles, float32[n, xyz], and what its phases took: densities, their reciprocals, forces."""
-
-    found: NDArray[np.float32]
-    phases: tuple[CoresRun, CoresRun, CoresRun]
-
-
-def forces_of(
-    points: ArrayLike, velocities: ArrayLike, law: FluidLaw | None = None, config: CoreConfig | None = None
-) -> Forces:
-    """Return the forces of pressure and viscosity on particles, as `forces.mc` has them.
-
-    ``points`` is float[n, xyz], from 0 to 1,000, ``velocities`` the same of any size. Raises InputError for anything
-    else.
-    """
-    given, speeds = _checked(points), np.asarray(velocities, np.float32)
-    if speeds.shape != given.shape or not np.isfinite(speeds).all():
-        raise InputError(Fault(f"velocities of shape {speeds.shape}", hint=f"{len(given)} x 3 finite numbers"))
-    fluid = _Fluid(given, speeds)
-    phases = fluid.forces(law or FluidLaw(), config)
-    return Forces(fluid.back(slice(9, 12)).T, phases)
-
-
-def _checked(points: ArrayLike) -> NDArray[np.float32]:
-    given = np.asarray(points, np.float32)
-    if given.ndim != 2 or given.shape[1] != 3 or not len(given):
-        raise InputError(Fault(f"points of shape {given.shape}", hint="n x 3"))
-    if not ((given >= 0) & (given <= _FARTHEST)).all():
-        raise InputError(Fault("a coordinate that is no number or out of range", hint=f"0 to {_FARTHEST:g}"))
-    return given
-
-
-class _Fluid:
-    """Particles in the memory of the vector unit, in the order of their cells."""
+class Fluid:
+    """Particles at float32[n, xyz] from 0 to 1,000 in the memory of the vector unit, in the order of their cells."""
 
     def __init__(self, points: NDArray[np.float32], velocities: NDArray[np.float32] | None = None) -> None:
         count = len(points)
@@ -119,7 +72,7 @@ class _Fluid:
         unit = VectorUnit(program, len(self.begin), self.memory)
         unit.set_scalar(1, 4 * self.begin)
         unit.set_scalar(2, 4 * self.past)
-        return carry_out(unit, config)
+        return run_kernel(unit, config)
 
     def densities(self, config: CoreConfig | None) -> CoresRun:
         """Find densities and numbers of neighbours."""
@@ -134,7 +87,7 @@ class _Fluid:
         return densities, self._run("forces", config, **inverse), self._run("forces", config, **pushing)
 
     def back(self, which: int | slice) -> NDArray[np.float32]:
-        """Return planes in the order in which particles were given."""
+        """Return planes in the original order of the particles."""
         held = self.planes[which, : len(self.order)]
         found = np.empty_like(held)
         found[..., self.order] = held
@@ -176,7 +129,7 @@ def particles_study(config: CoreConfig | None, progress: Callable[[str], None] |
     rng, law = np.random.default_rng(12), FluidLaw()
     points = (rng.uniform(0, 1, (_PARTICLES, 3)) * (8, 6, 8)).astype(np.float32)
     speeds = rng.normal(size=points.shape).astype(np.float32)
-    fluid = _Fluid(points, speeds)
+    fluid = Fluid(points, speeds)
     phases = fluid.forces(law, config)
     density, forces, near = fluid.back(3), fluid.back(slice(9, 12)).T, fluid.back(4)
     wanted, pushed = _brute_forces(points, speeds, law)
@@ -194,6 +147,6 @@ def particles_study(config: CoreConfig | None, progress: Callable[[str], None] |
         units=_PARTICLES,
         phases=phases,
         limit="cells are cubes and neighbours a ball: at most 4.19 of 27 looked at are near; runs end within sixteen; "
-        f"loads lie across two lines; {shares[2]:.0%} of the cycles are forces, with a root for all sixteen where one "
+        f"loads cross two lines; {shares[2]:.0%} of the cycles are forces, with a root for all sixteen where one "
         f"is near; {len(phases[0].pieces)} pieces in each of two phases, and a short one between",
     )

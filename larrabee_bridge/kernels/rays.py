@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import THREADS, Timed, timed
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, assemble_vector, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
-from pixelflow.simd.report import counted
 
 # Loads that widen and replicate: the same program for every kind of memory operand, timed.
 
@@ -36,22 +34,17 @@ class LoadConversion:
 
 
 def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[LoadConversion]:
-    """Time every kind of operand on the first 64 bytes of memory, added up eight times.
-
-    Raises InputError for fewer bytes.
-    """
-    if len(memory) < LINE_BYTES:
-        raise InputError(Fault(f"{len(memory)} bytes of memory", hint=f"{LINE_BYTES} or more"))
+    """Time every kind of operand on the first 64 bytes of memory, added up eight times."""
     held = np.frombuffer(memory, np.uint8, LINE_BYTES)
     text = "data [0]: " + ", ".join(map(str, held.tolist()))
     for conversion in Conversion:
         for replication in Replication:
-            # What is not widened and not replicated is written without braces.
+            # Plain operands have no braces.
             words = "".join(f"{{{each.value}}}" for each in (conversion, replication) if each not in _PLAIN)
             program = assemble_vector("\n".join([text, *[f"vaddps v1, v1, [0]{words}"] * _LOADS]))
             unit = VectorUnit(program)
-            timing = timed(unit, config)
-            yield LoadConversion(conversion, replication, timing.core, unit.vector(1)[0].view(np.float32).copy())
+            cycles = run_kernel(unit, config).cycles
+            yield LoadConversion(conversion, replication, cycles, unit.vector(1)[0].view(np.float32).copy())
 
 
 _PLAIN = (Conversion.NONE, Replication.NONE)
@@ -59,7 +52,7 @@ _PLAIN = (Conversion.NONE, Replication.NONE)
 
 @dataclass(frozen=True, slots=True)
 class RayTest:
-    """What one more triangle costs a thread."""
+    """Cost of one more triangle for a thread."""
 
     vector: float
     """Operations of the vector unit."""
@@ -69,23 +62,20 @@ class RayTest:
     """Cycles of the core for each of the threads that take turns."""
 
 
-def time_rays(triangles: int = 10, threads: int = THREADS, config: CoreConfig | None = None) -> RayTest:
-    """Time sixteen rays against one triangle and against ``triangles`` more; the difference is the loop.
-
-    Raises InputError for fewer triangles or threads than one.
+def time_rays(triangles: int = 10, config: CoreConfig | None = None) -> RayTest:
+    """Time sixteen rays against one triangle and against ``triangles`` more, on four threads; the difference is the
+    loop.
     """
-    if triangles < 1 or threads < 1:
-        raise InputError(Fault(f"{triangles} more triangles, {counted(threads, 'thread')}", hint="1 or more of each"))
-    one, many = (_timed(count, threads, config) for count in (1, 1 + triangles))
-    turns = triangles * threads
+    one, many = (_run(count, config) for count in (1, 1 + triangles))
+    turns = triangles * THREADS
     return RayTest(
         vector=(many.vector - one.vector) / turns,
-        alone=(sum(many.alone) - sum(one.alone)) / turns,
-        shared=(many.core - one.core) / turns,
+        alone=int((many.alone - one.alone).sum()) / turns,
+        shared=(many.cycles - one.cycles) / turns,
     )
 
 
-def _timed(triangles: int, threads: int, config: CoreConfig | None) -> Timed:
-    # Each thread has rays of its own.
-    memory = ByteMemory(MEMORY_BYTES, threads)
-    return timed(VectorUnit(shipped("ray.mc", TRIANGLES=triangles), threads, memory), config)
+def _run(triangles: int, config: CoreConfig | None) -> CoresRun:
+    # Each thread has its own rays.
+    memory = ByteMemory(MEMORY_BYTES, THREADS)
+    return run_kernel(VectorUnit(shipped("ray.mc", TRIANGLES=triangles), THREADS, memory), config)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.study import THREADS, Timed, shared_out, timed
+from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.words import ByteMemory
 
 # Sparse matrices of known patterns, by rows, and the two orders in which a vector unit takes their entries.
@@ -20,10 +19,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising.
-
-    Raises InputError for rows that do not share out the entries, and for columns that are not there.
-    """
+    """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising."""
 
     name: str
     columns: int
@@ -31,24 +27,14 @@ class Matrix:
     column: NDArray[np.int64]
     value: NDArray[np.float32]
 
-    def __post_init__(self) -> None:
-        ends = (0, len(self.column))
-        if not len(self.starts) or (self.starts[0], self.starts[-1]) != ends or (np.diff(self.starts) < 0).any():
-            raise InputError(Fault(f"{self.name}: rows that do not begin at entry 0, rise, and end at {ends[1]}"))
-        if len(self.value) != ends[1]:
-            raise InputError(Fault(f"{self.name}: {len(self.value)} values in {ends[1]} columns"))
-        if ends[1] and not 0 <= self.column.min() <= self.column.max() < self.columns:
-            given = f"{self.name}: entries in columns {self.column.min()} to {self.column.max()}"
-            raise InputError(Fault(given, hint=f"there are {self.columns}, numbered from 0"))
-
     @property
     def rows(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return len(self.starts) - 1
 
     @property
     def entries(self) -> int:
-        """How many entries."""
+        """Number of entries."""
         return len(self.column)
 
     def times(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -126,7 +112,7 @@ def _regular(name: str, columns: int, column: NDArray[np.int64], rng: np.random.
 
 
 def lines_of_uniform(lines: int, lanes: int = LANES) -> float:
-    """Return how many of L lines n lanes touch in the mean that each take any of them: L(1-(1-1/L)^n)."""
+    """Return the mean number of lines touched by n lanes that each take one of L at random: L(1-(1-1/L)^n)."""
     return lines * (1 - (1 - 1 / lines) ** lanes)
 
 
@@ -136,25 +122,25 @@ _STEP = 2 * LINE_BYTES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Multiplied:
-    """A product y, float32[rows], and what it took."""
+    """A product y, float32[rows], and the run."""
 
     y: NDArray[np.float32]
-    timing: Timed
+    timing: CoresRun
     bytes: int
     """Memory that matrix, x and y take; all of it is taken to be in the L1 cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """The products of single entries, float32[entries], and what they took."""
+    """The products of single entries, float32[entries], and the run."""
 
     values: NDArray[np.float32]
-    timing: Timed
+    timing: CoresRun
 
 
 @dataclass
 class _Room:
-    """Memory that is handed out line by line."""
+    """Memory allocated line by line."""
 
     data: list[NDArray[np.uint8]]
     at: int = 0
@@ -184,13 +170,10 @@ def multiply(
 ) -> Multiplied:
     """Multiply a matrix with x, float32[columns], on the threads of a core, slices of sixteen rows in equal shares.
 
-    ``hardware`` is False for scalar loads in place of the gather. Each step is one fused multiply-add in float32.
-    Raises InputError for a matrix without rows, an x of another length or with a value that is not finite (lanes whose
-    row has ended multiply it by 0), and less than one thread.
+    ``hardware`` is False for scalar loads in place of the gather. Each step is one fused multiply-add in float32; lanes
+    whose row has ended multiply an element of x, which is finite, by 0.
     """
-    elements = _elements(matrix, x)
-    if not np.isfinite(elements).all():
-        raise InputError(Fault("an element of x that is not finite", hint="rows that end early multiply it by 0"))
+    elements = np.asarray(x, np.float32)
     steps, column, value = matrix.slices()
     shares = shared_out(len(steps), threads)
     threads = len(shares)
@@ -208,7 +191,7 @@ def multiply(
     unit.set_scalar(3, results + LINE_BYTES * first)
     unit.set_scalar(4, counts + 4 * first)
     unit.set_scalar(5, np.array([len(share) for share in shares]))
-    timing = timed(unit, config)
+    timing = run_kernel(unit, config, gathers=True)
     y = unit.memory.data.view(np.float32)[0, results // 4 :][: matrix.rows]
     return Multiplied(y.copy(), timing, used)
 
@@ -221,13 +204,8 @@ def products(
     threads: int = THREADS,
     config: CoreConfig | None = None,
 ) -> Products:
-    """Multiply each entry with its element of x, float32[columns], sixteen entries at a time in the order of rows.
-
-    Raises InputError for a matrix without entries, an x of another length, and less than one thread.
-    """
-    elements = _elements(matrix, x)
-    if not matrix.entries:
-        raise InputError(Fault(f"{matrix.name}: no entries"))
+    """Multiply each entry with its element of x, float32[columns], sixteen entries at a time in the order of rows."""
+    elements = np.asarray(x, np.float32)
     column, value = matrix.by_rows()
     shares = shared_out(len(column), threads)
     threads = len(shares)
@@ -241,18 +219,9 @@ def products(
     unit.set_scalar(1, entries + _STEP * first)
     unit.set_scalar(3, results + LINE_BYTES * first)
     unit.set_scalar(4, np.array([len(share) for share in shares]))
-    timing = timed(unit, config)
+    timing = run_kernel(unit, config, gathers=True)
     found = unit.memory.data.view(np.float32)[0, results // 4 :][: matrix.entries]
     return Products(found.copy(), timing)
-
-
-def _elements(matrix: Matrix, x: NDArray[np.floating]) -> NDArray[np.float32]:
-    elements = np.asarray(x, np.float32)
-    if not matrix.rows or not matrix.columns:
-        raise InputError(Fault(f"{matrix.name}: {matrix.rows} rows and {matrix.columns} columns", hint="1 or more"))
-    if elements.shape != (matrix.columns,):
-        raise InputError(Fault(f"an x of shape {elements.shape}", hint=f"{matrix.columns} elements, one a column"))
-    return elements
 
 
 def _interleaved(column: NDArray[np.int64], value: NDArray[np.float32]) -> NDArray[np.uint32]:

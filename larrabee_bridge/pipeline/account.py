@@ -1,4 +1,4 @@
-"""Grounds of a frame on Larrabee: values of its models that figures rest on, formulas, and which work is counted."""
+"""Grounds of a frame on Larrabee: model values that figures rest on, formulas, and the work that is counted."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _CLOCK = "Seiler et al. 2008, 5.1: the unit is a core at 1 GHz"
 _SWITCHES = ("caches",)
 _CORES = ("cores",)
 ENTRIES = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes", "clears_written")
-"""Of what makes the bytes that are moved: sizes that no source gives."""
-_SCHEDULED = "how a scheduler shares out what was executed"
+"""Sizes behind the bytes moved that no source gives."""
 
 
 def grounds_of_cores(run: LarrabeeRun, core_mhz: float) -> Mapping[str, Ground]:
-    """Return what figures of a frame rest on; times of the texture unit where a draw has a texture."""
+    """Return the values that figures of a frame rest on; times of the texture unit if a draw has a texture."""
     config = run.back_end.accounts.config
     clock = Standing.DERIVED if core_mhz == CORE_MHZ else Standing.INVENTED
     rates = constants_of(config, _used(config), "core.")
@@ -35,7 +34,7 @@ def grounds_of_cores(run: LarrabeeRun, core_mhz: float) -> Mapping[str, Ground]:
     unit = run.back_end.accounts.texture
     texels = constants_of(unit, prefix="texture.") if textured else ()
     alone = Ground.executed(*rates, *texels)
-    # How many cores there are is asked for; it is not a rate.
+    # The number of cores is an option, not a rate.
     shared = alone | Ground.executed(*constants_of(ScheduleConfig(), lambda key, _: key not in _CORES, "schedule."))
     sizes = constants_of(TrafficConfig(), named(ENTRIES), "traffic.")
     return {
@@ -64,11 +63,11 @@ def _used(config: CoreConfig) -> Callable[[str, Param], bool]:
 
 
 def counted_by_cores(run: LarrabeeRun, *, free_setup: bool) -> Mapping[Work, HowCounted]:
-    """Return how the cycles of cores have the work of a picture."""
+    """Return how each kind of work of a picture enters the cycles of cores."""
     caches = run.back_end.accounts.config.caches
     before = HowCounted.FREE if free_setup else HowCounted.PROGRAM
     return {
-        # Vertices go through the front end; their light is the application's.
+        # Vertices pass through the front end; their light is the application's.
         Work.VERTICES: HowCounted.FREE if free_setup else HowCounted.PART,
         Work.SETUP: before,
         Work.BINNING: before,
@@ -100,9 +99,8 @@ def work_of_stages(frame: Frame) -> Mapping[str, Work]:
     }
 
 
-# Free work of a frame on Larrabee: what its cycles leave out, by formulas from counts of the run and from the model.
-#
-# Every formula is written where its figure is shown. None of this is executed; what is has left this list.
+# Work that the cycles of a frame leave out, by formulas of counts of the run and values of the model. Reports show each
+# formula next to its figure.
 
 
 LIGHT: Mapping[str, int] = {
@@ -114,18 +112,18 @@ LIGHT: Mapping[str, int] = {
     "texture coordinates": 4,
     "1 / w in shares of the nearest corner's: a reciprocal of three steps, a product": 8,
 }
-"""Vector operations of a program for sixteen vertices that nobody wrote, counted in the host's function for light."""
+"""Vector operations of an assumed program for sixteen vertices, counted in the host's function for light."""
 _LIGHT_LINES = 8
-"""Vectors of places, normals and texture coordinates that it reads."""
+"""Vectors of positions, normals and texture coordinates that it reads."""
 _HEAD_BYTES = 8
-"""Of a list of a tile, each thread's own."""
+"""Of a thread's list of a tile."""
 _THREADS = 4
 _CORNER_LINES = 3 * LANES
-"""Lines of the corners of sixteen triangles, which the front end has left in the L2 slice."""
+"""Lines of the corners of sixteen triangles, left in the L2 slice by the front end."""
 
 
 _WAIT = ("l2_cycles", "ring_cycles", "memory_cycles", "memory_line_cycles")
-"""Of the waits for a line of memory."""
+"""Values of the wait for a line of memory."""
 
 
 def _rates(config: CoreConfig, *keys: str) -> tuple[Constant, ...]:
@@ -142,7 +140,7 @@ def line_wait(config: CoreConfig) -> int:
 def left_out(
     run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult | None], written: int, far_lines: int
 ) -> tuple[FreeWork, ...]:
-    """Return what ``parts`` cores have for nothing in a frame.
+    """Return the work that the cycles of ``parts`` cores leave out.
 
     ``written`` are bytes that go to memory, ``far_lines`` lines that came from there.
     """
@@ -181,7 +179,7 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
     if any(front.cut for front in fronts):
         why = "put back in order, their colours: no program does it"
         yield FreeWork("pieces of cut triangles", Bound.OPEN, why, of=(Work.VERTICES,))
-    # Places of corners; at each of them depth, three colours, 1 / w and two texture coordinates where there are such.
+    # Corners' positions; for each depth, three colours, and 1 / w and two texture coordinates if the draw has them.
     textured, deep = (
         any(getattr(draw.triangles, name) is not None for draw in run.frame.draws)
         for name in ("coordinates", "nearness")
@@ -237,7 +235,7 @@ def _memory(parts: int, config: CoreConfig, written: int, far_lines: int) -> Ite
     yield FreeWork(
         "one memory for all cores",
         Bound.FLOOR,
-        f"{far_lines + lines:,} lines to and fro, if memory takes one in {rate} cycles whoever asks",
+        f"{far_lines + lines:,} lines to and fro, if memory takes one in {rate} cycles for all cores together",
         (far_lines + lines) * rate,
         (Work.MEMORY,),
         sizes,

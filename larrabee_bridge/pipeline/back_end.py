@@ -1,4 +1,4 @@
-"""The back end: tiles that stay in a core's memory while their triangles are drawn (4.5), and what a frame came to."""
+"""The back end: tiles that stay in a core's memory while their triangles are drawn (4.5), and the frame's result."""
 
 from __future__ import annotations
 
@@ -43,16 +43,15 @@ from pixelflow.simd.configuration import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
-from pixelflow.simd.report import counted
 
-# What the back end of a frame came to: the picture, the cycles of each tile, and counts.
+# Result of a frame's back end: the picture, the cycles of each tile, and counts.
 #
 # Bytes between tiles and memory are counted by `larrabee_bridge.pipeline.traffic`.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackEnd:
-    """A frame drawn tile by tile; tiles are counted row by row, ``columns`` in a row."""
+    """A frame drawn tile by tile; tiles are numbered row by row, ``columns`` in a row."""
 
     picture: Picture
     tile: int
@@ -60,9 +59,9 @@ class BackEnd:
     accounts: Accounts
     texture: TileTextureUnit
     tile_bytes: int
-    """Pixels of a tile in a core's memory: colours and depths of all samples, and where lists of fragments begin."""
+    """Size of a tile in a core's memory: colours and depths of all samples, and the heads of lists of fragments."""
     list_bytes: np.ndarray
-    """What lists of sorted fragments took in each tile: int64[tile]."""
+    """Size of each tile's lists of sorted fragments: int64[tile]."""
     quads: np.ndarray
     """int64[tile]."""
     covered: int
@@ -75,16 +74,15 @@ class BackEnd:
 
     @property
     def cycles(self) -> np.ndarray:
-        """Cycles that a core takes for each tile, its four threads taking turns: int64[tile]."""
+        """Cycles of a core for each tile, its four threads taking turns: int64[tile]."""
         return self.accounts.turns()
 
     @property
     def fits_l2(self) -> bool:
         """True if a tile's pixels fit the slice of the L2 cache that belongs to a core, as 4.1 has it.
 
-        Of 256 KB, 128x128 pixels take a half with one sample, twice as much with four; 64x64 a half with four samples.
-        Lists of sorted fragments are counted as far as they grew, in the tile where they are longest. The data of
-        triangles, and of quads on their way between threads, are not in it.
+        Of 256 KB, 128x128 pixels take a half with one sample, and twice 256 KB with four; 64x64 take a half with four.
+        Lists of sorted fragments count with their length in the longest tile; triangles and queued quads do not count.
         """
         return self.tile_bytes + int(self.list_bytes.max(initial=0)) <= self.accounts.config.l2_bytes
 
@@ -113,12 +111,12 @@ class BackEnd:
 # The back end of Larrabee's renderer: tiles that stay in a core's memory while their triangles are drawn (4.5).
 #
 # Section numbers are those of Seiler et al. 2008. For each tile a set-up thread reads the triangles and their quads and
-# deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Tiles are
-# worked on side by side, each by threads of its own.
+# deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Each tile
+# has separate threads, and tiles are executed side by side.
 
 
 KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
-"""The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
+"""Words of a draw's triangles with their planes, by its number (`plane_words`); called after the draw's quads."""
 KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
 """The quads of each draw of a frame, by its number."""
 
@@ -127,7 +125,7 @@ _PLANE_LANES = 0xFF
 
 _CHUNK_BYTES = 1 << 27
 _CHUNK_TILES = 512
-"""Tiles that are worked on side by side; more would only take more memory."""
+"""Tiles that are executed side by side."""
 
 
 def render_back_end(
@@ -137,8 +135,6 @@ def render_back_end(
     config: CoreConfig | None = None,
     *,
     texture: TextureConfig | None = None,
-    cleared: bool = True,
-    every_tile: bool = False,
     length: int = 0,
     words: KnownWords | None = None,
     engine: str = AUTO,
@@ -147,19 +143,12 @@ def render_back_end(
     """Draw a frame tile by tile.
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are computed in 64-bit
-    integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
-    the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared.
-    Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
-    shader, which change nothing but its cost. ``engine`` executes the programs. Raises InputError for a tile that does
-    not exist, and for quads that are not of this frame (of other tiles, samples or triangles).
+    integers, as are planes of triangles without ``words``, for no cycles. The first command of the frame is a clear;
+    tiles in which nothing is drawn are left out. ``length`` adds vector operations to every shader, which change its
+    cost alone. Raises InputError for a tile that does not exist.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
-    if length < 0:
-        raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
-    if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
-        raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and the frame has {len(frame.draws)}"))
     config = config or CoreConfig()
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
@@ -168,14 +157,14 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, words)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, room, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    worked = np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -199,31 +188,11 @@ def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Qu
     draw = frame.draws[number]
     if quads is None:
         return quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
-    found = quads(number, draw) if callable(quads) else quads[number]
-    _check_quads(frame, draw, found, tile)
-    return found
-
-
-def _check_quads(frame: Frame, draw: Draw, quads: Quads, tile: int) -> None:
-    """Raise InputError for quads that would be drawn somewhere else, or not at all."""
-    if quads.masks.shape[1:] != (frame.samples,):
-        given = f"draw {draw.name}: quads of {quads.masks.shape[1]} samples, and the frame has {frame.samples}"
-        raise InputError(Fault(given))
-    count = len(draw.triangles)
-    if len(quads) and not 0 <= int(quads.triangle.min()) <= int(quads.triangle.max()) < count:
-        given = f"draw {draw.name}: quads of triangles {quads.triangle.min()} to {quads.triangle.max()}"
-        raise InputError(Fault(given, hint=f"there are {count}, numbered from 0"))
-    inside = (quads.x >= 0) & (quads.x < frame.width) & (quads.y >= 0) & (quads.y < frame.height)
-    place = quads.y // tile * -(-frame.width // tile) + quads.x // tile
-    wrong = ~inside | (place != quads.tile) | (quads.x % QUAD != 0) | (quads.y % QUAD != 0)
-    if wrong.any():
-        first = int(wrong.argmax())
-        given = f"draw {draw.name}: a quad at ({quads.x[first]}, {quads.y[first]}) in tile {quads.tile[first]}"
-        raise InputError(Fault(given, hint=f"tiles here are of {tile} pixels, counted row by row"))
+    return quads(number, draw) if callable(quads) else quads[number]
 
 
 def _by_tile(quads: Quads) -> Quads:
-    """Return quads tile by tile, in each tile in the order in which they are given."""
+    """Return quads tile by tile, in the given order within each tile."""
     if not (np.diff(quads.tile) < 0).any():
         return quads
     order = np.argsort(quads.tile, kind="stable")
@@ -245,7 +214,6 @@ class _Run:
     length: int
     accounts: Accounts
     unit: TileTextureUnit
-    cleared: bool
     room: ListRoom
     words: KnownWords | None
     background: int = field(init=False)
@@ -262,7 +230,7 @@ class _Run:
         return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
 
     def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
-        """Yield tiles that have room in memory together, in their order."""
+        """Yield groups of tiles that fit the memory together, in their order."""
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
@@ -284,11 +252,8 @@ class _Run:
         memory = TileMemory(
             numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
         )
-        if self.cleared:
-            parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
-            self._shared("clear", parameters, memory, CLEARS, memory.lists)
-        else:
-            memory.fill(self.background, FAR)
+        parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
+        self._shared("clear", parameters, memory, CLEARS, memory.lists)
         for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
             if len(part):
                 self._draw(number, draw, part, memory)
@@ -302,7 +267,7 @@ class _Run:
         return memory.pixels()
 
     def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int, room: np.ndarray) -> None:
-        """Run a program over all blocks of the tiles, a third on each work thread with its part of ``room``."""
+        """Run a program over all blocks of the tiles, a third of them on each work thread."""
         tile, thread, start, blocks = memory.shares()
         scalars = {0: start, 5: blocks, 9: room[tile, thread]}
         whose = memory.numbers[tile]
@@ -322,7 +287,7 @@ class _Run:
             **attributes.parameters,
             "TILE": self.tile,
         }
-        # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
+        # Triangles run side by side: the set-up thread's work on one does not depend on those before.
         ones = np.ones_like(dealt.pairs)
         scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
         whose = memory.numbers[dealt.pairs]
@@ -338,8 +303,6 @@ class _Run:
         first, asking, asked = self._work(draw, 1, dealt, memory)
         found = self._filter(texture, attributes, dealt, memory)
         second, answering, answered = self._work(draw, 2, dealt, memory)
-        self.unit.asking += asked
-        self.unit.answered += answered
         fibers = fibers_of(
             self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
         )
@@ -352,7 +315,7 @@ class _Run:
         )
 
     def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
-        """Let set-up threads ask for what the first triangles of their lists need."""
+        """Run the set-up threads' prefetches for the first triangles of their lists."""
         parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
@@ -364,7 +327,7 @@ class _Run:
     def _work(
         self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory
     ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
-        """Run the work threads of a draw; return the program, what they did, and cycles: int64[tile, work thread]."""
+        """Run the work threads of a draw; return the program, its notes, and cycles: int64[tile, work thread]."""
         before = self.accounts.cycles[:, 1:].copy()
         parameters = work_parameters(self.frame, draw, part, self.sorts, self.length)
         program = program_of("work", **parameters)
@@ -375,7 +338,7 @@ class _Run:
         return program, runs, self.accounts.cycles[:, 1:] - before
 
     def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
-        """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
+        """Answer the requests of a draw; return, for each record, if it asks and the unit's work: int64[3, record]."""
         layout = constants_of(self.frame.samples, self.sorts, attributes)
         records = memory.records(dealt, attributes)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))

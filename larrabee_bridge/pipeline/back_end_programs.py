@@ -1,4 +1,4 @@
-"""The programs of the back end: which of them a state of drawing needs, and what stage each instruction belongs to."""
+"""Programs of the back end: parameters for a drawing state, and the stage of each instruction."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from larrabee_bridge.vpu.issue import Core
-from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd import files as packaged
 from pixelflow.simd.drawing import (
     SAMPLES,
@@ -36,17 +34,17 @@ _FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What of a draw's triangles is interpolated beside depths and colours, and how."""
+    """Interpolated attributes of a draw's triangles, in addition to depths and colours."""
 
     textured: bool = False
     correct: bool = False
     """True if colours and coordinates follow perspective."""
     bits: int = 0
-    """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
+    """Bits by which numerators of coordinates are shifted up before the division (`coordinate_bits`)."""
 
     @classmethod
     def of(cls, draw: Draw) -> Attributes:
-        """Return them; perspective counts only where it can be seen."""
+        """Return the attributes of a draw; perspective counts only if it is visible."""
         triangles, textured = draw.triangles, texture_of(draw) is not None
         shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
         correct = shaded and not bool(triangles.level.all())
@@ -59,18 +57,18 @@ class Attributes:
 
 
 def texture_of(draw: Draw) -> Texture | None:
-    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    """Return the texture that a draw reads: None if no texel is visible in the picture."""
     return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 class TileStage(Enum):
-    """What the cycles of the four threads of a tile are spent on."""
+    """Stages of the four threads of a tile."""
 
     CLEAR = "clear"
     SETUP = "set-up"
     """Reading bin entries, planes at quads, dealing: the set-up thread."""
     QUADS = "quads and planes"
-    """Taking quads, what the planes of their triangles add in each pixel, the loop."""
+    """Taking quads, the steps of their triangles' planes from pixel to pixel, the loop."""
     DEPTH = "depth and stencil"
     SHADE = "shade"
     TEXTURE = "texture requests and answers"
@@ -96,7 +94,7 @@ _STAGES = {
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
 }
-"""For each program the stage that begins at a label; other labels begin none."""
+"""Stages by program and the label at which they begin."""
 
 
 def program_of(name: str, **parameters: int) -> VectorProgram:
@@ -118,8 +116,8 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 @cache
 def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
-    """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
-    # The layout is the programs' own; a program that stores each constant in its data tells them.
+    """Return the constants of ``layout.mc``: offsets and sizes in memory, in bytes."""
+    # The programs define the layout; a program that has each constant in its data yields the values.
     names = (
         "BLOCK_BYTES",
         "STREAM",
@@ -182,25 +180,23 @@ def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: in
     return found
 
 
-# Planes of triangles by a program, sixteen side by side: what numpy's integers are, bit for bit (`planes.mc`).
+# Planes of triangles by a program, sixteen side by side, equal to numpy's integers bit for bit (`planes.mc`).
 
 
 _FIRST = 4096
-"""Bytes that are left to the program's own constants."""
+"""Bytes reserved for the program's constants."""
 _CORNER_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneWords:
-    """Triangles as the back end reads them, and the run that made them: a thread for each sixteen of them."""
+    """Triangles as the back end reads them, and the run that made them: one thread for each sixteen."""
 
     words: np.ndarray
     """uint32[triangle, word], laid out as ``layout.mc`` says."""
-    program: VectorProgram
-    core: Core
-    note: RunNote
-    lines: tuple[int, int]
-    """In which lines of memory the input begins, and the triangles."""
+    done: VpuRun
+    line: int
+    """Line of memory in which the triangles begin."""
 
 
 def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
@@ -217,7 +213,7 @@ def plane_words(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> PlaneWords:
-    """Work out the planes of triangles of a draw, one or more, at this many samples a pixel."""
+    """Compute the planes of triangles of a draw, one or more, at ``samples`` samples a pixel."""
     size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
     count = len(triangles)
     groups = -(-count // LANES)
@@ -235,15 +231,12 @@ def plane_words(
     end = _FIRST + laid.nbytes
     memory = ByteMemory(end + groups * LANES * size)
     memory.data[0, _FIRST:end] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
-    program = plane_program(samples, attributes)
-    unit, core = VectorUnit(program, groups, memory, engine), Core(program, groups, config)
     number = np.arange(groups)
-    unit.set_scalar(0, _FIRST + LINE_BYTES * vectors * number)
-    unit.set_scalar(1, end + LANES * size * number)
-    unit.set_scalar(2, (1 << np.minimum(count - LANES * number, LANES)) - 1)
-    notes: list[RunNote] = []
-    unit.run(notes.append, lines=True)
-    note = RunNote.joined(notes)
-    core(note)
+    scalars = {
+        0: _FIRST + LINE_BYTES * vectors * number,
+        1: end + LANES * size * number,
+        2: (1 << np.minimum(count - LANES * number, LANES)) - 1,
+    }
+    done = execute(plane_program(samples, attributes), groups, memory, scalars, config=config, engine=engine)
     words = memory.data[0, end:].view(np.uint32).reshape(-1, size // 4)[:count]
-    return PlaneWords(words, program, core, note, (_FIRST // LINE_BYTES, end // LINE_BYTES))
+    return PlaneWords(words, done, end // LINE_BYTES)

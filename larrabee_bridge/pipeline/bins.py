@@ -12,11 +12,11 @@ import numpy as np
 from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
-# Distinct values of whole numbers, by sorting: `np.unique` gathers them in a hash table, which takes far longer.
+# Distinct integers by sorting, which is much faster than the hash table of `np.unique`.
 
 
 def begins_of(*columns: np.ndarray) -> np.ndarray:
-    """Return which rows of columns of one length differ from the row before; the first does: bool[row]."""
+    """Return which rows of columns of one length differ from the previous row; the first one does: bool[row]."""
     new = np.ones(len(columns[0]), bool)
     if len(new):
         new[1:] = False
@@ -26,7 +26,7 @@ def begins_of(*columns: np.ndarray) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """Return the values that there are, each once, ascending."""
+    """Return each value once, ascending."""
     ordered = np.sort(values, axis=None)
     return ordered[begins_of(ordered)]
 
@@ -45,7 +45,7 @@ class Quads:
     """Blocks of 4x4 pixels: by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
     ``tile``, ``triangle``, ``x`` and ``y`` are int64[quad], x and y the left and top pixel on the screen. ``masks`` is
-    uint16[quad, sample]; pixel i across and j down of a quad is bit 4 j + i. A quad has a pixel in some sample.
+    uint16[quad, sample]; pixel i across and j down of a quad is bit 4 j + i. Every quad has a pixel in some sample.
     """
 
     tile: np.ndarray
@@ -64,7 +64,7 @@ class Quads:
         return float(np.bitwise_count(touched).sum()) / (QUAD * QUAD * len(self)) if len(self) else 0.0
 
     def ordered(self) -> Quads:
-        """Return the same quads in the order that this class promises."""
+        """Return the quads in the order of this class."""
         across, triangles = (int(each.max(initial=0)) + 1 for each in (self.x, self.triangle))
         pair, place = self.tile * triangles + self.triangle, self.y * across + self.x
         rises = pair[1:] - pair[:-1]
@@ -79,7 +79,7 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     places = (CENTRE,) if samples == 1 else SAMPLES
     spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
     triangle, row = spans[0].triangle, spans[0].row
-    # Rows of quads of triangles, and of each its four rows of pixels; those that are not there are empty.
+    # Bands of quads of triangles, and the four rows of pixels of each; missing rows are empty.
     new = begins_of(triangle, row // QUAD)
     band = np.cumsum(new) - 1
     first, last = (np.full((samples, int(new.sum()), QUAD), none) for none in (width, -1))
@@ -105,9 +105,8 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
 
 # Bins: which tiles of the screen each triangle goes to, in PrimSets that cores bin side by side (4.1 and 4.3).
 #
-# Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008. A
-# tile
-# here is square; those at the right and lower border of the screen end with it.
+# Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008. Tiles
+# are square; those at the right and lower border of the screen end with it.
 
 
 TILES = (32, 64, 128)
@@ -172,7 +171,7 @@ def _covered(triangles: ScreenTriangles, width: int, height: int, tile: int, col
     spans = spans_of(triangles, width, height)
     first, last = spans.first // tile, spans.last // tile
     band = spans.row // tile
-    # Most rows of a triangle lie in the same tiles as the row above.
+    # Most rows of a triangle are in the same tiles as the row above.
     new = begins_of(spans.triangle, band, first, last)
     triangle, band, first, last = (each[new] for each in (spans.triangle, band, first, last))
     across = last - first + 1
@@ -205,7 +204,7 @@ def _boxed(
 
 @dataclass(frozen=True, slots=True)
 class SubBin:
-    """What one core has put into the bin of one tile: entries of its PrimSets, each with the PrimSet's sequence id."""
+    """One core's part of the bin of a tile: entries of its PrimSets, each with the PrimSet's sequence id."""
 
     core: int
     entries: tuple[tuple[int, int], ...]
@@ -215,7 +214,7 @@ class SubBin:
 def sub_bins(bins: Bins, tile: int, count: int, primset: int, cores: Sequence[int]) -> list[SubBin]:
     """Return the sub-bins of a tile when PrimSets of ``primset`` of the ``count`` triangles were binned by cores.
 
-    ``cores[s]`` is the core that took PrimSet s, in whatever order that came about.
+    ``cores[s]`` is the core that took PrimSet s.
     """
     taken: dict[int, list[tuple[int, int]]] = {core: [] for core in dict.fromkeys(cores)}
     members = bins.of(tile).tolist()
@@ -228,6 +227,6 @@ def sub_bins(bins: Bins, tile: int, count: int, primset: int, cores: Sequence[in
 
 
 def in_order(parts: Sequence[SubBin]) -> Iterator[int]:
-    """Return the triangles of a tile as the back end reads them: always from the sub-bin with the least id (4.3)."""
+    """Yield the triangles of a tile as the back end reads them: always from the sub-bin with the least id (4.3)."""
     for _, triangle in heapq.merge(*(part.entries for part in parts), key=lambda entry: entry[0]):
         yield triangle

@@ -12,17 +12,14 @@ from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.bins import Bins, Quads
 from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
-from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
 from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import Draw, Frame, Picture
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO
-from pixelflow.simd.report import counted
 
-# Section numbers are those of Seiler et al. 2008. Triangles come here on the screen: vertices are the front end's.
+# Section numbers are those of Seiler et al. 2008. Frames have triangles on the screen: vertices are the front end's.
 
 
 PRIMSET = 1000
@@ -31,29 +28,21 @@ PRIMSET = 1000
 
 @dataclass(frozen=True, slots=True)
 class FrameSetting:
-    """How a frame is drawn; the picture depends on none of it."""
+    """Options for drawing a frame; none changes the picture."""
 
     tile: int = 64
     config: CoreConfig | None = None
     texture: TextureConfig | None = None
     primset: int = PRIMSET
     """Triangles of a PrimSet at most, where no front end has made them."""
-    cleared: bool = True
-    """The frame begins with a clear."""
-    keep_depth: bool = False
-    """Depths are written to memory, since they are read afterwards; the picture has them anyhow."""
     free_setup: bool = False
     """The host computes the planes of triangles, for no cycles."""
     engine: str = AUTO
 
-    def __post_init__(self) -> None:
-        if self.primset < 1:
-            raise InputError(Fault(f"PrimSets of {self.primset} triangles", hint="at least 1"))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LarrabeeRun:
-    """A frame as Larrabee drew it, and what that took; tiles are counted row by row."""
+    """A frame as Larrabee drew it, with its cost; tiles are numbered row by row."""
 
     frame: Frame
     setting: FrameSetting
@@ -67,13 +56,8 @@ class LarrabeeRun:
         return self.setting.tile
 
     @property
-    def targets(self) -> tuple[RenderTarget, ...]:
-        """Colour and depth, as the bytes of this run are counted (`binned_traffic`)."""
-        return default_targets(self.frame.samples, cleared=self.setting.cleared, keep_depth=self.setting.keep_depth)
-
-    @property
     def picture(self) -> Picture:
-        """What was drawn."""
+        """The picture drawn."""
         return self.back_end.picture
 
     @property
@@ -83,7 +67,7 @@ class LarrabeeRun:
 
     @property
     def plane_cycles(self) -> int:
-        """Cycles of the planes of all triangles, counted alike; 0 where the host computed them."""
+        """Cycles of the planes of all triangles, counted the same way; 0 if the host computed them."""
         return sum(int(raster.planes.cycles.sum()) for raster in self.rasters)
 
     @property
@@ -117,15 +101,13 @@ def render_on_larrabee(
     primsets: Sequence[np.ndarray | None] | None = None,
     progress: Telling | None = None,
 ) -> LarrabeeRun:
-    """Draw a frame; ``progress`` is called with how far it has come.
+    """Draw a frame and report progress to ``progress``.
 
-    ``bins`` are those that a front end has made, one for each draw, or None for a draw whose triangles go to the tiles
-    in which they cover something; ``primsets`` the sequence ids that it gave the triangles. A tile reads its triangles
-    in the order of drawing, whichever core has binned them (4.3), so that neither changes the picture. Raises
-    InputError as `rasterize` and `render_back_end` do, and for bins of another number of draws.
+    ``bins`` are those of a front end, one for each draw, or None for a draw whose triangles are binned by coverage;
+    ``primsets`` are the sequence ids of the front end. A tile reads its triangles in the order of drawing, whichever
+    core has binned them (4.3), so neither changes the picture. Raises InputError as `rasterize` and `render_back_end`
+    do.
     """
-    if bins is not None and len(bins) != len(frame.draws):
-        raise InputError(Fault(f"bins of {counted(len(bins), 'draw')}, and the frame has {len(frame.draws)}"))
     rasters: list[Rasterized] = []
 
     def quads(number: int, draw: Draw) -> Quads:
@@ -149,7 +131,6 @@ def render_on_larrabee(
     back_end = render_back_end(
         *(frame, quads, setting.tile, setting.config),
         texture=setting.texture,
-        cleared=setting.cleared,
         words=lambda number: rasters[number].words,
         engine=setting.engine,
         progress=progress,

@@ -1,29 +1,29 @@
-"""The front end (neither): from vertices to triangles on the screen and bins, and what each PrimSet cost (4.2, 4.3)."""
+"""The front end (neither): from vertices to triangles on the screen and bins, with costs by PrimSet (4.2, 4.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.pipeline.bins import TILES, Bins
+from larrabee_bridge.pipeline.bins import Bins
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
-from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import MEMORY_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.rotation import RANGE
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, DepthTest, ScreenTriangles, State
+from larrabee_bridge.vpu_run import execute
+from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 
-# Memory that is handed out piece by piece and grows: where the stages of the front end find and leave their data.
+# Memory that is allocated piece by piece and grows, for the data of the front end's stages.
 
 
 BLOCK = 512
@@ -31,7 +31,7 @@ BLOCK = 512
 
 
 class Heap:
-    """A memory whose first 64 KB are the programs' own ranges; pieces follow, all zeros at first."""
+    """A memory whose first 64 KB are the programs' ranges; pieces follow, initially zero."""
 
     def __init__(self) -> None:
         self._memory = ByteMemory(MEMORY_BYTES)
@@ -39,7 +39,7 @@ class Heap:
 
     @property
     def memory(self) -> ByteMemory:
-        """The memory as it is now, large enough for all pieces."""
+        """The memory, large enough for all pieces so far."""
         if self._end > self._memory.size:
             grown = ByteMemory(self._end)
             grown.data[:, : self._memory.size] = self._memory.data
@@ -47,14 +47,14 @@ class Heap:
         return self._memory
 
     def take(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where pieces of these sizes in bytes begin, one after the other."""
+        """Return the starts of consecutive pieces of these sizes in bytes."""
         rounded = -(-np.asarray(sizes, np.int64) // BLOCK) * BLOCK
         begins = self._end + np.cumsum(rounded) - rounded
         self._end += int(rounded.sum())
         return begins
 
     def put(self, values: NDArray[np.generic]) -> int:
-        """Take a piece for an array of 32-bit numbers, write it there and return where it begins."""
+        """Take a piece for an array of 32-bit numbers, write it there and return its start."""
         begin = int(self.take(np.array([values.nbytes]))[0])
         self.words(begin, values.size)[:] = np.ascontiguousarray(values).view(np.int32).reshape(-1)
         return begin
@@ -64,11 +64,11 @@ class Heap:
         return self.memory.data.reshape(-1)[begin : begin + 4 * count].view(np.int32)
 
 
-# Inputs of the front end: meshes and settings, checked: every fault says what it is and where.
+# Inputs of the front end.
 
 
 LARGEST = 2.0**60
-"""Coordinates in clip space are smaller, so that no product of the front end overflows."""
+"""Bound of coordinates in clip space, so that no product of the front end overflows."""
 
 THREADS = 4
 """Hardware threads of a core (Seiler et al. 2008, 3.1)."""
@@ -77,7 +77,7 @@ _MOST_REPORTED = 20
 
 
 class Cull(Enum):
-    """Which triangles are dropped; the front is the side from which the corners run counterclockwise."""
+    """Triangles to drop; the front is the side from which the corners run counterclockwise."""
 
     NONE = "none: both sides are drawn"
     FRONT = "those seen from the front"
@@ -96,28 +96,10 @@ class VertexMesh:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HierarchicalDepth:
-    """Depth test by whole tiles: it keeps triangles out of tiles where they are hidden.
-
-    What hides them: the depths that tiles have beforehand, and triangles of the same thread that cover a whole tile, if
-    the draw's state writes depth. Pictures stay the same; bins come to depend on PrimSets and threads.
-    """
-
-    state: State = field(default_factory=State)
-    before: NDArray[np.int64] | None = None
-    """The largest depth in each tile beforehand, int64[tile] row by row; None: FAR in all."""
-
-    @property
-    def covers(self) -> bool:
-        """True if what is drawn brings those depths down."""
-        return self.state.depth_write and not self.state.cutout
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FrontEndSetting:
-    """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
+    """Setting of the front end: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
 
-    With one of the ``samples`` of a pixel boxes are those around pixel centres; with four, those around their samples.
+    With one sample a pixel boxes are around pixel centres; with four, around their samples.
     """
 
     width: int
@@ -126,7 +108,6 @@ class FrontEndSetting:
     primset: int = 1000
     cull: Cull = Cull.NONE
     threads: int = THREADS
-    hierarchical: HierarchicalDepth | None = None
     samples: int = 1
     """Of a pixel: one in its centre, or four."""
 
@@ -140,97 +121,21 @@ class FrontEndSetting:
         """Tiles of the screen."""
         return self.columns * -(-self.height // self.tile)
 
-    @property
-    def coarse(self) -> NDArray[np.int64] | None:
-        """The largest depth in each tile beforehand, int64[tile]; None: no hierarchical depth test."""
-        if self.hierarchical is None:
-            return None
-        before = self.hierarchical.before
-        return np.full(self.tiles, FAR) if before is None else np.asarray(before, np.int64)
-
 
 def checked(
     positions: NDArray[np.number],
     colours: NDArray[np.uint8],
     corners: NDArray[np.integer],
     matrix: NDArray[np.number],
-    setting: FrontEndSetting,
 ) -> VertexMesh:
-    """Return the mesh as the front end's numbers; raises InputError with every fault."""
-    _raise(_of_setting(setting))
-    matrix = np.asarray(matrix)
-    positions, corners, colours = np.asarray(positions), np.asarray(corners), np.asarray(colours)
-    _raise(_of_shapes(positions, colours, corners, matrix))
-    _raise(_of_corners(corners, len(positions)))
-    if len(corners) == 0:
-        raise InputError(Fault("there is nothing to draw: a mesh without triangles"))
+    """Return the mesh as the front end's numbers; raises InputError for vertices that they cannot hold."""
     with np.errstate(over="ignore"):
-        rounded, rows = positions.astype(np.float32), matrix.astype(np.float32)
-    _raise(_of_numbers(rounded, rows))
+        rounded, rows = np.asarray(positions).astype(np.float32), np.asarray(matrix).astype(np.float32)
+    faults = _of_numbers(rounded, rows)
+    if faults:
+        raise InputError(faults[:_MOST_REPORTED])
     by_corner = colours if colours.ndim == 3 else colours[corners]
     return VertexMesh(rounded, corners.astype(np.int32), by_corner.astype(np.int64), rows)
-
-
-def _raise(faults: Iterable[Fault]) -> None:
-    found = tuple(faults)
-    if found:
-        raise InputError(found[:_MOST_REPORTED])
-
-
-def _of_setting(setting: FrontEndSetting) -> list[Fault]:
-    found = []
-    state = setting.hierarchical and setting.hierarchical.state
-    if setting.tile not in TILES:
-        found.append(Fault(f"a tile of {setting.tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
-    if not (0 < setting.width < REACH and 0 < setting.height < REACH):
-        hint = f"sides are 1 to {REACH - 1} pixels"
-        found.append(Fault(f"a screen of {setting.width}x{setting.height} pixels", hint=hint))
-    if setting.primset < 1:
-        found.append(Fault(f"a PrimSet of {setting.primset} triangles", hint="1 or more"))
-    if not 1 <= setting.threads <= THREADS:
-        found.append(Fault(f"{setting.threads} threads for a PrimSet", hint=f"a core has 1 to {THREADS}"))
-    if setting.samples not in (1, len(SAMPLES)):
-        found.append(Fault(f"{setting.samples} samples a pixel", hint=f"allowed: 1, {len(SAMPLES)}"))
-    if state and setting.samples != 1:
-        found.append(Fault(f"a hierarchical depth test with {setting.samples} samples a pixel", hint="allowed: 1"))
-    if state and (state.depth_test is not DepthTest.LESS or state.stencil is not None):
-        hint = "only where the depth test is LESS and no stencil steps may triangles be left out unseen"
-        found.append(Fault("a hierarchical depth test in a state that needs hidden triangles", hint=hint))
-    if not found and (coarse := setting.coarse) is not None:
-        wrong = coarse.shape != (setting.tiles,)
-        if wrong or (len(coarse) and not 0 <= coarse.min() <= coarse.max() <= FAR):
-            hint = f"one for each of {setting.tiles} tiles, row by row, 0 to {FAR}"
-            found.append(Fault(f"depths of tiles, {list(coarse.shape)} numbers", hint=hint))
-    return found
-
-
-def _of_shapes(
-    positions: NDArray[np.number], colours: NDArray[np.uint8], corners: NDArray[np.integer], matrix: NDArray[np.number]
-) -> list[Fault]:
-    found = []
-    if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "fiu":
-        found.append(Fault(f"positions are float[vertex, 3], not {positions.dtype}{list(positions.shape)}"))
-    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
-        found.append(Fault(f"corners are int[triangle, 3], not {corners.dtype}{list(corners.shape)}"))
-    if matrix.shape != (4, 4) or matrix.dtype.kind not in "fiu":
-        found.append(Fault(f"a matrix is float[4, 4], not {matrix.dtype}{list(matrix.shape)}"))
-    if found:
-        return found
-    if colours.dtype != np.uint8 or colours.shape not in ((len(positions), 3), (len(corners), 3, 3)):
-        hint = "uint8[vertex, 3], or uint8[triangle, 3, 3] for each corner"
-        found.append(Fault(f"colours are {colours.dtype}{list(colours.shape)}", hint=hint))
-    return found
-
-
-def _of_corners(corners: NDArray[np.integer], vertices: int) -> list[Fault]:
-    wrong = np.argwhere((corners < 0) | (corners >= vertices))
-    return [
-        Fault(
-            f"triangle {triangle + 1}: corner {corner + 1} is vertex number {corners[triangle, corner]}",
-            hint=f"numbers are 0 to {vertices - 1}" if vertices else "the mesh has no vertices",
-        )
-        for triangle, corner in wrong[:_MOST_REPORTED].tolist()
-    ]
 
 
 def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> list[Fault]:
@@ -268,21 +173,19 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageCost:
-    """What a stage cost: cycles of a PrimSet's threads, each alone on a core, and lines that they touch, int64[primset]
-    each; instructions by family."""
+    """Cost of a stage: cycles of a PrimSet's threads, each alone on a core, int64[primset]; instructions by family."""
 
     cycles: NDArray[np.int64]
-    lines: NDArray[np.int64]
     counts: dict[VectorFamily, int]
 
     def plus(self, other: StageCost) -> StageCost:
         """Return the cost of both."""
         counts = {family: self.counts[family] + other.counts[family] for family in VectorFamily}
-        return StageCost(self.cycles + other.cycles, self.lines + other.lines, counts)
+        return StageCost(self.cycles + other.cycles, counts)
 
 
 class Stages:
-    """Executes stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
+    """Executes stages and adds up their cost: of each thread alone on a core, and of a PrimSet's core.
 
     The threads of a PrimSet take turns on its core, and a stage begins where the one before has ended.
     """
@@ -292,7 +195,7 @@ class Stages:
         self.costs: dict[str, StageCost] = {}
         """By the name of the stage."""
         self.cores: dict[int, SharedCore] = {}
-        """What the core of each PrimSet did, once `finish` has been called."""
+        """Account of each PrimSet's core, once `finish` has been called."""
         self._record = WorkRecord(self.config)
         self._phase = 0
 
@@ -304,32 +207,24 @@ class Stages:
         primset: NDArray[np.int64],
         registers: Mapping[int, NDArray[np.int64]],
         floats: Mapping[str, NDArray[np.float32]] | None = None,
-    ) -> VectorUnit | None:
-        """Execute a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
+    ) -> VectorUnit:
+        """Execute a program on one thread for each of ``primset``, ascending: the PrimSet that the thread works for.
 
-        ``registers`` gives r0 to r15 for each thread, ``floats`` what is in ranges of the program.
+        ``registers`` are r0 to r15 of each thread, ``floats`` the contents of ranges of the program.
         """
-        if not len(primset):
-            return None
-        unit = VectorUnit(program, len(primset), memory, self.engine)
-        core = Core(program, len(primset), self.config)
         for name, laid in (floats or {}).items():
             start = program.range(name).start
             memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
-        for number, values in registers.items():
-            unit.set_scalar(number, values)
-        notes: list[RunNote] = []
-        unit.run(notes.append, lines=True)
-        note = RunNote.joined(notes)
-        core(note)
-        self._keep(program, note, primset)
-        counts = {family: int(each.sum()) for family, each in core.counts.items()}
-        cost = StageCost(self._by_primset(primset, core.cycles), self._by_primset(primset, core.lines), counts)
+        done = execute(program, len(primset), memory, registers, config=self.config, engine=self.engine)
+        self._keep(program, done.note, primset)
+        cycles = np.zeros(self.primsets, np.int64)
+        np.add.at(cycles, primset, done.core.cycles)
+        cost = StageCost(cycles, done.families)
         self.costs[stage] = self.costs[stage].plus(cost) if stage in self.costs else cost
-        return unit
+        return done.unit
 
     def finish(self) -> None:
-        """Time the PrimSets that have gone through their stages."""
+        """Time the PrimSets that have passed through their stages."""
         self.cores |= self._record.count()
         self._phase = 0
 
@@ -343,19 +238,13 @@ class Stages:
         record.words(note)
         self._phase += 1
 
-    def _by_primset(self, primset: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
-        total = np.zeros(self.primsets, np.int64)
-        np.add.at(total, primset, values)
-        return total
 
-
-# PrimSets through the front end, some of them side by side: index, transform, assemble, cut, bin.
+# PrimSets through the front end, several side by side: index, transform, assemble, cut, bin.
 #
 # A PrimSet belongs to one core (Seiler et al. 2008, 4.3). Its hardware threads share it, which is this model's choice:
-# vertices, and triangles, are dealt out in runs of whole sixteens, and each stage waits for the one before. Which
-# vertices a PrimSet names is found by one thread, since each sixteen corners depend on those before. Pieces of
-# triangles
-# that were cut are put in their places in the order on the host, uncounted.
+# vertices and triangles are dealt out in runs of whole sixteens, and each stage waits for the one before. One thread
+# finds the vertices that a PrimSet names, since each sixteen corners depend on those before. The host puts pieces of
+# triangles that were cut in their places in the order, uncounted.
 
 
 WORD, CORNERS_BYTES = 4, 12
@@ -366,26 +255,26 @@ MASKS = 20
 POLYGON = 10
 """Corners that a triangle which is cut by seven planes can have."""
 SHARES = 256
-"""Where in a block the shares of a new corner begin (cut.mc)."""
+"""Offset of a new corner's shares in a block (cut.mc)."""
 PLANES = 9
 """Words of a triangle on its way into the bins (assemble.mc): first tile, further ones, corners, number, depths."""
 FURTHER, CORNERS, NUMBER = 1, slice(2, 5), 5
 ROOM = 128
-"""Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
+"""A thread has room for a multiple of this many triangles, so that planes fill whole blocks."""
 
 
 class DropReason(Enum):
-    """Why a triangle, or a piece of one that was cut, does not go to the bins."""
+    """Reason for leaving a triangle, or a piece of one that was cut, out of the bins."""
 
-    OUTSIDE = "it lies on the outer side of the view"
-    NO_AREA = "its corners lie on a line after rounding"
+    OUTSIDE = "it is on the outer side of the view"
+    NO_AREA = "its corners are on a line after rounding"
     TURNED_AWAY = "it is seen from the side that is culled"
     NO_PIXEL = "the box around it holds no pixel centre, or sample, of the screen"
 
 
 @dataclass(slots=True, eq=False)
 class Found:
-    """What came of some PrimSets; arrays have one row for each triangle that goes to the bins, in drawing order."""
+    """Result of some PrimSets; arrays have one row for each triangle that is binned, in drawing order."""
 
     corners: NDArray[np.int64]
     depths: NDArray[np.int64]
@@ -398,11 +287,10 @@ class Found:
     """Vertices that each PrimSet shaded."""
     dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
     cut: int = 0
-    left_out: int = 0
 
 
 def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Deal each PrimSet's sixteens out to its threads; return of each thread its PrimSet, its first and how many."""
+    """Deal each PrimSet's sixteens out to its threads; return each thread's PrimSet, first sixteen and count."""
     bounds = sixteens[:, None] * np.arange(threads + 1) // threads
     counts = np.diff(bounds, axis=1)
     primset, thread = np.nonzero(counts)
@@ -410,19 +298,19 @@ def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64]
 
 
 def places_within(samples: int) -> tuple[int, int]:
-    """Return the first and the last place in a pixel, across or down, at which it is sampled, in 1/256."""
+    """Return the first and the last position of samples in a pixel, across or down, in 1/256."""
     places = [place for each in ((CENTRE,) if samples == 1 else SAMPLES) for place in each]
     return min(places), max(places)
 
 
 def _room(triangles: int) -> int:
-    """Return a power of two that is enough: programs are assembled for it, so that there are few."""
+    """Return a sufficient power of two, so that programs are assembled for few sizes."""
     return max(ROOM, 1 << (triangles - 1).bit_length())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chosen:
-    """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
+    """Choice of threads, each of a PrimSet ``owner``: words of the survivors, and lists of triangles to cut."""
 
     record: NDArray[np.int64]
     owner: NDArray[np.int64]
@@ -432,7 +320,7 @@ class _Chosen:
 
 
 class _Pass:
-    """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
+    """Some PrimSets of ``sizes`` triangles, starting at triangle ``first``, on their way through the stages."""
 
     def __init__(
         self,
@@ -450,7 +338,7 @@ class _Pass:
         self.heap = Heap()
         self.dropped = dict.fromkeys(DropReason, 0)
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
-        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
+        self.tiles = (("COLUMNS", setting.columns),)
 
     def run(
         self,
@@ -461,16 +349,14 @@ class _Pass:
         registers: Mapping[int, NDArray[np.int64]],
         **floats: NDArray[np.float32],
     ) -> VectorUnit:
-        """Execute a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
+        """Execute a program on threads of the PrimSets that ``owner`` numbers; return the unit."""
         found = program_of(program, parameters)
-        unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
-        assert unit is not None  # every PrimSet has a triangle, and so a thread
-        return unit
+        return self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
 
     # --- stages ---------------------------------------------------------------------------------------------
 
     def index(self) -> None:
-        """Find the vertices that each PrimSet names, and write the corners as their places."""
+        """Find the vertices that each PrimSet names, and write the corners as positions in that list."""
         sixteens = -(-self.sizes // LANES)
         indices = self.heap.put(self.corners)
         table = self.heap.take(np.full(len(self.sizes), WORD * len(self.mesh.positions)))
@@ -489,7 +375,7 @@ class _Pass:
         self.places = np.concatenate(rows).astype(np.int64)
 
     def transform(self) -> None:
-        """Take the vertices to the screen."""
+        """Project the vertices to the screen."""
         sixteens = -(-self.vertices // LANES)
         positions = self.heap.put(self.mesh.positions)
         self.blocks = self.heap.take(BLOCK * sixteens)
@@ -502,7 +388,7 @@ class _Pass:
         self.run("transform", "transform", (*self.screen, *limits), owner, registers, viewing=self.mesh.matrix)
 
     def assemble(self) -> None:
-        """Choose the triangles that go to the bins, then cut those that must be cut and choose among the pieces."""
+        """Choose the triangles to bin, then cut those that must be cut and choose among the pieces."""
         sixteens = -(-self.sizes // LANES)
         owner, first, count = shares(sixteens, self.setting.threads)
         triangles = np.minimum(self.sizes[owner] - LANES * first, LANES * count)
@@ -549,7 +435,7 @@ class _Pass:
         return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
 
     def _count_dropped(self, at: int, triangles: int) -> None:
-        """Count what sixteens of triangles were dropped for, from their masks."""
+        """Count the reasons for dropped triangles, from their masks."""
         sixteens = -(-triangles // LANES)
         words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
         for column, reason in (
@@ -561,7 +447,7 @@ class _Pass:
             self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
 
     def _cut(self, chosen: _Chosen) -> None:
-        """Cut triangles and take the pieces through the rest of the way."""
+        """Cut triangles and pass the pieces through the remaining stages."""
         threads = np.flatnonzero(chosen.to_cut)
         owner, count = chosen.owner[threads], chosen.to_cut[threads]
         sixteens = -(-count // LANES)
@@ -604,8 +490,8 @@ class _Pass:
 
     # --- bins -----------------------------------------------------------------------------------------------
 
-    def bin(self) -> tuple[NDArray[np.int64], int]:
-        """Put the triangles into lists of tiles; return the entries (tile, triangle), and how many were left out."""
+    def bin(self) -> NDArray[np.int64]:
+        """Put the triangles into lists of tiles; return the entries (tile, triangle)."""
         setting = self.setting
         thread = self.thread_of[self.source[self.record[NUMBER]]]
         owner, threads = self.owner, len(self.owner)
@@ -620,20 +506,11 @@ class _Pass:
         nodes = self.heap.take(8 * np.bincount(thread, columns * rows, threads).astype(np.int64) + 8)
         lists = self.heap.take(np.full(threads, 8 * setting.tiles))
         registers = {1: at, 2: count, 3: lists, 4: nodes}
-        parameters = [*self.tiles, ("CAPACITY", room)]
-        coarse = setting.coarse
-        if setting.hierarchical is not None and coarse is not None:
-            depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
-            for each in depths.tolist():
-                self.heap.words(each, setting.tiles)[:] = coarse
-            registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
-            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
-            parameters += [*self.screen, *how]
         for each in lists.tolist():
             heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
             heads[:, 1] = each + 8 * np.arange(setting.tiles)
-        unit = self.run("bin", "bin", tuple(parameters), owner, registers)
-        return self._entries(lists), int(unit.scalar(0).sum())
+        self.run("bin", "bin", (*self.tiles, ("CAPACITY", room)), owner, registers)
+        return self._entries(lists)
 
     def _entries(self, lists: NDArray[np.int64]) -> NDArray[np.int64]:
         """Follow all lists at once, node after node."""
@@ -653,8 +530,8 @@ class _Pass:
         return entries[np.lexsort((entries[:, 1], entries[:, 0]))][:, [0, 2]]
 
     def found(self) -> Found:
-        """Return what came of all."""
-        entries, left_out = self.bin()
+        """Return the result of all stages."""
+        entries = self.bin()
         number = self.record[NUMBER]
         primset = np.searchsorted(self.starts, self.source[number], "right") - 1
         places = self.record[CORNERS].T
@@ -667,14 +544,14 @@ class _Pass:
         source = self.source[number] + self.first
         corners = np.stack([x, y], axis=-1)
         result = Found(corners, z, source, weights, primset + self.number, entries, self.vertices, self.dropped)
-        result.cut, result.left_out = self.cut, left_out
+        result.cut = self.cut
         return result
 
 
-def carry_out(
+def run_primsets(
     mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
 ) -> Found:
-    """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
+    """Pass PrimSets of these sizes, starting at triangle ``first`` and PrimSet ``number``, through all stages."""
     way = _Pass(mesh, setting, stages, first, sizes, number)
     way.index()
     way.transform()
@@ -684,39 +561,37 @@ def carry_out(
     return found
 
 
-# The front end as a whole: from vertices to triangles on the screen and bins, with what each PrimSet cost.
+# The front end as a whole: from vertices to triangles on the screen and bins, with the cost of each PrimSet.
 
 
 _SIDE_BY_SIDE = 1 << 27
-"""Bytes of memory that PrimSets which are executed side by side may take together."""
+"""Bytes of memory for PrimSets that are executed side by side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrontEndResult:
-    """What a front end made of a mesh; triangles are those that go to the bins, in the order of drawing."""
+    """Result of a front end for a mesh; triangles are those that are binned, in the order of drawing."""
 
     triangles: ScreenTriangles
     bins: Bins
-    """By the box rule; less what a hierarchical depth test left out."""
+    """By the box rule."""
     source: NDArray[np.int64]
-    """Number of the mesh's triangle that each came from: several where one was cut."""
+    """Number of the mesh's triangle that each came from; several come from one that was cut."""
     weights: NDArray[np.float64]
-    """float64[triangle, corner, 3]: the share of each corner of that triangle, for whatever else its corners have."""
+    """float64[triangle, corner, 3]: share of each corner of that triangle, for its other attributes."""
     primset: NDArray[np.int64]
     """Sequence id of each triangle's PrimSet."""
     vertices: NDArray[np.int64]
-    """How many vertices each PrimSet shaded."""
+    """Number of vertices that each PrimSet shaded."""
     distinct: int
-    """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
+    """Number of different vertices that were shaded; the others of ``vertices`` were shaded again."""
     costs: dict[str, StageCost]
-    """By stage, of threads alone on a core: index, transform, assemble, cut where any triangle was, bin."""
+    """By stage, of threads alone on a core: index, transform, assemble, cut if any triangle was, bin."""
     cores: dict[int, SharedCore]
-    """What the core of each PrimSet did, on which its threads take turns, by sequence id."""
+    """Account of each PrimSet's core, on which its threads take turns, by sequence id."""
     dropped: dict[DropReason, int]
     cut: int
-    """Triangles that were cut, because they reach where the screen's numbers end."""
-    left_out: int
-    """Entries that a hierarchical depth test kept out of the bins."""
+    """Triangles that were cut because they exceed the range of screen coordinates."""
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -739,31 +614,30 @@ def run_front_end(
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> FrontEndResult:
-    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet after PrimSet.
+    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet by PrimSet.
 
     ``positions`` is float[vertex, 3], taken as float32; ``colours`` uint8[vertex, 3], or uint8[triangle, 3, 3] for each
     corner; ``corners`` int[triangle, 3]. ``matrix`` takes (x, y, z, 1) to clip space, where the view is
     -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. A PrimSet's
     threads take turns on its core.
 
-    Raises InputError for meshes without triangles, corners that do not exist, numbers that are not finite or too large,
-    and for settings that do not exist.
+    Raises InputError for numbers that are not finite or too large.
     """
-    mesh = checked(positions, colours, corners, matrix, setting)
+    mesh = checked(positions, colours, corners, matrix)
     primset = setting.primset
     count = len(mesh.corners)
     sizes = np.minimum(primset, count - np.arange(0, count, primset))
     stages = Stages(len(sizes), config, engine=engine)
     many = _side_by_side(mesh, setting)
     parts = [
-        carry_out(mesh, setting, stages, number * primset, sizes[number : number + many], number)
+        run_primsets(mesh, setting, stages, number * primset, sizes[number : number + many], number)
         for number in range(0, len(sizes), many)
     ]
     return _together(mesh, setting, stages, parts)
 
 
 def _side_by_side(mesh: VertexMesh, setting: FrontEndSetting) -> int:
-    """Return how many PrimSets go side by side."""
+    """Return the number of PrimSets to execute side by side."""
     size = min(setting.primset, len(mesh.corners))
     one = 4 * len(mesh.positions) + 400 * size + setting.threads * (12 * setting.tiles + 4096)
     return max(_SIDE_BY_SIDE // one, 1)
@@ -795,5 +669,4 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
         cores=stages.cores,
         dropped=dropped,
         cut=sum(part.cut for part in parts),
-        left_out=sum(part.left_out for part in parts),
     )

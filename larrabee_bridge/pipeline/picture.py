@@ -1,8 +1,8 @@
-"""Triangles on the screen through the front end all the same: corners are vertices, the camera moves nothing.
+"""A picture on Larrabee: triangles on the screen through the front end, all programs executed, and the account.
 
-What a front end takes for vertices does not depend on the camera's matrix. So the corners of a draw, each once, go
-through its programs with a matrix that takes them to where they are, and the bins are those that the programs filled.
-Where corners are almost 16K pixels away floats may move them: the host fills those bins, for the same cycles.
+The cost of a front end does not depend on the camera's matrix. So the corners of a draw, each once, pass through its
+programs with a matrix that leaves them in place, and the programs fill the bins. Corners almost 16K pixels away may be
+moved by floats: the host fills their bins, for the same cycles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult, Front
 from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, WorkKind, schedule
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
-from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
+from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of, default_targets
 from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.core_image import SharedCore
@@ -46,7 +46,7 @@ def front_of_screen(
         return None
     given = np.concatenate([triangles.corners, triangles.depths[..., None]], axis=-1).reshape(-1, 3)
     points, corners = np.unique(given, axis=0, return_inverse=True)
-    # All at one depth, which is neither near nor far: nothing here asks for it.
+    # All at one depth, neither near nor far; it is not used here.
     points[:, 2] = 1
     half_width, half_height = (SUBPIXELS * size / 2 for size in (frame.width, frame.height))
     matrix = np.array([[1 / half_width, 0, 0, -1], [0, -1 / half_height, 0, 1], [0, 0, 0.5, 0], [0, 0, 0, 1]])
@@ -60,25 +60,24 @@ def front_of_screen(
         engine=engine,
     )
     if front.cut or not np.array_equal(front.triangles.corners, triangles.corners[front.source]):
-        # Corners at the edge of the numbers' reach, 16K pixels away: floats may move them by a step, or have them cut.
+        # Corners at the end of the range, 16K pixels away: floats may move them by a step, or have them cut.
         size = frame.width, frame.height, tile
         boxes = bin_triangles(triangles, *size, BinRule.BOX) if frame.samples == 1 else sampled_bins(triangles, *size)
         return replace(front, bins=boxes)
     return replace(front, bins=replace(front.bins, triangles=front.source[front.bins.triangles]))
 
 
-# Drawing on Larrabee: front end, rasterizer and back end run as programs, cores share PrimSets and tiles (4, 5).
-#
-# Section numbers are those of Seiler et al. 2008.
+# Drawing on Larrabee: front end, rasterizer and back end run as programs, cores share PrimSets and tiles (Seiler et al.
+# 2008, 4 and 5).
 
 
 _FRAMES = 4
-"""Pictures that follow each other, and overlap as far as the scheduler lets them."""
+"""Consecutive pictures, which overlap as far as the scheduler allows."""
 
 _WRITTEN = ", written"
 
 Fronts = Sequence[FrontEndResult | None]
-"""What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
+"""Front end of each draw, None without one; empty if all triangles are given on the screen."""
 
 
 def draw_on_larrabee(
@@ -97,12 +96,10 @@ def draw_on_larrabee(
 ) -> DrawnFrame:
     """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
 
-    ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
-    added, and the rasterizer reads their bins. Without them a front end takes the corners to where they are on the
-    screen and fills the bins; ``free_setup`` lets the host do that and work out planes, for no cycles: bins are then
-    those in which a triangle covers a sample.
-    Caches take part in time, unless ``ideal_memory``: then every access hits.
-    Nobody reads the depths afterwards.
+    ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): their cycles are
+    added, and the rasterizer reads their bins. Without them a front end leaves the corners in place and fills the bins;
+    with ``free_setup`` the host does that and computes planes, for no cycles, and bins are those in which a triangle
+    covers a sample. With ``ideal_memory`` every access hits. Depths are not read afterwards.
     """
     if progress is not None:
         progress(
@@ -125,9 +122,9 @@ def draw_on_larrabee(
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
     """Return the account of a run whose work ``cores`` cores share.
 
-    A core is busy while it has a list, a PrimSet or a bin, waits of its threads for memory and queues among it. After
-    its last one it is lost to imbalance; before that it waits besides: for the lists, and for the front end, which
-    ends before the first bin is taken.
+    A core is busy while it has a list, a PrimSet or a bin, including its threads' waits for memory and queues. After
+    its last one it is lost to imbalance; before that it also waits for the lists, and for the front end, which ends
+    before the first bin is taken.
     """
     work = work_of(run, fronts=fronts)
     plan = schedule([work], ScheduleConfig(cores=cores))
@@ -178,7 +175,7 @@ _KINDS = {
 
 
 def _timeline(plan: Schedule) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return what each core does, locks of work lists within."""
+    """Return the timeline of each core, including locks of work lists."""
     lanes: list[list[TimeSpan]] = [[] for _ in range(plan.cores)]
     for core, begin, end, kind in zip(plan.core, plan.begin, plan.end, plan.kind, strict=True):
         lanes[core].append(TimeSpan(_KINDS[WorkKind(kind)], int(begin), int(end)))
@@ -187,7 +184,7 @@ def _timeline(plan: Schedule) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
 
 def work_of(run: LarrabeeRun, fronts: Fronts = ()) -> FrameWork:
     """Return a frame's work for the scheduler: front end, set-up and descents by PrimSet, back end by tile."""
-    return measured_work("frame", run.rasters, run.back_end, fronts=fronts)
+    return measured_work("frame", run.rasters, run.back_end.cycles, fronts)
 
 
 def _counts(run: LarrabeeRun) -> list[int]:
@@ -196,11 +193,11 @@ def _counts(run: LarrabeeRun) -> list[int]:
 
 
 def _traffic(run: LarrabeeRun) -> dict[str, int]:
-    """Return bytes between the cores and memory: of bins that hold what is covered, whoever filled them."""
+    """Return bytes between the cores and memory; bins hold covered blocks."""
     frame = run.frame
     contents = bin_contents([raster.quads() for raster in run.rasters], _counts(run))
     sizes = TileSizes.of(frame.width, frame.height, run.tile)
-    counted = binned_traffic(sizes, contents, run.targets, corners=corners_of(frame))
+    counted = binned_traffic(sizes, contents, default_targets(frame.samples), corners=corners_of(frame))
     found = {f"{name}, read": count for name, count in counted.read.items()}
     found |= {f"{name}{_WRITTEN}": count for name, count in counted.written.items()}
     found["texels, read"] = int(run.back_end.texture.bytes.sum())
@@ -241,7 +238,7 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
 
 
 def _shared_cores(run: LarrabeeRun, fronts: Fronts) -> list[SharedCore]:
-    """Return what cores did for each tile, and for vertices, set-up, descents and planes of each PrimSet."""
+    """Return the accounts of cores for each tile, and for vertices, set-up, descents and planes of each PrimSet."""
     return [
         *(core for front in fronts if front is not None for core in front.cores.values()),
         *run.back_end.accounts.shared.values(),
@@ -250,7 +247,7 @@ def _shared_cores(run: LarrabeeRun, fronts: Fronts) -> list[SharedCore]:
 
 
 def _turn_facts(run: LarrabeeRun, fronts: Fronts) -> list[tuple[str, str]]:
-    """Return what cores on which four threads take turns did."""
+    """Return facts about cores on which four threads take turns."""
     cores = _shared_cores(run, fronts)
     cycles, issued = sum(core.cycles for core in cores), sum(core.issued for core in cores)
     found = [

@@ -13,11 +13,9 @@ from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
-from larrabee_bridge.vpu.issue import Core
-from larrabee_bridge.vpu.notes import RunNote
-from larrabee_bridge.vpu.program import VectorProgram, shipped
+from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.rotation import RANGE
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.lanes.engine import AUTO
@@ -26,30 +24,30 @@ from pixelflow.simd.lanes.words import ByteMemory
 # Works of the rasterizer: the set-up and the descents of a PrimSet's triangles by the four threads of a core.
 #
 # They are the last part of a PrimSet's front end (Seiler et al. 2008, figure 7): a thread sets up sixteen triangles and
-# descends for each of them into its tiles, so that their fields are still in its caches. The masks go to the bins.
-# Planes follow, of those triangles alone that cover something.
+# descends into the tiles of each, so that their fields are still in its caches. The masks go to the bins. Planes follow
+# for triangles that cover something.
 
 
 THREADS = 4
 """Of a core (Seiler et al. 2008, 3.1)."""
 
 _CONSTANTS = 64
-"""Lines of the programs' own constants."""
+"""Lines of the programs' constants."""
 _CORNERS = 6 * 64
-"""Lines of the corners that a PrimSet's front end has left in the L2 slice: as many as there are in the largest one."""
+"""Lines of the corners that a PrimSet's front end leaves in the L2 slice, for the largest PrimSet."""
 _KEPT = 1 << 49
 _PAIR = _KEPT + _CORNERS
 _SCRATCH = _PAIR + 1
 _GIVEN = _SCRATCH + 16 * THREADS
 _VALUES = 24 * 64
-"""Lines of the values at corners that planes are made of, which a PrimSet's front end has left there too."""
+"""Lines of the corners' values for planes, left there as well."""
 _PLANES = 1 << 45
 _APART = 1 << 33
 _END = 1 << 40
 
 
 class RasterWorks:
-    """Records what threads of the rasterizer execute, by the PrimSet of their triangles; `count` times it."""
+    """Recorder of the rasterizer's threads by the PrimSet of their triangles; `count` times them."""
 
     def __init__(self, primset: np.ndarray, bins: Bins, config: CoreConfig) -> None:
         """``primset`` is the sequence id of each triangle: int64[triangle]."""
@@ -60,16 +58,16 @@ class RasterWorks:
         order = np.lexsort((tile, bins.triangles))
         self._turn = np.empty(len(order), np.int64)
         self._turn[order] = np.arange(len(order))
-        """Triangle by triangle, of each its tiles: the order of a PrimSet, by the number of the pair."""
+        """Position of each pair in the order of a PrimSet: triangle by triangle, the tiles of each."""
         self._first = np.searchsorted(bins.triangles[order], np.arange(0, len(primset) + LANES, LANES))
-        """The turn of the first pair of each sixteen triangles."""
+        """Position of the first pair of each sixteen triangles."""
         self._step = self.record.step()
         self._batch = 0
 
-    def set_up(self, program: VectorProgram, note: RunNote, fields: int) -> None:
-        """Add set-ups, sixteen triangles a thread; their fields go to line ``fields`` and on."""
-        record, group = self.record, note.threads
-        number = record.program(program)
+    def set_up(self, done: VpuRun, fields: int) -> None:
+        """Add set-ups, sixteen triangles a thread; their fields begin at line ``fields``."""
+        record, note, group = self.record, done.note, done.note.threads
+        number = record.program(done.program)
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = fields, 0, _CORNERS, _KEPT
         table[0, 1, :2] = _END, _CONSTANTS - fields
@@ -80,29 +78,27 @@ class RasterWorks:
         record.words(note)
 
     def planes(self, made: PlaneWords, which: np.ndarray) -> None:
-        """Add planes of triangles ``which``, ascending, a thread sixteen at a time; all descents come before."""
-        record, group = self.record, made.note.threads
+        """Add planes of triangles ``which``, ascending, sixteen a thread, after all descents."""
+        record, note = self.record, made.done.note
+        group, triangles = note.threads, made.line
         record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
-        number = record.program(made.program)
-        _, triangles = made.lines
+        number = record.program(made.done.program)
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = triangles, 0, _VALUES, _GIVEN
         table[0, 1, :2] = _END, _PLANES - triangles
         work = self.primset[which[LANES * group]]
         order = record.step() + group
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, made.note, work, group % THREADS, order, ranges, phase=1)
-        record.words(made.note)
+        record.add(number, note, work, group % THREADS, order, ranges, phase=1)
+        record.words(note)
 
-    def descend(
-        self, program: VectorProgram, note: RunNote, pairs: np.ndarray, lines: Sequence[int], scratch: int
-    ) -> None:
+    def descend(self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
         """Add descents of pairs of triangle and tile.
 
-        ``lines`` are where tiles, pairs, scratch memories of ``scratch`` lines each, and results begin.
+        ``lines`` are the first lines of tiles, pairs, scratch memories of ``scratch`` lines each, and results.
         """
-        record = self.record
-        number = record.program(program)
+        record, note = self.record, done.note
+        number = record.program(done.program)
         self._batch += 1
         tiles, table_of_pairs, scratches, results = lines
         table = np.zeros((1, 4, RANGE), np.int64)
@@ -121,16 +117,16 @@ class RasterWorks:
         record.words(note)
 
     def count(self) -> dict[int, SharedCore]:
-        """Return what a core did for each PrimSet."""
+        """Return the account of a core for each PrimSet."""
         return self.record.count()
 
 
-# Runs of the rasterizer's two programs: their memory, their threads, and what they counted.
+# Runs of the rasterizer's two programs: their memory, their threads and their counts.
 
 
 _LINE = 64
 _FIRST = 4096
-"""Bytes that are left to the programs' own constants."""
+"""Bytes reserved for the programs' constants."""
 _CORNER_BYTES = 6 * _LINE
 _TILE_BYTES = 320
 _PAIR_BYTES = 16
@@ -140,7 +136,7 @@ _LARGEST = 1 << 25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
+    """Cost of threads: int64[thread] cycles, alone on a core; instructions of all by family."""
 
     cycles: np.ndarray
     instructions: dict[VectorFamily, int]
@@ -160,18 +156,14 @@ class Counted:
         return Counted(np.concatenate([self.cycles, other.cycles]), both)
 
     @classmethod
-    def of(cls, cores: list[Core]) -> Counted:
-        """Return what the threads of cores took together, one core after the other."""
-        cycles = np.concatenate([each.cycles for each in cores]) if cores else np.zeros(0, np.int64)
-        return cls(cycles, {family: sum(int(core.counts[family].sum()) for core in cores) for family in VectorFamily})
-
-
-def _names(program: VectorProgram) -> dict[str, int]:
-    return {each.name: each.start for each in program.ranges}
+    def of(cls, runs: Sequence[VpuRun]) -> Counted:
+        """Return the cycles and instructions of consecutive runs."""
+        cycles = np.concatenate([np.zeros(0, np.int64), *(each.core.cycles for each in runs)])
+        return cls(cycles, {family: sum(each.families[family] for each in runs) for family in VectorFamily})
 
 
 class Fields:
-    """Where `fields.mc` puts the fields of sixteen triangles."""
+    """Offsets of the fields of sixteen triangles, as `fields.mc` lays them out."""
 
     def __init__(self, samples: int) -> None:
         edge = 832 + (320 if samples > 1 else 0)
@@ -191,33 +183,27 @@ class SetUp:
         engine: str = AUTO,
         shared: RasterWorks | None = None,
     ) -> None:
-        """``shared`` takes what threads execute, for cores on which they take turns."""
+        """``shared`` records the threads for cores on which they take turns."""
         self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
         self.shared = shared
         self.fields = Fields(samples)
         places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
-        self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
+        program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
         groups = -(-len(triangles) // LANES)
         memory = ByteMemory(_FIRST + groups * (_CORNER_BYTES + self.fields.size))
-        threads = max(groups, 1)
-        unit, core = VectorUnit(self.program, threads, memory, engine), Core(self.program, threads, config)
         corners = np.zeros((groups * LANES, 6), np.int64)
         corners[: len(triangles)] = triangles.corners.reshape(-1, 6)
         here = corners.reshape(groups, LANES, 6).transpose(0, 2, 1).astype(np.int32)
         end = _FIRST + groups * _CORNER_BYTES
         memory.data[0, _FIRST:end] = np.ascontiguousarray(here).view(np.uint8).reshape(-1)
+        runs = []
         if groups:
-            unit.set_scalar(0, _FIRST + _CORNER_BYTES * np.arange(groups))
-            unit.set_scalar(1, end + self.fields.size * np.arange(groups))
-            if shared is None:
-                unit.run(core)
-            else:
-                notes: list[RunNote] = []
-                unit.run(notes.append, lines=True)
-                note = RunNote.joined(notes)
-                core(note)
-                shared.set_up(self.program, note, end // _LINE)
-        self.counted = Counted.of([core])
+            number = np.arange(groups)
+            scalars = {0: _FIRST + _CORNER_BYTES * number, 1: end + self.fields.size * number}
+            runs = [execute(program, groups, memory, scalars, config=config, engine=engine)]
+            if shared is not None:
+                shared.set_up(runs[0], end // _LINE)
+        self.counted = Counted.of(runs)
         self.results = memory.data[0, end:]
         """Bytes of all groups, one after the other."""
 
@@ -236,7 +222,7 @@ class SetUp:
 class Descent:
     """Pairs of triangle and tile, each a thread of `descent.mc`.
 
-    ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out.
+    ``blocks`` are the pair, place within the tile (128 y + x), side, and masks of each block found.
     """
 
     def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
@@ -253,23 +239,14 @@ class Descent:
         data[self.places.fields : self.places.tiles] = set_up.results
         data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
         self._found: list[tuple[np.ndarray, ...]] = []
-        cores = [self._run(which, border) for which, border in batches]
-        self.counted = _in_place(Counted.of(cores), [which for which, _ in batches])
+        runs = [self._run(which, border) for which, border in batches]
+        self.counted = _in_place(Counted.of(runs), [which for which, _ in batches])
         none = np.zeros(0, np.int64)
         empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
         self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
 
-    @property
-    def program(self) -> VectorProgram:
-        """The program of pairs whose tile is on the screen."""
-        return self._program(0)
-
-    def _program(self, border: int) -> VectorProgram:
-        set_up = self.set_up
-        return shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
-
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each pair the most blocks of 4x4 that come out, and a number that is near for like pairs."""
+        """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""
         boxes, few = self.set_up.boxes()
         clipped = np.maximum(boxes[self.bins.triangles], self.tiles[self.tile, 4:8])
         sides = np.maximum(4 - clipped[:, :2] - clipped[:, 2:], 0) // 4
@@ -278,7 +255,7 @@ class Descent:
         return room, np.where(small, 64 * sides[:, 1] + sides[:, 0], (room << 12) + (1 << 24))
 
     def _batches(self, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
-        """Return pairs that run side by side, and whether the screen cuts their tiles."""
+        """Return pairs that run side by side, and whether the screen's border cuts their tiles."""
         cut = ~uncut(self.bins, self.screen)[self.tile]
         found = []
         for border in (0, 1):
@@ -294,12 +271,12 @@ class Descent:
         return found
 
     def _bytes(self, which: np.ndarray, stride: int) -> np.ndarray:
-        """Return what the results of pairs may take, each from the beginning of a line on."""
+        """Return the space for the results of pairs, each in whole lines."""
         return -(-self.room[which] * stride // _LINE) * _LINE
 
-    def _run(self, which: np.ndarray, border: int) -> Core:
+    def _run(self, which: np.ndarray, border: int) -> VpuRun:
         set_up, places, threads = self.set_up, self.places, len(which)
-        program = self._program(border)
+        program = shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
         columns = set_up.column(self.bins.triangles[which])
         partial_bytes, full_bytes = self._bytes(which, self.stride), self._bytes(which, 4)
         partial = places.end + np.cumsum(partial_bytes) - partial_bytes
@@ -308,22 +285,15 @@ class Descent:
         table = words[places.pairs // 4 :][: 4 * threads].reshape(threads, 4)
         table[:, 0], table[:, 1] = places.fields + columns, places.tiles + self.tile[which] * _TILE_BYTES
         table[:, 2], table[:, 3] = partial, full
-        unit = VectorUnit(program, threads, self.memory, set_up.engine)
-        core = Core(program, threads, set_up.config)
-        unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
-        unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
+        number = np.arange(threads)
+        scalars = {0: places.pairs + _PAIR_BYTES * number, 14: places.scratch + _Places.SCRATCH * number}
+        done = execute(program, threads, self.memory, scalars, config=set_up.config, engine=set_up.engine)
         if set_up.shared is not None:
-            notes: list[RunNote] = []
-            unit.run(notes.append, lines=True)
-            note = RunNote.joined(notes)
-            core(note)
             lines = tuple(at // _LINE for at in (places.tiles, places.pairs, places.scratch, places.end))
-            set_up.shared.descend(program, note, which, lines, _Places.SCRATCH // _LINE)
-        else:
-            unit.run(core)
+            set_up.shared.descend(done, which, lines, _Places.SCRATCH // _LINE)
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
         self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)
-        return core
+        return done
 
     def _take(
         self, which: np.ndarray, words: np.ndarray, first: np.ndarray, end: np.ndarray, stride: int, full: bool
@@ -342,7 +312,7 @@ class Descent:
 
 
 class _Places:
-    """Where things lie in the memory of a batch."""
+    """Layout of a batch's memory."""
 
     SCRATCH = 1024
 
@@ -355,14 +325,14 @@ class _Places:
 
 
 def uncut(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
-    """Return which tiles lie on the screen with all their pixels: bool[tile]."""
+    """Return which tiles are on the screen with all their pixels: bool[tile]."""
     number = np.arange(bins.columns * bins.rows)
     right, bottom = (number % bins.columns + 1) * bins.tile, (number // bins.columns + 1) * bins.tile
     return (right <= screen[0]) & (bottom <= screen[1])
 
 
 def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
-    """Return what `descent.mc` knows of each tile: int64[tile, word]."""
+    """Return the data of each tile for `descent.mc`: int64[tile, word]."""
     number = np.arange(bins.columns * bins.rows)
     found = np.zeros((len(number), _TILE_BYTES // 4), np.int64)
     for axis, place in enumerate((number % bins.columns, number // bins.columns)):
@@ -372,7 +342,7 @@ def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
         found[:, 2] -= first << (23 if axis else 16)
         found[:, 6 + axis] = -(first + (left - 1) // 4 * 4)
         found[:, 8 + axis] = left
-        # Of each column or row of blocks, as many columns or rows of pixels as lie on the screen.
+        # For each column or row of blocks, the number of its columns or rows of pixels on the screen.
         some = np.clip(left[:, None] - 4 * np.arange(32), 0, 4)
         across = np.array([0x0000, 0x1111, 0x3333, 0x7777, 0xFFFF])
         down = np.array([0x0000, 0x000F, 0x00FF, 0x0FFF, 0xFFFF])
@@ -381,24 +351,24 @@ def _tiles(bins: Bins, screen: tuple[int, int]) -> np.ndarray:
 
 
 def _in_place(counted: Counted, members: list[np.ndarray]) -> Counted:
-    """Return what threads took in the order of the pairs that they had."""
+    """Return the cost of threads in the order of their pairs."""
     cycles = np.zeros(len(counted.cycles), np.int64)
     if members:
         cycles[np.concatenate(members)] = counted.cycles
     return Counted(cycles, counted.instructions)
 
 
-# Larrabee's rasterizer as programs for the vector unit: which blocks and pixels of its tiles does each triangle cover?
+# Larrabee's rasterizer as programs for the vector unit: the blocks and pixels of its tiles that each triangle covers.
 #
-# `setup.mc` works out edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
-# (Seiler et al. 2008, 4.4). What is counted here is what the threads executed, each alone on a core.
+# `setup.mc` computes edges, sixteen triangles side by side; `descent.mc` takes one pair of triangle and tile a thread
+# (Seiler et al. 2008, 4.4). Counts are those of the threads, each alone on a core.
 
 
 Scan = Literal["instruction", "loop"]
-"""How the next bit of a mask is found: by the scalar bit scan, or by a loop that looks at one bit after the other."""
+"""Search for the next bit of a mask: by the scalar bit scan, or by a loop over the bits."""
 
 SMALL = 10
-"""Where the blocks of 4x4 pixels across and down a triangle's box in a tile are at most so many, each is tried."""
+"""Largest sum of the blocks of 4x4 pixels across and down a triangle's box in a tile for trying each block."""
 
 BATCH = 4096
 """Threads that are simulated side by side; no result depends on it."""
@@ -406,7 +376,7 @@ BATCH = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """What came out, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
+    """Blocks of pixels, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
     int64[block] each: ``x`` and ``y`` the left and top pixel on the screen, ``size`` the side in pixels: 4, 16, or
     more. ``masks`` is uint16[block, sample], all ones but for a block of 4x4 that is covered in part; there pixel i
@@ -426,27 +396,23 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rasterized:
-    """Triangles as blocks of pixels, and what that took.
+    """Triangles as blocks of pixels, and their cost.
 
     ``set_up`` has one thread for sixteen triangles in their order, ``descent`` one for each pair in the order of
     ``bins``: cycles alone on a core, and instructions by family.
     """
 
     bins: Bins
-    samples: int
-    small: int
-    scan: Scan
-    config: CoreConfig
     blocks: Blocks
     set_up: Counted
     descent: Counted
     planes: Counted
-    """Of one thread for sixteen triangles that cover something, in their order, where planes were asked for."""
+    """One thread for sixteen triangles that cover something, in their order, if planes were requested."""
     words: np.ndarray | None
     """Triangles with their planes, as the back end reads them: uint32[triangle, word], zeros for those that cover
-    nothing; None where there is none, or planes were not asked for."""
+    nothing; None if all do, or planes were not requested."""
     cores: dict[int, SharedCore]
-    """What a core did for set-up, planes and descents of each PrimSet, by its sequence id; empty without PrimSets."""
+    """Account of a core for set-up, planes and descents of each PrimSet, by sequence id; empty without PrimSets."""
 
     @property
     def pairs(self) -> int:
@@ -454,13 +420,8 @@ class Rasterized:
         return self.bins.entries
 
     @property
-    def tiles(self) -> np.ndarray:
-        """The tile of each pair: int64[pair]."""
-        return np.repeat(np.arange(self.bins.columns * self.bins.rows), np.diff(self.bins.starts).astype(np.intp))
-
-    @property
     def vector_share(self) -> float | None:
-        """Share of the vector unit's instructions in all of both programs; None before any was executed."""
+        """Share of the vector unit's instructions in both programs; None without any."""
         return (self.set_up + self.descent).vector_share
 
     def quads(self) -> Quads:
@@ -494,11 +455,10 @@ def rasterize(
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
 
-    ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
-    which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
-    by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
-    each PrimSet is counted too. ``attributes`` asks for planes of the triangles that cover something, with those of a
-    texture or without; None asks for none.
+    ``bins`` are the tiles in which each triangle is tried (too many cost time, too few lose pixels); by default those
+    in which it covers a sample. ``scan="loop"`` avoids the scalar bit scan; ``batch`` threads are simulated together.
+    ``primset`` is the sequence id of each triangle, int64[triangle]: with it the cores of PrimSets are timed too.
+    ``attributes`` requests planes of the triangles that cover something.
 
     Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
     for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or of
@@ -521,7 +481,7 @@ def rasterize(
     x = number % bins.columns * tile + (place & 127)
     y = number // bins.columns * tile + (place >> 7)
     triangle = bins.triangles[pair]
-    # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
+    # Places are below 128 x 128, row by row, so blocks of a pair are in the order of the screen.
     order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
     planes, words = Counted.of([]), None
@@ -529,18 +489,18 @@ def rasterize(
     if attributes is not None and len(covering):
         made = plane_words(triangles.part(covering), samples, attributes, config, engine)
         words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
-        planes, words[covering] = Counted.of([made.core]), made.words
+        planes, words[covering] = Counted.of([made.done]), made.words
         if shared is not None:
             shared.planes(made, covering)
     cores = {} if shared is None else shared.count()
-    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, planes, words, cores)
+    return Rasterized(bins, blocks, set_up.counted, descent.counted, planes, words, cores)
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:
     """Sort triangles into the tiles in which they cover at least one of the four samples of a pixel."""
     keys = []
     for x, y in SAMPLES:
-        # A sample of a pixel is in a triangle where the centre is in one that is shifted by their difference.
+        # A triangle contains a sample if the triangle shifted by their difference contains the pixel's centre.
         corners = triangles.corners + (np.array(CENTRE) - (x, y))
         moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
         found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
@@ -579,19 +539,19 @@ def _check_bins(bins: Bins, triangles: int, width: int, height: int, tile: int) 
         raise InputError(Fault(given, hint=hint))
 
 
-# What the rasterizer's bit scans are worth: the same triangles with them and without.
+# The value of the rasterizer's bit scans: the same triangles with them and without.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ablation:
-    """The same triangles with the scalar bit scan and without it, where a loop looks at one bit after the other."""
+    """The same triangles with the scalar bit scan, and with a loop over the bits."""
 
     instruction: Rasterized
     loop: Rasterized
 
     @property
     def extra(self) -> float:
-        """Cycles of the descent that are added without the bit scan, as a share of those with it."""
+        """Additional cycles of the descent without the bit scan, as a share of those with it."""
         with_scan, without = (int(each.descent.cycles.sum()) for each in (self.instruction, self.loop))
         return without / with_scan - 1 if with_scan else 0.0
 

@@ -1,9 +1,9 @@
 """The texture unit of a core: fixed logic that filters, with its own cache (3.5); no program.
 
-Section numbers are those of Seiler et al. 2008. Texels lie in memory in blocks of four by four, one cache line each;
-every tile begins with an empty cache, since which tiles a core takes one after the other is not known here. These are
-the texture bytes of a run. `pipeline/traffic` counts texture lines as well, through caches without sets: only for the
-ratio of immediate mode to tiles, where both need the same model.
+Section numbers are those of Seiler et al. 2008. Texels are stored in blocks of four by four, one cache line each; every
+tile begins with an empty cache, since the order in which a core takes tiles is not known here. These are the texture
+bytes of a run; `pipeline/traffic.py` counts texture lines through caches without sets, for the ratio of immediate mode
+to tiles alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIDE = 4
 
 @dataclass(frozen=True)
 class TextureConfig:
-    """What the model of a texture unit is given; raises InputError for values out of their ranges."""
+    """Parameters of a texture unit; raises InputError for values out of their ranges."""
 
     # fmt: off
     cache_bytes: int = param(32768, "texture cache of a core", unit="bytes", source="Seiler et al. 2008, 3.5",
@@ -35,12 +35,12 @@ class TextureConfig:
         standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16), moved=(1,))
     pixels_per_cycle: int = param(4, "pixels that are filtered bilinearly in a cycle", unit="pixels",
         source="no source gives it", standing=Standing.INVENTED, low=1, high=16, moved=(1, 16))
-    latency: int = param(200, "from a request to its answer, which other fibers of a work thread fill", unit="cycles",
+    latency: int = param(200, "from a request to its answer, filled by other fibers of the work thread", unit="cycles",
         source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000,
         moved=(50, 2000))
-    fibers: int = param(0, "quads that take turns on a work thread; 0: so many that its latency is filled, as far as "
+    fibers: int = param(0, "quads that take turns on a work thread; 0: as many as fill its latency, as far as "
         "their records fit half of the L1 cache", unit="fibers",
-        source="Seiler et al. 2008, 4.5: so many that an access has had time to execute", standing=Standing.DERIVED,
+        source="Seiler et al. 2008, 4.5: enough that an access has had time to execute", standing=Standing.DERIVED,
         low=0, high=64, moved=(1, 4))
     switch_cycles: int = param(4, "from one fiber of a work thread to the next one", unit="cycles",
         source="no source gives it", standing=Standing.INVENTED, low=0, high=100, moved=(0, 20))
@@ -52,7 +52,7 @@ class TextureConfig:
 
 @dataclass(eq=False)
 class TileTextureUnit:
-    """Filters for the quads of all tiles and counts what that takes, tile by tile."""
+    """Texture unit of all tiles: filters for their quads and counts, tile by tile."""
 
     tiles: int
     config: TextureConfig = field(default_factory=TextureConfig)
@@ -60,43 +60,32 @@ class TileTextureUnit:
     def __post_init__(self) -> None:
         self.requests = np.zeros((self.tiles, 3), np.int64)
         """Quads that asked for texels, by work thread: int64[tile, 3]."""
-        self.asking, self.answered = (np.zeros((self.tiles, 3), np.int64) for _ in range(2))
-        """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
-        """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
+        """int64[tile] each: pixels filtered, cycles at the unit's rate, lines found in the cache and not found."""
         self._kept = self._nothing()
         self._bases: dict[int, np.ndarray] = {}
         self._next = 0
 
     @property
     def bytes(self) -> np.ndarray:
-        """Bytes of texels that came from memory: int64[tile]."""
+        """Bytes of texels from memory: int64[tile]."""
         return LINE_BYTES * self.misses
 
-    @property
-    def between(self) -> float | None:
-        """Cycles of a work thread from a request to its next one, on the mean; None without requests.
-
-        That is what fibers have to fill a latency with (4.5). Quads that ask for nothing are in it.
-        """
-        requests = int(self.requests.sum())
-        return int(self.asking.sum() + self.answered.sum()) / requests if requests else None
-
     def finish(self) -> None:
-        """Forget what the caches hold: the tiles are done."""
+        """Empty the caches: the tiles are done."""
         self._kept = self._nothing()
 
     @staticmethod
     def _nothing() -> tuple[np.ndarray, np.ndarray]:
-        """Return what empty caches hold: tiles and lines, each set's in the order of their last use."""
+        """Return the contents of empty caches: tiles and lines, each set's in the order of last use."""
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def answer(
         self, texture: Texture, tile: np.ndarray, thread: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return texels for quads in the order of asking, uint8[quad, rgba, pixel], and what each takes of the unit.
+        """Return texels for quads in the order of requests, uint8[quad, rgba, pixel], and the unit's work.
 
-        That is, int64[2, quad], cycles at its rate, and lines that come from memory.
+        The work is int64[2, quad]: cycles at its rate, and lines from memory.
 
         ``wanted`` is bool[quad, pixel], u and v are uint32[quad, pixel] in 1/65536 texel.
         """
@@ -106,7 +95,7 @@ class TileTextureUnit:
         detail = _of_quads(u, v) if texture.mipmaps else np.zeros(u.shape, np.int64)
         level, weight = levels_at(texture, detail)
         between = wanted & (weight > 0)
-        # Between two levels a pixel is filtered in both.
+        # A pixel between two levels is filtered in both.
         many = wanted.sum(axis=1) + between.sum(axis=1)
         np.add.at(self.pixels, tile, many)
         busy = -(-many // self.config.pixels_per_cycle)
@@ -119,7 +108,7 @@ class TileTextureUnit:
     def _touch(
         self, texture: Texture, tile: np.ndarray, levels: list[np.ndarray], u: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
-        """Use the lines of what is looked at: for each of ``levels`` the level of each pixel, -1 for none."""
+        """Use the lines of texels; ``levels`` are the levels of each pixel, -1 for none."""
         bases = self._bases.get(id(texture))
         if bases is None:
             counts = [-(-each.shape[0] // _SIDE) * -(-each.shape[1] // _SIDE) for each in texture.levels]
@@ -143,17 +132,17 @@ class TileTextureUnit:
         return np.bincount(row[~found], minlength=len(tile))
 
     def _found(self, tile: np.ndarray, line: np.ndarray) -> np.ndarray:
-        """Use lines of tiles, in their order; return which were in the cache of the tile: bool[access]."""
+        """Use lines of tiles, in their order; return which were in the tile's cache: bool[access]."""
         kept, ways = len(self._kept[0]), self.config.ways
         tile, line = np.concatenate([self._kept[0], tile]), np.concatenate([self._kept[1], line])
         sets = self.config.cache_bytes // (LINE_BYTES * ways)
-        # Each set of each tile is a cache for itself; those that come first are what it held.
+        # Each set of each tile is a separate cache; the first accesses are its previous contents.
         which = tile * sets + line % sets
         order = np.argsort(which, kind="stable")
         names = tile[order] * self._next + line[order]
         found = np.empty(len(tile), bool)
         found[order] = found_again(names, ways)
-        # The last uses of lines, of each set as many as there are ways.
+        # The last uses of lines, as many of each set as it has ways.
         _, last = np.unique(names[::-1], return_index=True)
         last = np.sort(len(names) - 1 - last)
         set_of = which[order][last]

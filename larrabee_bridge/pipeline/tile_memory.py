@@ -1,4 +1,4 @@
-"""What the programs of a tile's threads cost: cycles by stage, instructions by family, as they were executed."""
+"""Tiles of the back end: costs of their threads, memory of a run, and stretches for the cores' timing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import FREE, Queues, Requests, SharedCore, WorkRecord, begins_of_block
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
-from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.ring import fewest_fibers
 from larrabee_bridge.vpu.rotation import DEALS_A_QUAD, RANGE, TAKES_A_QUAD
-from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import execute
 from pixelflow.simd.drawing import (
     CENTRE,
     DIVISOR,
@@ -39,7 +38,7 @@ THREADS = 4
 """One set-up thread and three work threads (Seiler et al. 2008, 4.5)."""
 
 _TOGETHER = 4096
-"""Threads that are run side by side: more of them share the cost of an instruction, fewer wait for the longest."""
+"""Threads that run side by side: more share the cost of an instruction, fewer wait for the longest."""
 
 
 @dataclass(eq=False)
@@ -56,16 +55,14 @@ class Accounts:
     cycles: np.ndarray = field(init=False)
     """int64[tile, thread]."""
     shared: dict[int, SharedCore] = field(init=False)
-    """What the core of each tile did, by the tile's number."""
+    """Account of each tile's core, by the tile's number."""
     requested: np.ndarray = field(init=False)
     """Texture requests of each tile so far: int64[tile]."""
     record: WorkRecord = field(init=False)
-    """Of tiles that are not timed yet."""
+    """Stretches of tiles that are not timed yet."""
     stages: dict[TileStage, np.ndarray] = field(init=False)
     """Cycles of all threads of a tile by stage: int64[tile] each; their sum is that of ``cycles``."""
     families: dict[VectorFamily, int] = field(init=False)
-    lines: int = 0
-    """Cache lines touched."""
 
     def __post_init__(self) -> None:
         self.cycles = np.zeros((self.tiles, THREADS), np.int64)
@@ -77,7 +74,7 @@ class Accounts:
         self.families = dict.fromkeys(VectorFamily, 0)
 
     def turns(self) -> np.ndarray:
-        """Return the cycles of a core for each tile: int64[tile]; 0 where nothing was done."""
+        """Return the cycles of a core for each tile: int64[tile]; 0 without work."""
         found = np.zeros(self.tiles, np.int64)
         for tile, core in self.shared.items():
             found[tile] = core.cycles
@@ -98,10 +95,10 @@ class Accounts:
         work: np.ndarray,
         masks: dict[int, int] | None = None,
     ) -> list[tuple[np.ndarray, RunNote]]:
-        """Run a program on threads side by side and charge them; return what they executed, with their numbers.
+        """Run a program on threads side by side and charge them; return their numbers and notes.
 
-        ``tile`` and ``thread`` say whose each is, ``scalars`` and ``masks`` what its registers r and k begin with,
-        ``work`` how much it has to do, so that threads of about as much are run together.
+        ``tile`` and ``thread`` are the owner of each, ``scalars`` and ``masks`` the initial registers r and k, ``work``
+        an amount, so that threads with similar amounts run together.
         """
         program, stages = program_of(name, **parameters), stages_of(name, **parameters)
         found = list(dict.fromkeys(stages))
@@ -110,55 +107,48 @@ class Accounts:
         runs = []
         for start in range(0, len(order), _TOGETHER):
             these = order[start : start + _TOGETHER]
-            unit = VectorUnit(program, len(these), memory, self.engine)
-            core = Core(program, len(these), self.config, parts)
-            for register, values in scalars.items():
-                unit.set_scalar(register, values[these])
-            for register, mask in (masks or {}).items():
-                unit.set_mask(register, mask)
-            notes: list[RunNote] = []
-            unit.run(notes.append, lines=True)
-            note = RunNote.joined(notes)
-            core(note)
-            runs.append((these, note))
+            given = {register: values[these] for register, values in scalars.items()}
+            done = execute(
+                program, len(these), memory, given, config=self.config, parts=parts, masks=masks, engine=self.engine
+            )
+            runs.append((these, done.note))
             whose, which = tile[these], thread[these]
-            np.add.at(self.cycles, (whose, which), core.cycles)
-            for stage, cycles in zip(found, core.by_part.T, strict=True):
+            np.add.at(self.cycles, (whose, which), done.core.cycles)
+            for stage, cycles in zip(found, done.core.by_part.T, strict=True):
                 np.add.at(self.stages[stage], whose, cycles)
-            for family, counts in core.counts.items():
-                self.families[family] += int(counts.sum())
-            self.lines += int(core.lines.sum())
+            for family, count in done.families.items():
+                self.families[family] += count
         return runs
 
 
-# Room for sorted fragments: how much of it a frame may need in each tile, and where it lies.
+# Room for sorted fragments in each tile.
 #
 # Lists grow while a tile is drawn and have no limit: a work thread takes page after page of memory, twelve bytes for a
-# fragment. Here memory is put aside for as many as the quads of sorted draws can have; only what is taken is touched.
+# fragment. Memory is reserved for all fragments of the quads of sorted draws; only used pages are touched.
 
 
 WORKERS = 3
 """Work threads of a core (Seiler et al. 2008, 4.5)."""
 
 _PLACE_BYTES = 2 * LINE_BYTES
-"""Of the scratch memory in which `lists.mc` sorts: a line of depths, one of colours."""
+"""Of the scratch memory in which `lists.mc` sorts: a line of depths and one of colours."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListRoom:
-    """Bytes that the lists of tiles may take, multiples of a stream's: int64[tile, work thread] each."""
+    """Largest size of the lists of tiles in bytes, multiples of a stream's: int64[tile, work thread] each."""
 
     scratch: NDArray[np.int64]
     pages: NDArray[np.int64]
-    """With the line that says where the next fragment goes."""
+    """Including the line with the place of the next fragment."""
 
     def of(self, tiles: NDArray[np.int64]) -> ListRoom:
-        """Return that of some tiles."""
+        """Return the room of some tiles."""
         return ListRoom(self.scratch[tiles], self.pages[tiles])
 
     @property
     def bytes(self) -> NDArray[np.int64]:
-        """All of a tile: int64[tile]."""
+        """Total of each tile: int64[tile]."""
         return (self.scratch + self.pages).sum(axis=1)
 
 
@@ -168,7 +158,7 @@ def worker_of(quads: Quads, tile: int) -> NDArray[np.int64]:
 
 
 def list_room(draws: Sequence[Draw], quads: Sequence[Quads], tile: int, tiles: int, samples: int) -> ListRoom:
-    """Return the room for the lists of a frame; none at all where it has no sorted draws."""
+    """Return the room for the lists of a frame; zero without sorted draws."""
     shape = (tiles, WORKERS)
     some = [each for draw, each in zip(draws, quads, strict=True) if draw.state.blend is Blend.SORTED]
     if not some:
@@ -182,31 +172,31 @@ def list_room(draws: Sequence[Draw], quads: Sequence[Quads], tile: int, tiles: i
     longest = blocks.reshape(tiles, -1).max(axis=1)
     scratch = np.repeat(_PLACE_BYTES * longest[:, None], WORKERS, axis=1)
     scratch += -scratch % layout["STREAM"]
-    # The end of a page is left where sixteen more might not fit.
+    # A page ends where sixteen more might not fit.
     held = layout["STREAM"] // 4 - LANES
     pages = 1 + -(-LANES * samples * counts.reshape(shape) // held)
     return ListRoom(scratch, layout["STREAM"] + layout["PAGE"] * pages)
 
 
 def list_bytes(where: NDArray[np.int64], pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return what lists have taken whose rooms begin at ``where``, from their pointers to the next fragment."""
+    """Return the size of lists whose rooms begin at ``where``, from their pointers to the next fragment."""
     layout = constants_of(1, True, Attributes())
     page, within = np.divmod(pointers - where - layout["STREAM"], layout["PAGE"])
     return 3 * (layout["STREAM"] * page + within)
 
 
-# The memory of a run of tiles: their pixels, which stay for the whole frame, and what one draw puts beside them.
+# The memory of a run of tiles: their pixels, which stay for the whole frame, and the data of one draw.
 
 
 _HEADER_WORDS = 16
 AHEAD = 8
-"""A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
+"""Triangles between a set-up thread's prefetch of a triangle's planes and their use."""
 _QUEUES = 4
-"""Of a tile's header: x, y, two words of nothing, then where each queue continues."""
+"""Of a tile's header: x, y, two unused words, then the next place in each queue."""
 
 
 def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
-    """Return how many bytes the data of a draw need beside the pixels, at most."""
+    """Return the largest number of bytes of a draw's data, without pixels."""
     layout = constants_of(samples, False, attributes)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
@@ -221,35 +211,35 @@ def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DealtDraw:
-    """Where the quads of one draw lie in memory, once they are put there."""
+    """Places of one draw's quads in memory."""
 
     pairs: np.ndarray
     """Tile of each pair of tile and triangle, by its place in the run: int64[pair]."""
     lists: np.ndarray
-    """Where the quads of the pairs begin in the list of their tile: int64[pair]."""
+    """Start of each pair's quads in the list of its tile: int64[pair]."""
     headers: np.ndarray
-    """Where their headers begin: int64[pair]."""
+    """Starts of their headers: int64[pair]."""
     sizes: np.ndarray
     """Quads of the pairs: int64[pair]."""
     ahead: np.ndarray
-    """Where in its tile's list what comes `AHEAD` triangles after a pair stands, or the list ends: int64[pair]."""
+    """Place in its tile's list `AHEAD` triangles after each pair, or the end of the list: int64[pair]."""
     owner: np.ndarray
     """Tile and work thread of each queue with quads: int64[2, m]."""
     queues: np.ndarray
-    """Where the queues begin: int64[m]."""
+    """Starts of the queues: int64[m]."""
     counts: np.ndarray
-    """Quads in them: int64[m]."""
+    """Quads in the queues: int64[m]."""
     order: np.ndarray
-    """Which record, from the first queue on, each quad is in: int64[quad]."""
+    """Record of each quad, counted from the first queue: int64[quad]."""
     tile: np.ndarray
     """The tile of each quad, by its place in the run: int64[quad]."""
     thread: np.ndarray
-    """And its work thread: int64[quad]."""
+    """Work thread of each quad: int64[quad]."""
 
 
 @dataclass(eq=False)
 class TileMemory:
-    """One memory for the tiles of a run; ``numbers`` are those on the screen, ascending, ``columns`` in a row of it."""
+    """One memory for the tiles of a run; ``numbers`` are those on the screen, ascending, ``columns`` in a row."""
 
     numbers: np.ndarray
     columns: int
@@ -274,9 +264,9 @@ class TileMemory:
         each = (self.room.scratch + self.room.pages).reshape(-1)
         ends = lists + np.cumsum(each)
         self.scratches = (ends - each).reshape(-1, WORKERS)
-        """Where the scratch memory of each work thread begins, in which it sorts: int64[tile, work thread]."""
+        """Start of the scratch memory in which each work thread sorts: int64[tile, work thread]."""
         self.lists = self.scratches + self.room.scratch
-        """And its room for fragments."""
+        """Start of its room for fragments."""
         self.free = int(ends[-1]) if len(ends) else lists
         self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
@@ -286,7 +276,7 @@ class TileMemory:
         return self.words[start // 4 : start // 4 + count * size // 4].reshape(count, size // 4)
 
     def pixels_of(self, tiles: np.ndarray) -> np.ndarray:
-        """Return where the pixels of tiles begin: int64[tile]."""
+        """Return the starts of the pixels of tiles: int64[tile]."""
         return self._pixels + tiles * self.blocks * self.block_bytes
 
     def shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -300,9 +290,9 @@ class TileMemory:
     def put(
         self, triangles: ScreenTriangles, quads: Quads, attributes: Attributes, words: np.ndarray | None = None
     ) -> DealtDraw:
-        """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order.
+        """Put a draw's triangles and the quads of these tiles in memory, tile by tile, in their order.
 
-        ``words`` are those of all triangles of the draw, where a program has worked them out.
+        ``words`` are those of all triangles of the draw, if a program has computed them.
         """
         layout = constants_of(self.samples, self.sorts, attributes)
         which = distinct(quads.triangle)
@@ -321,9 +311,9 @@ class TileMemory:
         lists = headers + 4 * _HEADER_WORDS * len(begins)
         address = self.free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
         starts, end = self._put_lists(lists, new, address, quads, layout)
-        # What is asked for ahead of the end of a list is nobody's.
+        # Prefetches past the end of a list reach unused memory.
         queues = -(-(end + layout["LOOK_BYTES"]) // LINE_BYTES) * LINE_BYTES
-        # Where the queues of its tile continue when the set-up thread comes to a triangle.
+        # Next places in the queues of its tile when the set-up thread reaches a triangle.
         before = np.stack([np.cumsum(np.append(0, thread == number))[begins] for number in range(WORKERS)], axis=1)
         first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
         earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
@@ -349,10 +339,10 @@ class TileMemory:
     def _put_lists(
         self, start: int, new: np.ndarray, address: np.ndarray, quads: Quads, layout: dict[str, int]
     ) -> tuple[np.ndarray, int]:
-        """Write triangle, count, quads, and so on, tile after tile; return where triangles begin, and the end.
+        """Write triangle, count, quads, and so on, tile after tile; return the starts of triangles, and the end.
 
-        The list of each tile ends with a word of 0: ``setup.mc`` reads the word past each quad before it looks whether
-        another one follows.
+        The list of each tile ends with a word of 0: ``setup.mc`` reads the word past each quad before it tests for
+        another one.
         """
         words = layout["ENTRY_BYTES"] // 4
         lists = np.cumsum(begins_of(quads.tile))
@@ -372,24 +362,14 @@ class TileMemory:
         return start + 4 * (at[begins] - 2), start + 4 * len(found)
 
     def records(self, dealt: DealtDraw, attributes: Attributes) -> np.ndarray:
-        """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
+        """Return the quads of a draw as the work threads see them: uint32[record, word], not copied."""
         size = constants_of(self.samples, self.sorts, attributes)["QUAD_BYTES"]
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
 
-    def fill(self, colour: int, farthest: int) -> None:
-        """Put a background into all pixels, as if it had come from memory."""
-        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
-        blocks[:] = 0
-        if self.sorts:
-            self.words[self.lists // 4] = self.lists + self._stream
-        for sample in range(self.samples):
-            blocks[:, 32 * sample : 32 * sample + 16] = colour
-            blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
-
     def list_bytes(self) -> np.ndarray:
-        """Return how many bytes the lists of fragments have taken: int64[tile]."""
+        """Return the size of the lists of fragments in bytes: int64[tile]."""
         if not self.sorts:
             return np.zeros(self.count, np.int64)
         return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
@@ -404,26 +384,26 @@ class TileMemory:
 
 
 def _ahead(starts: np.ndarray, tile: np.ndarray, sizes: np.ndarray, entry: int) -> np.ndarray:
-    """Return where what comes `AHEAD` triangles after each is in the list of its tile, or that list ends."""
+    """Return the place `AHEAD` triangles after each in the list of its tile, or the end of that list."""
     last = np.searchsorted(tile, tile, side="right") - 1
     later = np.arange(len(tile)) + AHEAD
     return np.where(later <= last, starts[np.minimum(later, last)], starts[last] + 8 + entry * sizes[last])
 
 
 _COLOUR_SHIFT = 8
-"""Colours have planes of 24 bits; moved up, they wrap round as the words do."""
+"""Colours have planes of 24 bits; shifted up, they wrap around with the words."""
 
 
 def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attributes) -> np.ndarray:
-    """Return the words of a draw's triangles, all or some, laid out as ``layout.mc`` says: uint32[triangle, word].
+    """Return the words of a draw's triangles, all or some, in the layout of ``layout.mc``: uint32[triangle, word].
 
-    They are computed here in numpy's integers, for no cycles; `plane_words` lets a program do it.
+    They are computed in numpy's integers, for no cycles; `plane_words` computes them by a program.
     """
     layout = constants_of(samples, False, attributes)
     places = (CENTRE,) if samples == 1 else SAMPLES
     terms = [_terms(triangles, place, attributes) for place in places]
     words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
-    # Of each set of lanes a line of A, one of B, one of C; lanes are planes, of each the samples.
+    # Each set of lanes has a line of A, one of B and one of C; lanes are planes, each with its samples.
     for row in range(3):
         lanes = np.stack([each[row] for each in terms], axis=-1).reshape(len(triangles), -1)
         for line in range(layout["SETS"]):
@@ -436,7 +416,7 @@ def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attribu
 
 
 def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attributes) -> list[np.ndarray]:
-    """Return A, B and C of the planes in their order, one place in the pixels: int64[triangle, plane] each."""
+    """Return A, B and C of the planes in their order at one place in the pixels: int64[triangle, plane] each."""
     planes = planes_of(triangles, place, colours=not attributes.correct)
     if attributes.correct:
         divided = quotients_of(triangles, place, textured=attributes.textured, bits=attributes.bits)
@@ -450,22 +430,21 @@ def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attri
     return [np.concatenate(part, axis=1) for part in parts]
 
 
-# Stretches of a tile's threads: where their lines lie on a core, queues between them, and fibers that take turns.
+# Stretches of a tile's threads: the places of their lines on a core, queues between them, and fibers that take turns.
 #
-# In a run every tile has its pixels, and every draw its triangles, lists and records of quads, at places of their
-# own. On
-# the modelled core the records stand in a ring for each work thread, and a set-up thread keeps its header in one line.
+# In a run every tile has separate pixels, and every draw separate triangles, lists and records of quads. The modelled
+# core has the records in a ring for each work thread, and the header of a set-up thread in one line.
 
 
 CLEARS, WORKS, LISTS, RESOLVES = range(4)
-"""Phases of a tile's work threads: each waits for the end of the one before, since they share blocks otherwise then."""
+"""Phases of a tile's work threads: each waits for the previous one, since the phases divide the blocks differently."""
 
 _KEPT = 1 << 49
-"""Lines that a core keeps for itself: the header of its set-up thread, then the rings of records."""
+"""Private lines of a core: the header of its set-up thread, then the rings of records."""
 _RING = 1 << 16
 _END = 1 << 40
 _APART = 32
-"""Data of another draw lie 2^32 lines further."""
+"""Data of the next draw are 2^32 lines further."""
 
 Runs = Sequence[tuple[np.ndarray, RunNote]]
 
@@ -475,7 +454,7 @@ class DrawRequests:
     """Texture requests of a draw, by the record of each quad."""
 
     asks: np.ndarray
-    """1 where it asks, else 0: int64[record]."""
+    """1 if it asks, else 0: int64[record]."""
     busy: np.ndarray
     misses: np.ndarray
     """Cycles of the unit, and lines of texels from memory: int64[record] each."""
@@ -483,7 +462,7 @@ class DrawRequests:
 
 
 def fibers_of(accounts: Accounts, between: float, quad_bytes: int) -> int:
-    """Return how many fibers a work thread has whose requests are this many cycles apart."""
+    """Return the number of fibers of a work thread whose requests are ``between`` cycles apart."""
     texture, core = accounts.texture, accounts.config
     if texture.fibers:
         return texture.fibers
@@ -492,7 +471,7 @@ def fibers_of(accounts: Accounts, between: float, quad_bytes: int) -> int:
 
 
 def add_shared(accounts: Accounts, program: VectorProgram, memory: TileMemory, runs: Runs, phase: int) -> None:
-    """Add what work threads did to all blocks of their tiles."""
+    """Add the stretches of work threads over all blocks of their tiles."""
     record = accounts.record
     number, step = record.program(program), record.step()
     ranges = record.ranges(number, np.zeros((1, 0, RANGE), np.int64))
@@ -513,7 +492,7 @@ class DrawStretches:
         tile, thread = dealt.owner
         counts[tile * WORKERS + thread] = dealt.counts
         self.starts = dealt.queues[0] // LINE_BYTES + self.lines * np.cumsum(np.append(0, counts))
-        """The line in which the records of each queue begin, and the end: int64[tile * worker + 1]."""
+        """First line of each queue's records, and the end: int64[tile * worker + 1]."""
         self.record.deal(Queues(memory.numbers[dealt.tile], dealt.thread))
 
     def _ranges(self, program: int, fibers: int) -> np.ndarray:
@@ -538,11 +517,11 @@ class DrawStretches:
         return self.record.ranges(program, table)
 
     def look(self, program: VectorProgram, runs: Runs, tiles: np.ndarray) -> None:
-        """Add what set-up threads ask for before their first triangle."""
+        """Add the prefetches of set-up threads before their first triangle."""
         self._set_up(self.record.program(program), runs, tiles, 0)
 
     def set_up(self, program: VectorProgram, runs: Runs, fibers: int) -> None:
-        """Add the set-up threads: pair after pair."""
+        """Add the set-up threads, pair by pair."""
         self._set_up(self.record.program(program, _mark(program, DEALS_A_QUAD)), runs, self.dealt.pairs, fibers)
 
     def _set_up(self, number: int, runs: Runs, tiles: np.ndarray, fibers: int) -> None:
@@ -554,7 +533,7 @@ class DrawStretches:
             self.record.words(note)
 
     def work(self, program: VectorProgram, runs: Runs) -> None:
-        """Add the work threads of a draw without texture: queue after queue."""
+        """Add the work threads of a draw without texture, queue by queue."""
         number = self.record.program(program, _mark(program, TAKES_A_QUAD))
         ranges, step = self._ranges(number, 0), self.record.step()
         tile, thread = self.dealt.owner
@@ -567,7 +546,7 @@ class DrawStretches:
     def fibers(self, programs: Sequence[VectorProgram], runs: Sequence[Runs], asked: DrawRequests, texels: int) -> None:
         """Add the work threads of a draw with a texture: its two programs quad by quad, as fibers take turns.
 
-        ``texels`` is the line of a record that the answer comes to.
+        ``texels`` is the line of a record that receives the answer.
         """
         step = self.record.step()
         queue = np.repeat(np.arange(len(self.dealt.counts)), self.dealt.counts.astype(np.intp))
@@ -602,7 +581,7 @@ class DrawStretches:
     def _requests(
         self, asked: DrawRequests, queue: np.ndarray, tile: np.ndarray, thread: np.ndarray, texels: int
     ) -> np.ndarray:
-        """Add the requests of the draw; return the number of each quad's in its tile, or -1: int64[record]."""
+        """Add the requests of the draw; return the number of each quad's request in its tile, or -1: int64[record]."""
         which = np.flatnonzero(asked.asks)
         ring = self.lines * (self.accounts.config.queued_quads + asked.fibers + 2)
         line = _KEPT + 1 + thread * _RING + (self.lines * (np.arange(len(queue)) - _first_of(queue)) + texels) % ring
@@ -615,16 +594,16 @@ class DrawStretches:
 
 
 def _first_of(values: np.ndarray) -> np.ndarray:
-    """Return for each place where the run of equal values begins that it is in."""
+    """Return the start of the run of equal values that each place is in."""
     new = np.flatnonzero(np.diff(values, prepend=-1))
     return np.repeat(new, np.diff(np.append(new, len(values))).astype(np.intp))
 
 
 def _orders(asks: np.ndarray, queue: np.ndarray, fibers: int) -> np.ndarray:
-    """Return the turn of each quad's first and second stretch among all: int64[part, record].
+    """Return the position of each quad's first and second stretch among all: int64[part, record].
 
-    Fibers stand in a circle and switch after a request only. So the second stretch of a quad comes when as many quads
-    as there are fibers have asked, itself the first of them, or where there are no more quads.
+    Fibers form a circle and switch after a request only. So the second stretch of a quad begins when as many quads as
+    there are fibers have asked, starting with itself, or when there are no more quads.
     """
     count = len(asks)
     asking = np.flatnonzero(asks)

@@ -31,14 +31,14 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Standing
 
-# What the byte counters are given: caches and compression of the immediate-mode renderer, sizes of what bins hold.
+# Parameters of the byte counters: caches and compression of the immediate-mode renderer, sizes of bin entries.
 
 
 SAMPLE_BYTES = 4
 """Of a colour (8 bits each of red, green, blue, alpha), and of depth with stencil (24 and 8)."""
 
 BLOCK = 16
-"""Pixels of a 4x4 block. Targets and textures lie in memory block by block: at four bytes, one line of 64."""
+"""Pixels of a 4x4 block. Targets and textures are stored block by block: at four bytes, one line of 64."""
 
 LINE_BYTES = BLOCK * SAMPLE_BYTES
 
@@ -68,8 +68,8 @@ class TrafficConfig:
     colour_cache: int = _cache(1 << 20, "immediate mode: cache of colours, not compressed in it")
     depth_cache: int = _cache(1 << 20, "immediate mode: cache of depths, not compressed in it")
     texture_cache: int = _cache(128 << 10, "immediate mode: cache of texels")
-    colour_compression: int = _times(2, "immediate mode, 1 sample: colours are so much smaller in memory")
-    depth_compression: int = _times(4, "immediate mode, 1 sample: depths are so much smaller in memory")
+    colour_compression: int = _times(2, "immediate mode, 1 sample: compression of colours in memory")
+    depth_compression: int = _times(4, "immediate mode, 1 sample: compression of depths in memory")
     colour_compression_4: int = _times(4, "the same for colours at 4 samples")
     depth_compression_4: int = _times(8, "the same for depths at 4 samples")
     fast_clear: bool = param(False,
@@ -102,7 +102,7 @@ class TrafficConfig:
         return self.colour_compression_4, self.depth_compression_4
 
 
-# Sums of bytes by what they are for.
+# Sums of bytes by purpose.
 
 
 _TARGETS = ("colour", "depth")
@@ -110,7 +110,7 @@ _TARGETS = ("colour", "depth")
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Bytes from memory and to memory, by what they are: colour, depth, texture, bins, vertices."""
+    """Bytes from memory and to memory by purpose: colour, depth, texture, bins, vertices."""
 
     read: Mapping[str, int]
     written: Mapping[str, int]
@@ -125,27 +125,19 @@ class Traffic:
         """Bytes of colours and depths alone."""
         return sum(values.get(name, 0) for values in (self.read, self.written) for name in _TARGETS)
 
-    def rows(self) -> list[tuple[str, int, int]]:
-        """Return (what, bytes read, bytes written) for each that has any."""
-        names = dict.fromkeys([*self.read, *self.written])
-        found = [(name, self.read.get(name, 0), self.written.get(name, 0)) for name in names]
-        return [row for row in found if row[1] or row[2]]
 
-
-# Accesses: which blocks of 4x4 pixels of which targets, and which lines of textures, a frame needs, in drawing order.
+# Accesses of a frame in drawing order: blocks of 4x4 pixels of targets, and lines of textures.
 #
-# Depth is tested before anything else, and what fails costs nothing ("perfect hierarchical depth culling", 5.3), unless
-# the stencil steps where it fails. A pixel sees the same fragments in the same order in either kind of renderer, so
-# this
-# is computed once for both. Texture lines are those of pixels that ask for texels, as in the back end: where
-# something
-# is seen, or with a cutout wherever depth alone does not hide it. They are for the ratio of the two kinds of renderer;
-# the texture bytes of a run are those of `larrabee_bridge.pipeline.backend.TextureUnit`.
+# Depth is tested first, and fragments that fail cost nothing ("perfect hierarchical depth culling", 5.3), unless the
+# stencil steps on failure. A pixel sees the same fragments in the same order in either kind of renderer, so this is
+# computed once for both. Texture lines are those of pixels that ask for texels, as in the back end: visible ones, or
+# with a cutout those that pass the depth test. They are for the ratio of the two kinds of renderer; `TileTextureUnit`
+# counts the texture bytes of a run.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Accesses:
-    """Qquads of which something is not hidden, in drawing order: int64 or bool[quad].
+    """Qquads that are partly visible, in drawing order: int64 or bool[quad].
 
     ``block`` numbers 4x4 blocks of the screen row by row, ``tile`` its tiles; ``triangle`` counts through all draws.
     Quad q reads texture lines ``lines[starts[q] : starts[q + 1]]``, each once.
@@ -166,7 +158,7 @@ class Accesses:
         return len(self.block)
 
     def by_tiles(self) -> Accesses:
-        """Return them tile after tile, in each in drawing order: as the back ends of bins come to them."""
+        """Return the accesses tile by tile, in drawing order within each, as the back ends of bins make them."""
         order = np.argsort(self.tile, kind="stable")
         counts = np.diff(self.starts)[order]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
@@ -185,9 +177,9 @@ class Accesses:
 
 
 def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = None) -> Accesses:
-    """Return the accesses of a frame; ``quads`` are those of each draw, where they are known already.
+    """Return the accesses of a frame; ``quads`` are those of each draw, if known.
 
-    Sorted blends count as they are drawn. Works triangle after triangle: some tens of microseconds for each.
+    Sorted blends count as drawn. Takes some tens of microseconds for each triangle.
     """
     found = _Found(frame)
     first = 0
@@ -209,7 +201,7 @@ def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = 
 
 
 class _Found:
-    """The depth and stencil of every block while a frame is drawn, and the accesses so far."""
+    """Depth and stencil of every block while a frame is drawn, and the accesses so far."""
 
     def __init__(self, frame: Frame) -> None:
         self.samples = frame.samples
@@ -294,7 +286,7 @@ class _Found:
     def _step(
         self, stencil: Stencil, block: np.ndarray, alive: np.ndarray, nearer: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Test and step the stencil; return what is seen, and in which quads it was stepped."""
+        """Test and step the stencil; return the visible samples, and the quads in which it was stepped."""
         found = self.stencils[block]
         passed = alive
         if stencil.test is not StencilTest.ALWAYS:
@@ -344,7 +336,7 @@ def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray
 def _texture_lines(
     u: np.ndarray, v: np.ndarray, needed: np.ndarray, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lines of the four texels of each pixel that needs them, each once a quad, and how many a quad has."""
+    """Return the lines of the four texels of each pixel that needs them, once a quad, and the count of each quad."""
     height, width = shape
     columns = -(-width // QUAD)
     x, y = (at - TEXEL // 2 >> 16 for at in (u, v))
@@ -361,29 +353,26 @@ def _texture_lines(
 
 # Binned mode: each tile is read once at most and written once at most; bins and vertices go to memory and back (4.5).
 #
-# Four things are saved: the read of a target that is cleared, the write of one that nobody needs afterwards, samples
-# that
-# are resolved to one colour before the write, and every access between the first and the last.
+# Four things are saved: the read of a target that is cleared, the write of one that is not needed afterwards, samples
+# that are resolved to one colour before the write, and every access between the first and the last.
 
 
 @dataclass(frozen=True, slots=True)
 class RenderTarget:
-    """A render target of an RTset: its name is one of those of :class:`Traffic`."""
+    """A render target, named as in `Traffic`."""
 
     name: str
     cleared: bool = True
     """The first command clears it, so that it is not read."""
     needed: bool = True
-    """Somebody reads it afterwards, so that it is written."""
+    """It is read afterwards, so it is written."""
     resolved: bool = False
     """Its samples become one value a pixel before it is written."""
-    changed: bool = True
-    """The RTset writes to it; one that is only tested against is not written back."""
 
 
-def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[RenderTarget, ...]:
-    """Return colour and depth, both ``cleared`` or read, colour resolved, depth needed afterwards or not."""
-    return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
+def default_targets(samples: int = 1) -> tuple[RenderTarget, ...]:
+    """Return colour and depth of a frame: both cleared, colour resolved, depth not needed afterwards."""
+    return RenderTarget("colour", resolved=samples > 1), RenderTarget("depth", needed=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -402,16 +391,16 @@ class TileSizes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinContents:
-    """What the bins of an RTset hold."""
+    """Contents of the bins of a frame."""
 
     tiles: np.ndarray
     """Tiles with entries, int64, ascending."""
     entries: np.ndarray
     """(tile, triangle) of each entry: int64[entry, 2]."""
     full_16: int
-    """Blocks of 16x16 that are covered wholly, in all samples."""
+    """Blocks of 16x16 that are fully covered, in all samples."""
     full_4: int
-    """Blocks of 4x4 that are, and are not among those."""
+    """Other blocks of 4x4 that are fully covered."""
     partial_4: int
     samples: int
 
@@ -468,25 +457,20 @@ def binned_traffic(
     corners: np.ndarray | None = None,
     config: TrafficConfig | None = None,
 ) -> Traffic:
-    """Return the bytes of an RTset.
+    """Return the bytes of a frame.
 
-    Targets are read and written in tiles that have entries, and where it is so configured cleared ones written in all.
-    ``accesses`` tell the texture lines, for the ratio to immediate mode; those of a run are its `TextureUnit`'s, so
-    that it gives none. ``corners`` are the numbers of each triangle's vertices, int64[triangle, 3]; without them no
-    triangle shares any. Raises InputError for a target that stands twice.
+    Targets are read and written in tiles that have entries, and with ``clears_written`` cleared ones are written in
+    all. ``accesses`` give the texture lines, for the ratio to immediate mode; those of a run are its texture unit's.
+    ``corners`` are the numbers of each triangle's vertices, int64[triangle, 3]; without them triangles share none.
     """
     config = config or TrafficConfig()
-    names = [target.name for target in targets]
-    if len(set(names)) != len(names):
-        raise InputError(Fault(f"a target stands twice among {', '.join(names)}"))
     every, filled = int(sizes.pixels.sum()), int(sizes.pixels[contents.tiles].sum())
     read, written = {}, {}
     for target in targets:
         whole = SAMPLE_BYTES * contents.samples
         read[target.name] = 0 if target.cleared else filled * whole
         pixels = every if target.cleared and config.clears_written else filled
-        kept = target.changed and target.needed
-        written[target.name] = pixels * (SAMPLE_BYTES if target.resolved else whole) if kept else 0
+        written[target.name] = pixels * (SAMPLE_BYTES if target.resolved else whole) if target.needed else 0
     read["bins"] = written["bins"] = contents.bytes(config)
     vertices, uses = _vertices(contents.entries, corners)
     written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes
@@ -496,9 +480,9 @@ def binned_traffic(
 
 
 def corners_of(frame: Frame) -> np.ndarray:
-    """Return vertex numbers of all triangles of a frame: int64[triangle, 3]; corners of a draw that are alike are one.
+    """Return vertex numbers of all triangles of a frame: int64[triangle, 3]; equal corners of a draw are one vertex.
 
-    What a corner is made of is its place, depth, colour, texture coordinates and how near it is.
+    Corners are equal in position, depth, colour, texture coordinates and nearness.
     """
     found, first = [np.zeros((0, 3), np.int64)], 0
     for draw in frame.draws:
@@ -518,7 +502,7 @@ def corners_of(frame: Frame) -> np.ndarray:
 
 
 def _packed(rows: np.ndarray) -> list[np.ndarray]:
-    """Return fewer columns that tell the same rows apart: as many side by side in one as 63 bits hold."""
+    """Return fewer columns that distinguish the same rows, packed into 63 bits each."""
     found: list[np.ndarray] = []
     room = 0
     for column in rows.T:
@@ -534,7 +518,7 @@ def _packed(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int]:
-    """Return how many vertices are in any bin, and in how many (tile, vertex) pairs: each is read once a tile."""
+    """Return the number of vertices in any bin, and of (tile, vertex) pairs: each is read once a tile."""
     if corners is None:
         return 3 * len(distinct(entries[:, 1])), 3 * len(entries)
     used = corners[entries[:, 1]]
@@ -543,7 +527,7 @@ def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int
 
 
 def _missed_lines(accesses: Accesses, config: TrafficConfig) -> int:
-    """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
+    """Return the number of lines of texels from memory if every tile begins with an empty cache."""
     tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
     keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
     return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))
@@ -553,10 +537,10 @@ def _missed_lines(accesses: Accesses, config: TrafficConfig) -> int:
 
 
 def immediate_traffic(accesses: Accesses, config: TrafficConfig | None = None) -> Traffic:
-    """Return the bytes of a frame on cleared targets; all that was written goes to memory at its end.
+    """Return the bytes of a frame on cleared targets; dirty blocks go to memory at its end.
 
-    A block is kept and moved as a whole, with all samples; a write of a part of it needs no read. Clearing is free.
-    Texture bytes stand beside those of `binned_traffic`, not of a run.
+    A block is kept and moved as a whole, with all samples; a partial write needs no read. Clearing is free. Texture
+    bytes are comparable with those of `binned_traffic`, not of a run.
     """
     config = config or TrafficConfig()
     block_bytes = LINE_BYTES * accesses.samples
@@ -584,36 +568,31 @@ def immediate_traffic(accesses: Accesses, config: TrafficConfig | None = None) -
 def _target(
     blocks: np.ndarray, reads: np.ndarray, writes: np.ndarray, lines: int, config: TrafficConfig
 ) -> tuple[int, int]:
-    """Return how many blocks of a target come from memory and go there; a cache has room for ``lines`` of them."""
+    """Return the blocks of a target read from memory and written to it, with a cache of ``lines`` blocks."""
     used = reads | writes
     blocks, reads, writes = blocks[used], reads[used], writes[used]
     if config.fast_clear and len(blocks):
-        # Until a block is written it is known, and what is written at once is not read before.
+        # A block is known until it is written, and the first write needs no read.
         first = np.full(int(blocks.max()) + 1, len(blocks))
         np.minimum.at(first, blocks[writes], np.flatnonzero(writes))
         reads = reads & (np.arange(len(blocks)) > first[blocks])
     return line_moves(blocks, reads, writes, lines)
 
 
-# Layers: full screens drawn over each other in random order, where the bytes of both renderers are known beforehand.
+# Layers: full screens drawn over each other in random order, for which the bytes of both renderers have closed forms.
 #
 # Of d layers in random order, layer l passes the depth test at a place with probability 1/l: so a place is written
 # H_d = 1 + 1/2 + ... + 1/d times in the mean. With blocks in which a layer passes as a whole, and no reuse in the
-# caches,
-# immediate mode moves for each pass 4/2 bytes of colour out, 4/4 of depth in and 4/4 out: 4 bytes a pixel. A binned
-# frame
-# that is cleared and keeps its colours alone moves 4 bytes a pixel. The ratio is H_d. At four samples it is 16/4 +
-# 16/8 +
-# 16/8 = 8 bytes beside 4 resolved ones: 2 H_d. Where immediate mode knows cleared blocks, the first depth is not read:
-# less 1/4, at four samples 1/2.
+# caches, immediate mode moves for each pass 4/2 bytes of colour out, 4/4 of depth in and 4/4 out: 4 bytes a pixel. A
+# binned frame that is cleared and keeps its colours alone moves 4 bytes a pixel. The ratio is H_d. At four samples it
+# is 16/4 + 16/8 + 16/8 = 8 bytes and 4 resolved ones: 2 H_d. If immediate mode knows cleared blocks, the first depth is
+# not read: less 1/4, at four samples 1/2.
 #
-# What the caches still hold when a block is passed again is not moved twice. That the passes of a block at layers j
-# and l
-# follow each other has probability 1/j * j/(l - 1) * 1/l = 1 / (l (l - 1)). For a block that comes after a share x
-# of the
-# screen, a share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of what is before it
-# in layers j + 1 to l, of what lies past it in layers j to l - 1. If that is less than the share of the screen that a
-# cache holds, the block is still there. So late layers are found again, since few blocks are passed in them.
+# Blocks still in the caches when they are passed again are not moved twice. The passes of a block at layers j and l are
+# consecutive with probability 1/j * j/(l - 1) * 1/l = 1 / (l (l - 1)). For a block after a share x of the screen, a
+# share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of those before it in layers
+# j + 1 to l, of those after it in layers j to l - 1. If that is less than the share of the screen that a cache holds,
+# the block is still in it. So late layers are found again, since few blocks are passed in them.
 
 
 def harmonic(depth: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""Configuration of a core: latencies, pipes and caches, each with what gives its value."""
+"""Configuration of a core: latencies, pipes and caches, each with its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORE_MHZ = 1000.0
 
 @dataclass(frozen=True)
 class CoreConfig:
-    """What the model of a core is given."""
+    """Parameters of a core."""
 
     # fmt: off
     vector_latency: int = param(4, "from the issue of a vector instruction to that of one that uses its result",
@@ -70,7 +70,7 @@ class CoreConfig:
     l2_cycles: int = param(15, "a thread waits for a line of the L2 slice", unit="cycles",
         source="Intel, Xeon Phi tuning note: 15 to 30; a descendant",
         matters="caches", standing=Standing.INVENTED, low=1, high=1000, moved=(30,))
-    memory_cycles: int = param(300, "a thread waits for a line of memory, besides its way on the ring", unit="cycles",
+    memory_cycles: int = param(300, "wait of a thread for a line of memory, without the ring", unit="cycles",
         source="no source gives it; Intel, Xeon Phi tuning note: 500 to 1000 on a descendant",
         matters="caches", standing=Standing.INVENTED, low=1, high=10000, moved=(100, 1000))
     ring_cycles: int = param(5, "a message on the ring between a core and memory, each way", unit="cycles",
@@ -79,7 +79,7 @@ class CoreConfig:
     memory_line_cycles: int = param(2, "between two lines of memory that a core accepts", unit="cycles",
         source="Seiler et al. 2008, 3.4: an agent accepts from one direction in every other clock", matters="caches",
         standing=Standing.DERIVED, low=1, high=1000, moved=(16,))
-    misses_under_way: int = param(32, "stores and prefetches whose lines are still to come before a thread waits",
+    misses_under_way: int = param(32, "stores and prefetches with outstanding lines before a thread waits",
         unit="lines", source="no source gives it", matters="caches", standing=Standing.INVENTED, low=1, high=64,
         moved=(8, 64))
     stores_wait: bool = param(False, "a thread waits for the line that it stores to, as for one that it loads", unit="",
@@ -94,7 +94,7 @@ class CoreConfig:
 
 
 def invented(config: CoreConfig) -> list[str]:
-    """Return the keys of the values that a run with this configuration uses and no source on the machine gives."""
+    """Return the keys of invented values that a run with this configuration uses."""
     unused = () if config.caches else ("caches",)
     found = [
         key
@@ -105,5 +105,5 @@ def invented(config: CoreConfig) -> list[str]:
 
 
 def changed(config: CoreConfig) -> list[str]:
-    """Return key and value of what is not as the model has it by itself."""
+    """Return key and value of each parameter that differs from its default."""
     return [f"{key} {str(value).lower()}" for key, _, value, default in leaves(config) if value != default]

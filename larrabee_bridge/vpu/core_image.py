@@ -1,4 +1,4 @@
-"""Cuts of what threads executed: where in the words of a note a block begins, each time that it was executed."""
+"""Image of a core for its timing: programs, caches and works as one array, and works of tiles and PrimSets (time)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _NATIVE_AFTER = 20_000
 
 
 def cut_words(m: Longs, words: Words, block: int, at: int, past: int, out: int) -> int:
-    """Write starting at ``m[out]`` where words of a block begin; return the place past the last; m begins with
-    counts.
+    """Write the places of a block's words, starting at ``m[out]``; return the place past the last one.
+
+    ``m`` begins with the number of accesses of each block.
     """
     while at < past:
         found = words[at]
@@ -46,7 +47,7 @@ def _native_cut():  # type: ignore[no-untyped-def]
 
 
 def begins_of_block(note: RunNote, instruction: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the words of the block that begins at an instruction stand, and how many each thread has."""
+    """Return the places of the words of the block that begins at an instruction, and their number by thread."""
     counts = np.array([len(each) for each in note.blocks.touching], np.int64)
     block = note.blocks.block_at[instruction]
     image = np.concatenate([counts, np.zeros(len(note.words), np.int64)])
@@ -67,25 +68,25 @@ def begins_of_block(note: RunNote, instruction: int) -> tuple[NDArray[np.int64],
     return image[begin : ends[-1]], np.diff(ends)
 
 
-# Image of a core: tables of its programs and its empty caches as one array of numbers, and what one work adds.
+# Image of a core: tables of its programs and its empty caches as one array of numbers, and the tables of one work.
 
 
 Numbers = NDArray[np.int64]
 
 CONSTANT_LINES = MEMORY_BYTES // LINE_BYTES
-"""Lines at the beginning of a run's memory that belong to its program."""
+"""Lines of a run's memory that belong to its program: the first ones."""
 
 _CONSTANTS = 1 << 48
-"""Where the constants of programs lie on the modelled core, each past the one before."""
+"""First line of programs' constants on the modelled core, one program after the other."""
 
 
 def constant_shift(program: int) -> int:
-    """Return how far the constants of a program lie from where its run has them, in lines."""
+    """Return the distance of a program's constants from their place in its run, in lines."""
     return _CONSTANTS + program * CONSTANT_LINES
 
 
 class WorkTables:
-    """What one piece of work adds to an image: stretches of its threads, requests, dealt quads, ranges of lines."""
+    """Tables of one piece of work: stretches of its threads, texture requests, dealt quads, ranges of lines."""
 
     def __init__(
         self,
@@ -99,10 +100,10 @@ class WorkTables:
         queue: int = 1,
         workers: Sequence[int] = (),
     ) -> None:
-        """``threads`` are int64[stretch, STRETCH] each, ``phases`` how many stretches each phase has.
+        """``threads`` are int64[stretch, STRETCH] each, ``phases`` the number of stretches of each phase.
 
-        ``unit`` is the latency of the texture unit and what a switch of fibers costs; ``workers`` says of each thread
-        which queue of quads it takes from, of those that take some.
+        ``unit`` is the latency of the texture unit and the cost of a switch of fibers; ``workers`` is the queue of
+        quads that each thread takes from.
         """
         nothing = np.zeros(0, np.int64)
         self.threads = threads
@@ -115,9 +116,9 @@ class WorkTables:
 
 
 class CoreImage:
-    """A core that some programs run on; `count` gives it one piece of work after the other, its caches empty each time.
+    """A core with some programs; `count` times one piece of work at a time, each with empty caches.
 
-    Where ``resident``, the programs' constants are in the L2 slice beforehand.
+    With ``resident`` the programs' constants are in the L2 slice beforehand.
     """
 
     def __init__(
@@ -129,10 +130,7 @@ class CoreImage:
         resident: bool = False,
         kept: Sequence[int] = (),
     ) -> None:
-        """``marks`` say for each program what blocks do that begin at an instruction: `places.B_MARK`.
-
-        ``kept`` are lines that are in the L2 slice beforehand.
-        """
+        """``marks`` are B_MARK of each program's blocks by first instruction, ``kept`` lines now in the L2 slice."""
         self.config = config
         head = np.zeros(at.HEAD, np.int64)
         self._numbers: dict[str, int] = {}
@@ -141,7 +139,7 @@ class CoreImage:
         blocks: list[Numbers] = []
         code = 0
         self.blocks: list[int] = []
-        """Where the blocks of each program begin in the table of blocks; `count` adds where that lies."""
+        """Start of each program's blocks in the table of blocks."""
         for number, program in enumerate(programs):
             begin = len(instructions)
             self._add(program, code, instructions, registers)
@@ -183,10 +181,9 @@ class CoreImage:
             instructions.append([flags, latency, reads, addresses, writes, past, line, likely, each_line])
 
     def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
-        """Count one piece of work; return the head of the image, starting at `places.END` what came out.
+        """Count one piece of work; return the head of the image, whose results start at END.
 
-        Stretches' blocks and ranges are offsets into their tables. Raises InternalError where threads wait for each
-        other for ever.
+        Blocks and ranges of stretches are offsets into their tables. Raises InternalError for a deadlock of threads.
         """
         begin = sum(map(len, self._parts))
         threads = [each for each in work.threads if len(each)]
@@ -241,12 +238,12 @@ def _sets(config: CoreConfig, size: int) -> int:
 
 
 def _empty(sets: int, ways: int) -> Numbers:
-    """Return a cache without lines: of each set its ways from the last used line on, a line and when it is there."""
+    """Return an empty cache: for each way of each set, most recently used first, a line and its arrival."""
     return np.tile(np.array([-1, 0], np.int64), sets * ways)
 
 
 def _fill(cache: Numbers, lines: Sequence[int], ways: int) -> None:
-    """Use lines of a cache, one after the other; none is in it beforehand."""
+    """Use lines of a cache that it does not hold, one after the other."""
     sets = cache.reshape(-1, ways, 2)
     for line in lines:
         kept = sets[line % len(sets)]
@@ -289,44 +286,43 @@ def _leads_back(program: VectorProgram, number: int) -> bool:
     return any(program.index_of[value] <= number for spec, value in pairs if isinstance(spec.kind, Target))
 
 
-# Four threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
+# Threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
 #
-# What a thread executes does not depend on when, so a run is recorded once and then timed for as many threads a
-# core,
-# and in whatever way, as one likes. How threads take turns is in `turns/rotation.py`.
+# The instructions of a thread do not depend on time, so a run is recorded once and then timed for any number of threads
+# a core and any configuration. `rotation.py` has the rules.
 
 
 _COUNTED_NATIVELY_AFTER = 2_000
-"""Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
+"""Words of a note to count in Python: native code takes some tens of milliseconds to load."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCore:
-    """What a core did with its threads."""
+    """Account of a core."""
 
     cycles: int
-    """Until the last instruction has issued."""
+    """Cycles until the last instruction has issued."""
     issued: int
     """Cycles in which at least one instruction issued."""
     paired: int
-    """Instructions that issued beside another one."""
+    """Instructions that issued as the second of a pair."""
     mispredicted: int
-    """Branches that went the way that was not predicted."""
+    """Mispredicted branches."""
     l1_misses: int | None
-    """Accesses that did not find their line in the L1 cache; None where caches are not modelled."""
+    """Accesses whose line was not in the L1 cache; None without caches."""
     l2_misses: int | None
-    """Those of them that did not find it in the L2 slice either."""
+    """Accesses whose line was not in the L2 slice either."""
     code_misses: int | None
-    """Lines of instructions that were not in their cache."""
+    """Lines of instructions that were not in the instruction cache."""
 
 
 def take_turns(
     program: VectorProgram, note: RunNote, config: CoreConfig | None = None, *, native: bool | None = None
 ) -> SharedCore:
-    """Time the threads of a note on one core: in each cycle the next one, round robin, that has its operands.
+    """Time the threads of a note on one core: in each cycle the next ready one, round robin, issues.
 
-    ``native`` says whether native code counts; None, where it works and there is much to count. Raises ValueError for
-    a note without lines.
+    ``native`` chooses native code; None chooses it for long notes if it works. Raises ValueError for a note without
+    lines.
     """
     if not note.has_lines:
         raise ValueError("a note without lines")
@@ -348,7 +344,7 @@ def counts_natively(words: int) -> bool:
 
 
 def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
-    """Return what the head of an image says after the threads have ended."""
+    """Return the account of a core from the head of its image after the threads have ended."""
     near, far, code = (
         int(head[place]) if config.caches else None for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES)
     )
@@ -357,15 +353,14 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
     )
 
 
-# Works of a core (tiles, PrimSets) as stretches of its threads: recorded while they are executed, timed after that.
+# Works of a core (tiles, PrimSets) as stretches of its threads: recorded during execution, timed afterwards.
 #
-# A work is what one core does from beginning to end. Its threads take turns (`turns/rotation.py`); it begins with empty
-# caches, but for what every work of its kind uses: its programs, their constants, and lines that a core keeps for
-# itself.
+# One core executes a work from beginning to end. The work begins with empty caches, except for data of every work of
+# its kind: its programs, their constants, and private lines of the core.
 
 
 FREE = -1
-"""The phase of what waits for no other thread."""
+"""Phase of stretches that wait for no other thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -376,14 +371,14 @@ class Requests:
     busy: Numbers
     misses: Numbers
     line: Numbers
-    """Of the answer, on the modelled core."""
+    """Line of the answer on the modelled core."""
     number: Numbers
     """Within its work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queues:
-    """Quads that a set-up thread deals: for each, in its work's order, the queue that it goes to."""
+    """Quads that a set-up thread deals: the queue of each, in the order of its work."""
 
     work: Numbers
     queue: Numbers
@@ -395,10 +390,7 @@ class WorkRecord:
     def __init__(
         self, config: CoreConfig, *, queue: int = 1, unit: tuple[int, int] = (0, 0), workers: Sequence[int] = ()
     ) -> None:
-        """``queue`` quads fit each queue, ``unit`` is the latency of texels and what a switch of fibers costs.
-
-        ``workers`` says which queue each thread takes from.
-        """
+        """``queue`` is the capacity of a queue in quads; ``unit`` and ``workers`` are those of `WorkTables`."""
         self.config, self.queue, self.unit, self.workers = config, queue, unit, tuple(workers)
         self._programs: list[VectorProgram] = []
         self._numbers: dict[str, int] = {}
@@ -406,17 +398,17 @@ class WorkRecord:
         self._words: list[NDArray[np.uint32]] = []
         self._count = 0
         self._rows: list[Numbers] = []
-        """Of each stretch work, thread, order, number of its program, then as `places.STRETCH` has it."""
+        """For each stretch work, thread, order, number of its program, then the fields of STRETCH."""
         self._ranges: list[Numbers] = []
         self._many = 0
         self._order = 0
         self._requests: list[Requests] = []
         self._dealt: list[Queues] = []
         self.resident: set[int] = set()
-        """Lines on the modelled core that are in its L2 slice beforehand."""
+        """Lines of the modelled core that start in its L2 slice."""
 
     def program(self, program: VectorProgram, marks: Mapping[int, int] | None = None) -> int:
-        """Return the number of a program; ``marks`` say what blocks that begin at an instruction do with quads."""
+        """Return the number of a program; ``marks`` are B_MARK of its blocks by first instruction."""
         found = self._numbers.get(program.sha256)
         if found is None:
             found = self._numbers[program.sha256] = len(self._programs)
@@ -425,15 +417,15 @@ class WorkRecord:
         return found
 
     def step(self) -> int:
-        """Return a number for stretches that come after all those of earlier steps."""
+        """Return an order number after all stretches of earlier steps."""
         self._order += 1
         return self._order << 32
 
     def ranges(self, program: int, others: Numbers, constants: int = CONSTANT_LINES) -> Numbers:
-        """Keep lists of ranges of lines, past a program's constants: int64[list, range, RANGE], ascending each.
+        """Keep lists of ranges of lines, after a program's constants: int64[list, range, RANGE], ascending each.
 
-        A range is up to which line it goes, how much further these lie, and the size and beginning of the ring that
-        they are in, where there is one. Returns of each list its first and past number: int64[list, 2].
+        A range has its end, the shift of its lines, and the size and start of their ring, or 0. Returns the bounds of
+        each list: int64[list, 2].
         """
         count, each = len(others), others.shape[1] + 1
         table = np.zeros((count, each, at.RANGE), np.int64)
@@ -459,7 +451,7 @@ class WorkRecord:
         ask: Numbers | int = -1,
         wait: Numbers | int = -1,
     ) -> None:
-        """Add stretches, one for each thread of a note, or one for each of ``cuts``: its thread's place, begin, past.
+        """Add a stretch for each thread of a note, or for each of ``cuts``: its thread's place, begin, past.
 
         ``work``, ``thread`` and ``order`` are int64[stretch], ``ranges`` int64[stretch, 2], ``own`` int64[stretch, 3].
         """
@@ -475,7 +467,7 @@ class WorkRecord:
         self._rows.append(rows)
 
     def words(self, note: RunNote) -> None:
-        """Keep the words of a note, whose stretches have been added."""
+        """Keep the words of a note after adding its stretches."""
         self._words.append(note.words)
         self._count += len(note.words)
 
@@ -484,13 +476,13 @@ class WorkRecord:
         self._requests.append(found)
 
     def deal(self, found: Queues) -> None:
-        """Add quads that are dealt, past those that were dealt before."""
+        """Add dealt quads, after those dealt before."""
         self._dealt.append(found)
 
     def count(self, native: bool | None = None) -> dict[int, SharedCore]:
-        """Return what a core did for each work, by the work's number; the record is empty afterwards.
+        """Return the account of a core for each work, by the work's number; empties the record.
 
-        ``native`` says whether native code counts; None, where it works and there is much to count.
+        ``native`` is that of `take_turns`.
         """
         rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]

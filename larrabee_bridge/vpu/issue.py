@@ -1,8 +1,7 @@
-"""Issue of a thread's instructions: in order, two pipes, results after a latency. It knows no values.
+"""Issue of a thread's instructions alone on a core: in order, two pipes, results after a latency (time).
 
-Each group of lanes is charged what its own way through the program costs, as if it were alone on a core; threads that
-share one are in `threads.py`. Here every access hits the L1 cache and every branch goes where it was predicted; misses
-and mispredictions are counted there.
+Each thread is charged the cost of its way through the program, with L1 hits and correct predictions alone. Threads that
+share a core, misses and mispredictions are in `core_image.py` and `rotation.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pixelflow.simd.isa.effects import Effects
 from pixelflow.simd.isa.effects import State as TouchedState
 from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 
-# Costs of a program's instructions: pipes, latencies, and the registers that each waits for.
+# Costs of a program's instructions: pipes, latencies, and the registers that they wait for.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Dependences:
 
 
 def dependences(found: Effects) -> Dependences:
-    """Return what effects read and write, by name; what is written in some lanes only is read too."""
+    """Return the reads and writes of effects by name; registers written in some lanes only are read too."""
     return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
 
 
@@ -48,7 +47,7 @@ def _names(states: Iterable[TouchedState]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Costs:
-    """What the model needs of each instruction of a program, by its number."""
+    """Costs of each instruction of a program, by its number."""
 
     config: CoreConfig
     depends: tuple[Dependences, ...]
@@ -57,13 +56,13 @@ class Costs:
     """True if it may issue in the secondary pipe."""
     branches: tuple[bool, ...]
     addresses: tuple[frozenset[str], ...]
-    """Registers that an address is made of; they are read, too."""
+    """Registers of an address; they are read, too."""
     flags: tuple[int, ...]
-    """As `turns/places.py` names them."""
+    """As `rotation.py` names them."""
     by_offset: tuple[bool, ...]
     """True if an address for each lane comes from a vector register."""
     latency: tuple[int, ...]
-    """From its issue, where it holds its pipe for one cycle, to that of an instruction that uses its result."""
+    """From issue, with a pipe held for one cycle, to the issue of an instruction that uses the result."""
 
     @classmethod
     def of(cls, program: VectorProgram, config: CoreConfig) -> Costs:
@@ -127,25 +126,23 @@ def _latency(config: CoreConfig, declaration: Declaration, family: VectorFamily,
 Access = tuple[int, int]
 """The number of an instruction, and how many lines it touches."""
 State = tuple[int | None, tuple[tuple[str, int], ...]]
-"""What a thread still waits for, in cycles from the first one in which it may issue again.
-
-That is the cycle whose secondary pipe is free (or None), and when results are there that are not yet there then.
-"""
+"""Pending events of a thread, in cycles from the first one in which it may issue again: the cycle whose secondary pipe
+is free (or None), and the arrivals of outstanding results."""
 Parts = tuple[int, ...]
 
 _CYCLES, _WAITED, _RESTED, _PAIRED, _LINES, _FIRST_FAMILY = range(6)
 _PLACE = {family: place for place, family in enumerate(VectorFamily)}
 _SUMS = _FIRST_FAMILY + len(VectorFamily)
-"""Sums of a thread; cycles by part of the program come after them."""
+"""Sums of a thread; cycles by part of the program follow."""
 _BETWEEN = -1
 
 
 class _Timing:
-    """What instructions do to a thread, computed once for each state that it meets them in; shared by all cores.
+    """Effect of instructions on a thread, computed once for each state; shared by all cores.
 
-    A note's words step from node to node: a node is a state, and between the words of a block also the block and how
-    many of its instructions that touch memory are behind. Node 0 waits for nothing. A block's number charges what it
-    has before the first of them, a number of lines that one and what is before the next, or before the block's end.
+    A note's words step from node to node: a node is a state, and within a block also the block and the number of its
+    memory instructions already executed. Node 0 has no pending event. A block's number charges the instructions before
+    its first memory instruction, a number of lines that instruction and those before the next one or the block's end.
     """
 
     def __init__(self, costs: Costs, parts: Parts) -> None:
@@ -154,7 +151,7 @@ class _Timing:
         self._nodes: list[tuple[State, int, int]] = []
         self._numbers: dict[tuple[State, int, int], int] = {}
         self._tables: dict[tuple[bytes, bool], Transducer] = {}
-        """For the bounds of blocks, and whether lines are noted."""
+        """By the bounds of blocks, and whether lines are noted."""
         self._number((None, ()), _BETWEEN, 0)
 
     def _number(self, state: State, block: int, at: int) -> int:
@@ -166,7 +163,7 @@ class _Timing:
         return found
 
     def table(self, blocks: BasicBlocks, has_lines: bool) -> Transducer:
-        """Return what walks the words of notes."""
+        """Return the transducer over the words of notes."""
         key = blocks.bounds.tobytes(), has_lines
         found = self._tables.get(key)
         if found is None:
@@ -192,7 +189,7 @@ class _Timing:
         return found
 
     def after(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
-        """Return the state after instructions, and what they add to a thread's sums."""
+        """Return the state after instructions, and their contribution to a thread's sums."""
         costs, config = self.costs, self.costs.config
         slot, waiting = state
         available = dict(waiting)
@@ -225,7 +222,7 @@ class _Timing:
             slot = None if beside or costs.branches[number] else issue - end
             available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
             settled = 0 if slot is None else slot
-            # A scalar result that is there may still be too late for an address.
+            # A scalar result that has arrived may still be too late for an address.
             available = {
                 name: at - end
                 for name, at in available.items()
@@ -235,10 +232,10 @@ class _Timing:
 
 
 _KNOWN: dict[tuple[str, CoreConfig, Parts], _Timing] = {}
-"""By a program's hash, the model and parts: cores of the same program learn from each other."""
+"""By a program's hash, the model and parts: cores of the same program share them."""
 _MOST_KNOWN = 64
 _LOCK = Lock()
-"""Held by who looks into what is known or adds to it: native code walks while other threads of the host run."""
+"""Held while the tables are read or extended: native code walks while other threads of the host run."""
 
 
 def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing:
@@ -252,12 +249,12 @@ def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing
 
 
 class Core:
-    """Counts cycles of threads from notes of what they executed; a subscriber of `VectorUnit.run`."""
+    """Counter of threads' cycles from their notes; a subscriber of `VectorUnit.run`."""
 
     def __init__(
         self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None, parts: Sequence[int] = ()
     ) -> None:
-        """``parts`` says for each instruction which part of the program it belongs to, 0 and up (`by_part`)."""
+        """``parts`` is the part of the program of each instruction, 0 and up (`by_part`)."""
         self.config = config or CoreConfig()
         self._timing = _timing(program, self.config, tuple(parts))
         self._state = np.zeros(threads, np.int64)
@@ -270,17 +267,17 @@ class Core:
 
     @property
     def paired(self) -> NDArray[np.int64]:
-        """Instructions of each thread that issued beside another one."""
+        """Instructions of each thread that issued as the second of a pair."""
         return self._sums[:, _PAIRED].copy()
 
     @property
     def waited(self) -> NDArray[np.int64]:
-        """Cycles of each thread in which nothing issued because a result was not there yet."""
+        """Cycles of each thread without an issue because a result was outstanding."""
         return self._sums[:, _WAITED].copy()
 
     @property
     def issuing(self) -> NDArray[np.int64]:
-        """Cycles of each thread in which an instruction of it held a pipe: others cannot have those."""
+        """Cycles of each thread in which one of its instructions held a pipe."""
         return self._sums[:, _CYCLES] - self._sums[:, _WAITED] - self._sums[:, _RESTED]
 
     @property
@@ -295,16 +292,16 @@ class Core:
 
     @property
     def vector_share(self) -> float | None:
-        """Share of the vector unit's instructions in all that were executed; None before any was."""
+        """Share of the vector unit's instructions in all executed; None without any."""
         return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
 
     @property
     def by_part(self) -> NDArray[np.int64]:
-        """Cycles of each thread by part of the program, int64[thread, part]: the sums of a row are `cycles`."""
+        """Cycles of each thread by part of the program, int64[thread, part]; rows add up to `cycles`."""
         return self._sums[:, _SUMS : self._timing.width].copy()
 
     def __call__(self, note: RunNote) -> None:
-        """Charge to threads what they executed."""
+        """Charge threads for the instructions of a note."""
         with _LOCK:
             table = self._timing.table(note.blocks, note.has_lines)
             table.run(note.words, note.starts, note.threads, self._state, self._sums)

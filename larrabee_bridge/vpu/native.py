@@ -37,7 +37,7 @@ def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
 
 
 def noting(program: VectorProgram, noted: NoteSubscriber | None, lines: bool) -> tuple[int, GroupNoted | None]:
-    """Return what is noted of a run, and who takes it, for a subscriber of the vector unit."""
+    """Return the kind of notes of a run, and the receiver, for a subscriber of the vector unit."""
     if noted is None:
         return NOTHING, None
     blocks = BasicBlocks.of(program)

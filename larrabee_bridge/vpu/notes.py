@@ -1,6 +1,6 @@
-"""Notes of what threads executed: which basic blocks, one after the other, and how many lines they touched.
+"""Notes of executed threads: their basic blocks in order, and the lines that these touched.
 
-Engines write notes and whoever works out times reads them; a note knows no values and no clock.
+Engines write notes and the models of time read them; a note has no values and no clock.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class BasicBlocks:
     """Basic blocks of a program, in its order: each ends after a branch and before what a branch leads to."""
 
     bounds: NDArray[np.int64]
-    """Where each begins, as the number of an instruction, then the number of all: int64[blocks + 1]."""
+    """First instruction of each, then the number of instructions: int64[blocks + 1]."""
     touching: tuple[tuple[int, ...], ...]
-    """Of each block the instructions that touch memory, ascending."""
+    """Instructions of each block that touch memory, ascending."""
     block_at: dict[int, int]
     """The block that begins at an instruction."""
 
@@ -65,7 +65,7 @@ class BasicBlocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunNote:
-    """What threads executed, or a part of it: later notes continue where this one ends.
+    """Execution of threads, or a part of it: later notes continue where this one ends.
 
     The words of a thread are, for each block that it executed to its end: the number of the block, then for each
     instruction of it that touches memory, in order, how many cache lines that touched (0 where no lane was enabled),
@@ -75,16 +75,16 @@ class RunNote:
 
     blocks: BasicBlocks
     threads: NDArray[np.int64]
-    """Which threads of the unit, each once, ascending: int64[n]."""
+    """Threads of the unit, each once, ascending: int64[n]."""
     words: NDArray[np.uint32]
-    """Of one thread after the other."""
+    """Thread by thread."""
     starts: NDArray[np.int64]
-    """Where the words of each begin, then their number: int64[n + 1]."""
+    """Start of each thread's words, then their number: int64[n + 1]."""
     has_lines: bool = False
 
     @classmethod
     def joined(cls, notes: Sequence[RunNote]) -> RunNote:
-        """Return notes that continue after each other as one.
+        """Return consecutive notes as one.
 
         Raises ValueError without notes, and for notes of different blocks or with lines and without.
         """
@@ -92,7 +92,7 @@ class RunNote:
             raise ValueError("no notes")
         first = notes[0]
         if any(each.blocks is not first.blocks or each.has_lines != first.has_lines for each in notes):
-            raise ValueError("notes of one kind go on after each other")
+            raise ValueError("joined notes are of one kind")
         if len(notes) == 1:
             return first
         owners = np.concatenate([np.repeat(each.threads, np.diff(each.starts).astype(np.intp)) for each in notes])
@@ -103,7 +103,7 @@ class RunNote:
         return cls(first.blocks, threads, words, starts, first.has_lines)
 
     def one_after_the_other(self, groups: Sequence[Sequence[int]]) -> RunNote:
-        """Return a note of as many threads, each of which executes what those at some places did, in turn."""
+        """Return a note with a thread for each group of places, which executes the work of those threads in turn."""
         parts = [[self.words[self.starts[place] : self.starts[place + 1]] for place in group] for group in groups]
         threads = [np.concatenate([*each, self.words[:0]]) for each in parts]
         starts = np.cumsum([0, *map(len, threads)])
@@ -111,10 +111,7 @@ class RunNote:
         return RunNote(self.blocks, np.arange(len(threads)), words, starts, self.has_lines)
 
     def steps(self, place: int) -> Iterator[Step]:
-        """Yield what the thread at ``place`` of ``threads`` executed, instruction by instruction.
-
-        Raises ValueError where lines were not noted.
-        """
+        """Yield the instructions of the thread at ``place`` of ``threads``; raises ValueError without lines."""
         bounds = self.blocks.bounds.tolist()
         for block, accesses in self._blocks(place):
             first = bounds[block]
@@ -125,7 +122,7 @@ class RunNote:
             yield from ((number, ()) for number in range(first, bounds[block + 1]))
 
     def accesses(self, place: int) -> Iterator[Step]:
-        """Yield those of its `steps` that touch memory; raises ValueError as they do."""
+        """Yield those of its `steps` that touch memory; raises ValueError without lines."""
         return (access for _, accesses in self._blocks(place) for access in accesses)
 
     def _blocks(self, place: int) -> Iterator[tuple[int, list[Step]]]:
@@ -147,17 +144,17 @@ NoteSubscriber = Callable[[RunNote], None]
 """Called with each note of a run."""
 
 
-# Note taking: from blocks that threads execute side by side to notes of one thread after the other.
+# Note taking: from blocks that threads execute side by side to notes thread by thread.
 
 
 _MOST_WORDS = 1 << 22
-"""Words that are kept before they are handed over."""
+"""Words to collect before handing them over."""
 
 
 class NoteTaking:
-    """Takes down blocks of a run side by side; ``active`` are the threads that execute what comes next.
+    """Recorder of blocks of a run side by side; ``active`` are the threads that execute next.
 
-    Lines of an instruction are int64[threads, n]: their numbers, and -1 where there is none.
+    Lines of an instruction are int64[threads, n]: their numbers, or -1.
     """
 
     def __init__(
@@ -173,18 +170,18 @@ class NoteTaking:
 
     def _forget(self) -> None:
         self._taken: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
-        """Of each block who executed it, how many words each has, and the words."""
+        """For each block its threads, the number of words of each, and the words."""
         self._count = 0
 
     def block(self, block: int, lines: Sequence[NDArray[np.int64]]) -> None:
-        """Take down a block that was executed to its end, with the lines of each of its instructions."""
+        """Record a block that was executed to its end, with the lines of each of its instructions."""
         first, touching = int(self._blocks.bounds[block]), self._blocks.touching[block]
         self._take(block, [lines[number - first] for number in touching])
         if self._count > _MOST_WORDS:
             self.hand_over()
 
     def instructions(self, first: int, lines: Sequence[NDArray[np.int64]]) -> None:
-        """Hand over what there is, then instructions from number ``first`` on, with the lines of each."""
+        """Hand over the record, then the instructions starting with ``first``, with the lines of each."""
         self.hand_over()
         single = BasicBlocks.single(self._program)
         for number, each in enumerate(lines, first):
@@ -209,7 +206,7 @@ class NoteTaking:
         self._count += len(words)
 
     def hand_over(self, blocks: BasicBlocks | None = None) -> None:
-        """Hand over what was taken down, in ``blocks`` other than the program's basic ones."""
+        """Hand over the record, in the program's basic blocks unless ``blocks`` are given."""
         if not self._count:
             return
         threads, lengths, words = self._taken[0]

@@ -20,7 +20,7 @@ _PROGRAMS = packaged.shipped("larrabee_bridge", "programs")
 LINE_BYTES = 64
 """A cache line, which is also one vector register."""
 MEMORY_BYTES = 1 << 16
-"""Memory that the assembler places ranges in; a run may give a program more."""
+"""Memory for the assembler's ranges; a run may have more."""
 
 
 class VectorProgram(AssembledProgram):
@@ -32,8 +32,8 @@ class VectorProgram(AssembledProgram):
 
     @cached_property
     def effects(self) -> tuple[Effects, ...]:
-        """What each instruction reads and writes."""
-        # The same words are one object: what it does is asked once.
+        """Reads and writes of each instruction."""
+        # Equal words are one object, whose effects are computed once.
         once = {id(each): each for each in self.instructions}
         found = {number: effects(each.apply) for number, each in once.items()}
         return tuple(found[id(each)] for each in self.instructions)

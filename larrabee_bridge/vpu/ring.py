@@ -7,28 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.units import Standing
 
-# Reuse in caches computed for whole arrays of accesses: which of them a least-recently-used cache holds.
+# Reuse in least-recently-used caches, computed for whole arrays of accesses.
 #
-# A cache of n lines that gives up the least recently used one holds a line if and only if fewer than n others were used
-# since its last use (Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970). So
-# what a run of accesses finds does not need the cache, only for each access how many lines stand between it and the one
-# before of the same line. A line is between if its last use before the access does.
+# Such a cache of n lines holds a line if and only if fewer than n others were used since its last use (Mattson et al.,
+# "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970). So hits depend only on the number of
+# different lines between an access and the previous access of the same line.
 
 
 _STRETCH = 512
-"""Accesses that are looked at together."""
+"""Accesses to examine together."""
 _MOST = 1 << 22
-"""Places that are compared at a time, which bounds what is in memory."""
+"""Places to compare at a time, which bounds the memory used."""
 
 
 def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
-    """Return which accesses find their line in a cache of ``capacity`` lines that is empty before them: bool[access].
+    """Return which accesses find their line in an initially empty cache of ``capacity`` lines: bool[access].
 
-    ``lines`` are int64[access], in their order. Accesses to caches of their own may be after one another, if each
-    names lines that no other does.
+    ``lines`` are int64[access], in order. Accesses to separate caches may follow each other if their lines have
+    different names.
     """
     previous, following = _neighbours(lines)
     times = np.arange(len(lines))
@@ -36,7 +34,7 @@ def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
     far = np.flatnonzero((previous >= 0) & ~found)
     if capacity < 1 or not len(far):
         return found & (capacity > 0)
-    # The last use so far of each of the ``capacity`` lines that were used last, ascending.
+    # The last uses so far of the ``capacity`` most recently used lines, ascending.
     last_uses = np.zeros(0, np.int64)
     done = 0
     cuts = np.flatnonzero(np.diff(far // _STRETCH)) + 1
@@ -45,7 +43,7 @@ def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
         so_far = np.concatenate([last_uses, times[done:start]])
         last_uses, done = so_far[following[so_far] >= start][-capacity:], start
         before = previous[these]
-        # Lines between as the stretch begins; within it each access adds one at most.
+        # Lines between at the start of the stretch; within it each access adds at most one.
         least = len(last_uses) - np.searchsorted(last_uses, before, side="right")
         found[these] = here = (before < start) & (least + (these - start) < capacity)
         open_ones = np.flatnonzero(~here & (least < capacity))
@@ -58,10 +56,10 @@ def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
 
 
 def line_moves(lines: np.ndarray, reads: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[int, int]:
-    """Return how many lines come from memory and go to memory, where a cache writes back and is empty in the end.
+    """Return the lines read from memory and written to it by a write-back cache that is emptied at the end.
 
-    A line comes where it is not there and something of it is read: ``reads`` and ``writes`` are bool[access]. What was
-    written goes once for each stay in the cache.
+    ``reads`` and ``writes`` are bool[access]. A line is read if a read misses it, and written once for each stay in the
+    cache in which it became dirty.
     """
     found = found_again(lines, capacity)
     order = np.argsort(lines, kind="stable")
@@ -71,7 +69,7 @@ def line_moves(lines: np.ndarray, reads: np.ndarray, writes: np.ndarray, capacit
 
 
 def _neighbours(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the access before of the same line, or -1, and the next one, or as many as there are: int64[access]."""
+    """Return the previous access of the same line, or -1, and the next one, or their number: int64[access]."""
     count = len(lines)
     previous, following = np.full(count, -1), np.full(count, count)
     order = np.argsort(lines, kind="stable")
@@ -83,14 +81,14 @@ def _neighbours(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # Fibers: qquads that take turns on a work thread, one texture access after the other, to hide its latency (4.5).
 #
-# They stand in a circular queue and run in that order only, and switch after texture accesses. The renderer executes
-# them (`tile_memory.py`); here is by formula how many fill a latency where every turn takes as long.
+# They run in the order of a circular queue and switch after texture accesses. The renderer executes them
+# (`tile_memory.py`); these formulas give the number that fills a latency if all turns are equally long.
 
 
 def stall_share(fibers: int, between: int, latency: int, switch: int = 0) -> float:
     """Return the share of waiting in the cycles of a round of fibers, ``between`` cycles of work in each turn.
 
-    From a fiber's access to its next turn the others run once each, and there is a switch for each of them and its own.
+    From a fiber's access to its next turn the others run once each, with a switch for each fiber.
     """
     stall = max(0, latency - switch - (fibers - 1) * (between + switch))
     return stall / (fibers * (between + switch) + stall)
@@ -100,8 +98,7 @@ def fewest_fibers(between: int, latency: int, switch: int = 0, percent: int = 5)
     """Return the least number of fibers whose stall share is below ``percent``.
 
     With w = between + switch and t = latency - switch + w a round of f fibers that stalls lasts t cycles and its share
-    of waiting is 1 - f w / t; so f > (1 - percent / 100) t / w. Raises ValueError where a turn takes no cycles: then no
-    number of them fills a latency.
+    of waiting is 1 - f w / t; so f > (1 - percent / 100) t / w. Raises ValueError for turns without cycles.
     """
     each = between + switch
     if each < 1:
@@ -113,10 +110,10 @@ def fewest_fibers(between: int, latency: int, switch: int = 0, percent: int = 5)
 # The ring between the cores, as one formula: the clocks of a message on empty rings (3.4).
 #
 # Each agent accepts from one direction in even clocks and from the other in odd clocks. A sender knows distance and
-# direction beforehand and puts a message onto the ring in a clock from which it arrives when its receiver listens, so
-# that whatever is on the ring moves on in every clock. `CoreConfig.ring_cycles` is the mean ride that this gives.
+# direction and injects a message in a clock from which it arrives when its receiver listens, so that messages on the
+# ring advance in every clock. `CoreConfig.ring_cycles` is the resulting mean ride.
 #
-# Above sixteen agents there are several short rings. How they are linked is not printed; here each has one stop more,
+# More than sixteen agents have several short rings. Their links are not printed; here each ring has a further stop,
 # which is a link to a ring of links.
 
 
@@ -150,11 +147,9 @@ def ride_clocks(source: int, to: int, agents: int, clock: int = 0, config: RingC
 
     They are its hops, the shorter way round and upwards for even senders where both are equal; on each ring at most
     one clock until they end in one in which the receiver listens (even upwards, odd downwards); and the links. Agent a
-    sits on ring a // agents_of_a_ring. Raises InputError for agents that do not exist, or a message to the sender.
+    is on ring a // agents_of_a_ring.
     """
     config = config or RingConfig()
-    if source == to or not (0 <= source < agents and 0 <= to < agents):
-        raise InputError(Fault(f"a message from agent {source} to {to}", hint=f"two of 0 to {agents - 1}"))
     most, count = config.agents_of_a_ring, config.rings(agents)
     (first, begin), (last, end) = divmod(source, most), divmod(to, most)
 

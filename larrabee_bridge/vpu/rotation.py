@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pixelflow.simd.lanes.native.plain import Longs, Words
 
-# Places in the image of a core that `rotation.py` counts on: one array of whole numbers, whose head names the others.
-#
-# In its head stand offsets into the image, values of the model, and what is counted; then tables of instructions,
-# blocks,
-# stretches, ranges of lines and texture requests, threads with the cycles from which their registers have their values,
-# and the caches.
+# Layout of the image of a core: one array of integers, whose head has offsets into the image, values of the model and
+# counts. Tables follow: instructions, blocks, stretches, ranges of lines, texture requests, threads with the cycles in
+# which their registers' values arrive, and the caches.
 
 
 # fmt: off
@@ -19,34 +16,33 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
  STORES_WAIT, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT, TAKEN, DEALT_ALL,
  END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ,
  HEAD) = range(50)
-"""The head. From END on it is what comes out."""
+"""The head; results start at END."""
 
 (I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
-"""An instruction: its registers lie one after the other: read, read for an address, written; then its line of code, the
-counter of its branch, and how long each line that it touches holds the pipes."""
+"""An instruction: bounds of its registers (read, read for an address, written); its line of code, the counter of its
+branch, and the cycles for which each line that it touches holds the pipes."""
 TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT = (1 << place for place in range(8))
 """Flags: touches memory, may issue in the secondary pipe, branches, stores, stores whole lines; prefetches into the L1
-cache or into the L2 slice; marks a line for early eviction."""
+cache or the L2 slice; marks a line for early eviction."""
 
 (B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
-"""A basic block: its instructions, and what it does with the queues of quads."""
+"""A basic block: its instructions, and its effect on the queues of quads."""
 DEALS_A_QUAD, TAKES_A_QUAD = 1, 2
 
 (S_BLOCKS, S_BEGIN, S_PAST, S_RANGES, S_RANGES_PAST, S_OWN, S_OWN_PAST, S_OWN_SHIFT, S_PHASE, S_ASK, S_WAIT,
  STRETCH) = range(12)
-"""A stretch of a thread: the table of its program's blocks, its words, where its lines lie (ranges, and lines of its
-own that lie so much further), the phase that it belongs to or -1, and the texture request that it ends with or begins
-after, or -1."""
+"""A stretch of a thread: the table of its program's blocks, its words, the mapping of its lines (ranges, and a shift of
+its private lines), its phase or -1, and the texture request that it ends with or begins after, or -1."""
 
 (G_PAST, G_SHIFT, G_RING, G_RING_AT, RANGE) = range(5)
-"""A range of lines, up to one: so much further, or where G_RING is not 0, in a ring of this many lines."""
+"""A range of lines, up to G_PAST: shifted, and if G_RING is not 0, in a ring of this many lines."""
 
 (R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
-"""A texture request: cycles of the unit, lines from memory, when it is answered, the line of the answer or -1."""
+"""A texture request: cycles of the unit, lines from memory, cycle of the answer, line of the answer or -1."""
 
 (T_STRETCH, T_STRETCHES_PAST, T_AT, T_WORDS_PAST, T_BLOCK, T_NUMBER, T_BLOCK_PAST, T_FREE, T_READY, T_FETCH, T_STATE,
  T_WORKER, T_CODE, T_REGISTERS) = range(14)
-"""A thread: where it is; the first cycles in which it may issue again, has its operands and its instruction."""
+"""A thread: its position; the first cycles in which it may issue again, has its operands and its instruction."""
 BETWEEN, MARKED, RUNS, ENDED = range(4)
 """States of a thread: before a stretch, before a block that needs a quad or room for one, within a block, done."""
 
@@ -54,11 +50,11 @@ NEVER = 1 << 62
 # fmt: on
 
 
-# Lines that threads touch: where they lie, the caches of a core, its memory, its texture unit; plain functions.
+# Lines that threads touch: their mapping, the caches of a core, its memory, its texture unit; plain functions.
 
 
 def turns_find(m: Longs, place: int, ways: int, line: int) -> int:
-    """Use a line of a cache's set: return from when on it is there, or -1. It is the last used one afterwards."""
+    """Use a line of a cache's set: return its arrival, or -1. It becomes the most recently used one."""
     at = 0
     while at < ways:
         if m[place + 2 * at] == line:
@@ -75,7 +71,7 @@ def turns_find(m: Longs, place: int, ways: int, line: int) -> int:
 
 
 def turns_insert(m: Longs, place: int, ways: int, line: int, there: int) -> int:
-    """Put a line into a set, where it is from cycle ``there`` on; the least recently used one leaves."""
+    """Put a line that arrives in cycle ``there`` into a set; the least recently used one leaves."""
     at = ways - 1
     while at > 0:
         m[place + 2 * at] = m[place + 2 * at - 2]
@@ -87,7 +83,7 @@ def turns_insert(m: Longs, place: int, ways: int, line: int, there: int) -> int:
 
 
 def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
-    """Let a line of a set, if it is there, be the next one that leaves."""
+    """Make a line of a set, if present, the next one to leave."""
     there = turns_find(m, place, ways, line)
     if there >= 0:
         at = 0
@@ -101,7 +97,7 @@ def turns_evict(m: Longs, place: int, ways: int, line: int) -> int:
 
 
 def turns_line(m: Longs, stretch: int, line: int) -> int:
-    """Return where a line of a run is on the modelled core: what a run keeps apart may be one place there."""
+    """Return a run's line on the modelled core, where separate lines of a run may share a place."""
     if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
         return line + m[stretch + S_OWN_SHIFT]
     at = m[RANGES] + RANGE * m[stretch + S_RANGES]
@@ -117,7 +113,7 @@ def turns_line(m: Longs, stretch: int, line: int) -> int:
 
 
 def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
-    """Use a line; return the cycle from which on it is in the cache that it was wanted in."""
+    """Use a line; return the cycle in which it arrives in the requested cache."""
     near = m[L1] + 2 * m[WAYS] * (line % m[L1_SETS])
     far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
     if not flags & FAR:
@@ -144,9 +140,9 @@ def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
 
 
 def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int, flags: int, cycle: int) -> int:
-    """Use the lines of an access; return for how many cycles its thread waits: for the slowest, since misses overlap.
+    """Use the lines of an access; return the cycles that its thread waits: for the slowest line, since misses overlap.
 
-    A thread waits for what it loads. Stores and prefetches wait only for a place among the misses under way.
+    A thread waits for loads. Stores and prefetches wait only for a place among the misses under way.
     """
     longest = 0
     if flags & WHOLE and touched > 1:
@@ -172,7 +168,7 @@ def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int,
 
 
 def turns_answer(m: Longs, request: int, cycle: int) -> int:
-    """Send a texture request in ``cycle``: command and answer go through the L2 slice, the unit takes one at a time."""
+    """Send a texture request in ``cycle``: command and answer pass the L2 slice; the unit takes one at a time."""
     begin = max(cycle + 1 + m[L2_CYCLES], m[UNIT_FREE])
     m[UNIT_FREE] = begin + m[request + R_BUSY]
     answer = m[UNIT_FREE] + m[UNIT_LATENCY]
@@ -195,17 +191,17 @@ def turns_answer(m: Longs, request: int, cycle: int) -> int:
 
 
 LINE_FUNCTIONS = (turns_find, turns_insert, turns_evict, turns_line, turns_bring, turns_access, turns_answer)
-"""All of them, those that are called before those that call."""
+"""All of them, callees before callers."""
 
 
-# Threads that take turns on a core, cycle by cycle: plain functions, which Python and native code execute alike.
+# Threads that take turns on a core, cycle by cycle: plain functions, executed by Python and by native code.
 #
-# In each cycle the next thread, round robin, that has its instruction and its operands issues one, and a second one
-# beside it where both may. An image (`places.py`) holds all there is; ``words`` are notes of what threads executed.
+# In each cycle the next ready thread, round robin, issues an instruction, and a second one with it if both may pair.
+# ``m`` is the image of the core; ``words`` are the threads' notes.
 
 
 def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
-    """Return the latest cycle from which some registers of a thread have their values."""
+    """Return the latest arrival of the values of some registers of a thread."""
     latest = 0
     while first < past:
         latest = max(latest, m[t + T_REGISTERS + m[m[REGISTERS] + first]])
@@ -214,7 +210,7 @@ def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
 
 
 def turns_look(m: Longs, t: int, cycle: int) -> int:
-    """Note when a thread has its next instruction and that one's operands."""
+    """Set the cycles in which a thread has its next instruction and its operands."""
     number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
     ready = turns_latest(m, t, m[number + I_READS], m[number + I_ADDRESSES])
     if m[number + I_ADDRESSES] < m[number + I_WRITES]:
@@ -234,7 +230,7 @@ def turns_look(m: Longs, t: int, cycle: int) -> int:
 
 
 def turns_enter(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Lead a thread to its next block."""
+    """Move a thread to its next block."""
     block = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     m[t + T_AT] += 1
     m[t + T_BLOCK] = block
@@ -249,7 +245,7 @@ def turns_enter(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 
 def turns_finish(m: Longs, t: int, cycle: int) -> int:
-    """End a stretch of a thread, whose last instruction has issued in ``cycle``."""
+    """End a stretch of a thread whose last instruction issued in ``cycle``."""
     stretch = m[t + T_STRETCH]
     phase = m[stretch + S_PHASE]
     if phase >= 0:
@@ -265,7 +261,7 @@ def turns_finish(m: Longs, t: int, cycle: int) -> int:
 
 
 def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> int:
-    """Let a thread wait where its branch went another way than two bits of the past say."""
+    """Delay a thread after a branch that its two-bit counter did not predict."""
     following = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     taken = following != m[t + T_BLOCK] + BLOCK
     counter = m[number + I_COUNTER]
@@ -297,7 +293,7 @@ def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 
 def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Issue the next instruction of a thread; return for how many cycles that holds the pipes."""
+    """Issue the next instruction of a thread; return the cycles for which it holds the pipes."""
     number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
     held = 1
     missing = 0
@@ -320,7 +316,7 @@ def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 
 def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
-    """Return whether a thread's next instruction may issue beside ``last``, which it issued in this cycle."""
+    """Return whether a thread's next instruction may issue with ``last``, which it issued in this cycle."""
     if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle or m[t + T_READY] > cycle:
         return 0
     number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
@@ -332,7 +328,7 @@ def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
 
 
 def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Return the first cycle in which a thread may issue, NEVER where it waits for what others do."""
+    """Return the first cycle in which a thread may issue, NEVER if it waits for other threads."""
     if m[t + T_STATE] == BETWEEN:
         stretch = m[t + T_STRETCH]
         if m[stretch + S_PHASE] > m[PHASE]:
@@ -359,7 +355,7 @@ def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 
 def turns_count(m: Longs, words: Words) -> int:
-    """Count until every thread has ended; return 1, or 0 where all wait for each other."""
+    """Count until every thread has ended; return 1, or 0 for a deadlock."""
     cycle, turn = 0, 0
     while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
         m[PHASE] += 1
@@ -388,7 +384,7 @@ def turns_count(m: Longs, words: Words) -> int:
             held = max(held, beside)
             m[PAIRED] += 1
         m[chosen + T_FREE] = max(m[chosen + T_FREE], cycle + m[REST])
-        # The pipes are the core's: while one thread's access holds them, the others wait.
+        # The pipes belong to the core: while one thread's access holds them, the others wait.
         cycle += held
         m[END] = max(m[END], cycle)
         turn = place + 1
@@ -408,4 +404,4 @@ FUNCTIONS = (
     *LINE_FUNCTIONS, turns_latest, turns_look, turns_enter, turns_finish, turns_predict, turns_advance, turns_issue,
     turns_may_pair, turns_when,
 )  # fmt: skip
-"""What `turns_count` calls."""
+"""Callees of `turns_count`, callees before callers."""

@@ -1,4 +1,4 @@
-"""A run of a program on the vector unit: what its threads took, alone and on cores that they share, and its report."""
+"""A run of a program on the vector unit: its threads' cycles, alone and on shared cores, and its report."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, largest, number, shares, verbatim
 
 _MOST_FAMILIES = 5
-"""Families of instructions that a brief names."""
+"""Families of instructions in a brief."""
 _LARGEST = 4096
-"""Most bytes of memory that are shown."""
+"""Largest number of bytes of memory to show."""
 
 
 @dataclass(frozen=True)
 class ShownWords:
-    """What is shown of the end of a run: registers of thread 0 and ranges of memory, first byte and size of each."""
+    """Final state to show: registers of thread 0 and ranges of memory, first byte and size of each."""
 
     registers: tuple[str, ...] = ()
     memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     form: str = "int"
-    """How words are shown: ``hex``, ``int``, ``float`` or ``double``, two words each, the low one first."""
+    """Format of words: ``hex``, ``int``, ``float`` or ``double``, two words each, the low one first."""
 
     @classmethod
     def of(cls, program: VectorProgram, show: Sequence[str], ranges: Sequence[str], form: str) -> ShownWords:
-        """Return what the options ``--show`` and ``--range`` ask for; raises UsageError for what is not there."""
+        """Return the state named by the options ``--show`` and ``--range``; raises UsageError for unknown names."""
         registers = tuple(name.strip() for names in show for name in names.split(","))
         for name in registers:
             if name not in NAMES:
@@ -56,14 +56,14 @@ def _span(text: str, program: VectorProgram) -> tuple[int, int]:
         first, length = int(start), int(size)
     else:
         hint = f"ranges: {', '.join(ranges)}; or START:BYTES" if ranges else "write START:BYTES"
-        raise UsageError(f"--range {text}", "is no range of the program", hint)
+        raise UsageError(f"--range {text}", "is not a range of the program", hint)
     if first % 4 or length % 4 or not 0 < length <= _LARGEST or first + length > MEMORY_BYTES:
-        raise UsageError(f"--range {text}", f"whole words inside the memory are shown, {_LARGEST} bytes at most")
+        raise UsageError(f"--range {text}", f"expected whole words inside the memory, {_LARGEST} bytes at most")
     return first, length
 
 
 class VectorRun(Shown):
-    """Threads of a program that have ended: their registers and memory, and what they took, alone and on cores."""
+    """Ended threads of a program: registers and memory, cycles alone and on shared cores."""
 
     def __init__(
         self,
@@ -74,26 +74,23 @@ class VectorRun(Shown):
         reason: str = "halt",
         shown: ShownWords | None = None,
     ) -> None:
-        """``cores`` of ``per_core`` threads each, where threads share some; ``reason`` is why the run has ended.
-
-        ``shown`` says what a report shows of the end besides.
-        """
+        """``cores`` have ``per_core`` threads each; ``reason`` is why the run ended, ``shown`` the state to report."""
         self.unit, self.core, self.cores, self.per_core, self.reason = unit, core, tuple(cores), per_core, reason
         self.shown = shown or ShownWords()
 
     @property
     def cycles(self) -> int:
-        """Of the longest thread, alone on a core; of the longest core where threads share some."""
+        """Cycles of the longest thread alone on a core, or of the longest core if threads share cores."""
         return max((each.cycles for each in self.cores), default=int(self.core.cycles.max()))
 
     @property
     def total_cycles(self) -> int:
-        """As `cycles`: what subscribers ask of the account of any run."""
+        """Same as `cycles`, for subscribers of any machine."""
         return self.cycles
 
     @cached_property
     def figures(self) -> dict[str, NDArray[np.int64]]:
-        """What each thread did, alone on a core, by what is counted: int64[thread] each."""
+        """Counts of each thread alone on a core, by name: int64[thread] each."""
         return {
             "cycles alone on a core": self.core.cycles,
             "instructions": sum(self.core.counts.values(), np.zeros_like(self.core.cycles)),
@@ -104,12 +101,12 @@ class VectorRun(Shown):
 
     @property
     def mix(self) -> dict[VectorFamily, int]:
-        """Instructions of all threads together, by family; those that there were none of are left out."""
+        """Instructions of all threads together, by family, without zeros."""
         return {family: int(counts.sum()) for family, counts in self.core.counts.items() if counts.any()}
 
     @property
     def invented(self) -> list[str]:
-        """The values of the core model that this run depends on and no source gives."""
+        """Invented values of the core model that this run depends on."""
         return invented(self.core.config)
 
     def register(self, name: str) -> list[int]:
@@ -126,7 +123,7 @@ class VectorRun(Shown):
         return self.unit.memory.data[0, start : start + size].view("<u4").tolist()
 
     def report(self) -> Report:
-        """Return what it took, and the words that are shown; an odd number of them is no doubles, but integers."""
+        """Return counts and the requested words; an odd number of words is shown as integers, not doubles."""
         program = self.unit.program
         registers = {name: self.register(name) for name in self.shown.registers}
         memory = {name: self.words(*span) for name, span in self.shown.memory.items()}

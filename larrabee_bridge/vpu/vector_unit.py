@@ -1,7 +1,7 @@
-"""Vector unit: threads of a program side by side, each a group of sixteen lanes; it knows no clock.
+"""Vector unit: threads of a program side by side, each a group of sixteen lanes, without a clock.
 
-Threads stay together as long as they go the same way. Where they part, those at the earliest instruction go first, so
-that they meet again where their ways do; the others wait and are not written.
+Threads stay together on the same path. Where paths diverge, the threads at the earliest instruction execute first, so
+that they meet again where the paths do; the others wait and are not written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pixelflow.simd.lanes.native.plain import WIDE
 from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 
-# Lane engines of the vector unit, by the names that they have for every machine.
+# Lane engines of the vector unit, by the names common to all machines.
 
 
 ENGINES = WIDE.names
@@ -32,10 +32,10 @@ COMPILED = "compiled"
 
 
 def engine_for_threads(wanted: str = AUTO) -> str:
-    """Return the engine to take: the one of `ENGINES` that is wanted, or the fastest that works here.
+    """Return the requested engine of `ENGINES`, or the fastest that works here.
 
-    Where that is not the one that was asked for, a warning of the logger says why, once a name. Raises InputError for
-    any other name.
+    If the requested one does not work, a warning of the logger says why, once a name. Raises InputError for other
+    names.
     """
     try:
         return _chosen(wanted)
@@ -55,7 +55,7 @@ Meaning = Callable[[NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]]], None]
 """An instruction with its operands, to be executed on lanes."""
 
 LONGEST = 10_000_000
-"""Instructions that a thread executes before it is taken for endless."""
+"""Instructions that a thread may execute before it counts as endless."""
 
 
 def thread_shape(threads: int) -> Shape:
@@ -72,12 +72,12 @@ def thread_shape(threads: int) -> Shape:
 
 
 class VectorUnit:
-    """Threads of one program with their registers, and the memory that they share or have each for themselves."""
+    """Threads of one program with their registers, and one memory for all or for each."""
 
     def __init__(
         self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None, engine: str = AUTO
     ) -> None:
-        """``engine`` is one of `engines.ENGINES` or ``auto``; all give the same bits."""
+        """``engine`` is one of `ENGINES` or ``auto``; all give the same bits."""
         self.program, self.threads = program, threads
         self.engine = engine_for_threads(engine)
         self.memory = memory or ByteMemory(1 << 16)
@@ -141,16 +141,15 @@ class VectorUnit:
     ) -> None:
         """Execute the program until every thread has ended.
 
-        ``noted`` is called with notes of what threads executed, in which lines are numbered where ``lines``. Where
-        ``watched``, there is a note after each instruction, of those that executed it side by side.
+        ``noted`` is called with notes, which number lines with ``lines``. With ``watched`` a note follows each
+        instruction, for the threads that executed it side by side.
 
-        ``come`` hears before each stretch how many instructions the threads at it have executed, and which is next;
-        what it raises ends the run. Where native code may take long, it hears of instruction 0 now and then.
+        ``come`` is called before each stretch with the number of instructions executed and the next one, and now and
+        then with (0, 0) during native code; an exception from it ends the run.
 
-        Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
-        ``limit`` instructions or more when a branch leads it back, to its own block or an earlier one, is stopped;
-        CycleLimitError names that branch of the lowest such thread, when all others have ended. What came
-        before a fault is noted.
+        Raises MachineFault for an address beyond the memory, with the source line; earlier instructions are noted. A
+        thread that has executed ``limit`` instructions or more at a branch back is stopped; CycleLimitError names that
+        branch of the lowest such thread when all others have ended.
         """
         if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines, come):
             return
@@ -161,7 +160,7 @@ class VectorUnit:
         at = np.zeros(self.threads, np.int64)
         done = np.zeros(self.threads, np.int64)
         stopped = np.full(self.threads, -1, np.int64)
-        """The last instruction of a thread that had executed too many."""
+        """Last instruction of a thread stopped at the limit."""
         ended = len(self._meanings)
         while (here := int(at.min())) < ended:
             active = at == here
@@ -175,7 +174,7 @@ class VectorUnit:
             while here < meeting:
                 block = blocks.block_at[here]
                 past = bounds[block + 1]
-                self._carry_out_block(block, range(here, past), taking)
+                self._execute_block(block, range(here, past), taking)
                 done[active] += past - here
                 here = past
                 if self._branches[past - 1]:
@@ -199,8 +198,8 @@ class VectorUnit:
     def _ran_natively(
         self, noted: NoteSubscriber | None, limit: int, lines: bool, come: Callable[[int, int], None] | None
     ) -> bool:
-        """Run as native code where that can be; return whether it was. Raises CycleLimitError at the limit."""
-        # Whoever has no compiler does without these imports.
+        """Run as native code if possible; return whether it was. Raises CycleLimitError at the limit."""
+        # Imported here, so that machines without a compiler can do without.
         from larrabee_bridge.vpu.native import native_runs, noting
 
         runs, takes = native_runs(self.program, self.lanes.shape), noting(self.program, noted, lines)
@@ -210,15 +209,15 @@ class VectorUnit:
             raise self._endless(limit, run.stopped)
         return run.is_done
 
-    def _carry_out_block(self, block: int, numbers: range, taking: NoteTaking | None) -> None:
+    def _execute_block(self, block: int, numbers: range, taking: NoteTaking | None) -> None:
         if taking is None:
             for number in numbers:
-                self._carry_out(number)
+                self._execute(number)
             return
         lines = []
         try:
             for number in numbers:
-                self._carry_out(number)
+                self._execute(number)
                 lines.append(self._lines)
                 if taking.watched:
                     taking.instructions(number, lines[-1:])
@@ -229,7 +228,7 @@ class VectorUnit:
         if not taking.watched:
             taking.block(block, lines)
 
-    def _carry_out(self, number: int) -> None:
+    def _execute(self, number: int) -> None:
         if self._branches[number]:
             following = self.program.addresses[number] + self.program.instructions[number].words
             self.lanes.write(NEXT, self.lanes.word(following))
@@ -240,16 +239,14 @@ class VectorUnit:
             raise MachineFault(f"{self.program.where(number)}: {fault}") from None
 
     def _continue(self, number: int) -> NDArray[np.int64]:
-        """Return the instruction that each thread continues with after a branch; the number of all where it has
-        ended.
-        """
+        """Return each thread's next instruction after a branch; their number for threads that have ended."""
         addresses, places = np.unique(self.lanes.group_word(NEXT), return_inverse=True)
         ended = len(self._meanings)
         numbers = [ended if each == STOPPED else self.program.index_of[each] for each in addresses.tolist()]
         return np.array(numbers, np.int64)[places]
 
     def _touched(self, address: NDArray[np.uint32], size: int, where: NDArray[np.bool_]) -> None:
-        """Note the lines that each thread's instruction touches: every line once."""
+        """Record the lines that each thread's instruction touches, every line once."""
         lines = np.where(where, (address // np.uint32(LINE_BYTES)).astype(np.int64), -1)
         if (address % np.uint32(LINE_BYTES) > LINE_BYTES - size).any():
             last = (address + np.uint32(size - 1)) // np.uint32(LINE_BYTES)

@@ -10,8 +10,6 @@ All of them take a minute or two.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from pathlib import Path
 from pkgutil import resolve_name
 
 from pim_kernels import KERNELS, KernelRun, kernels_report, measure
@@ -19,17 +17,14 @@ from pixelflow.cli.arguments import Parser, add_config_options, add_engine_optio
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured, examples_for
-from pixelflow.cli.picture_files import write_picture
-from pixelflow.cli.screen import Progress, Screen, check_writable
+from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
 from pixelflow.simd.commands import MachineKernels
-from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError, nearest
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
-from tessellation.picture.preview import require_pillow
 
 _SIZES = ("thesis", "large")
 """Presets on which kernels run unless a machine is named."""
@@ -65,8 +60,6 @@ def add_arguments(parser: Parser) -> None:
     parser.set_defaults(refuse=parser.error)
     add_machine_option(parser)
     add("--list", action="store_true", help="other machines: list the names and places of all kernels, run none")
-    add("-o", dest="pictures", metavar="FOLDER",
-        help="other machines: write the pictures of kernels that have one, as FOLDER/NAME.png")  # fmt: skip
     add_engine_option(parser)
     add("--seed", type=count_or_zero, help="of the random data (default 1); cycles do not depend on it")
     add("--energy", action="store_true", help="account for energy by kind of work; prices are invented")
@@ -79,9 +72,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the kernels and report; fails where a result is not numpy's."""
     if args.machine != PIXELFLOW:
         return _of_another(args, screen)
-    for option, value in (("--list", args.list), ("-o", args.pictures)):
-        if value not in (None, False):
-            raise UsageError(option, "is of other machines' kernels", "add --machine")
+    if args.list:
+        raise UsageError("--list", "is of other machines' kernels", "add --machine")
     for name in args.kernels if args.kernels != _ALL else ():
         if name not in (_ALL, *KERNELS):
             near = nearest(name, (_ALL, *KERNELS))
@@ -125,25 +117,12 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
     if args.list:
         return kernels.listed([kernels.known[name] for name in names])
     config = configured(machine.configuration, "-D", args.overrides)
-    paths = {name: str(Path(args.pictures) / f"{name}.png") for name in names if args.pictures is not None}
-    if args.pictures is not None:
-        require_pillow()
-        if not Path(args.pictures).is_dir():
-            raise UsageError("-o", f"{args.pictures!r} is not a folder", "make it first")
-        for path in paths.values():
-            check_writable(path)
-    found, wrote = [], []
+    found = []
     with Progress(screen, len(names)) as progress:
         for name in progress.over(names):
             progress.doing(name)
-            result = kernels.carry_out(kernels.known[name], config, progress.doing)
-            found.append((kernels.known[name], result))
-            colours = kernels.picture(result) if paths else None
-            if colours is not None:
-                rows, columns, _ = colours.shape
-                write_picture(paths[name], replace(Picture.empty(columns, rows), colours=colours))
-                wrote.append(paths[name])
-    return kernels.report(found, wrote, config)
+            found.append((kernels.known[name], kernels.carry_out(kernels.known[name], config, progress.doing)))
+    return kernels.report(found, config)
 
 
 def _machines(args: argparse.Namespace, screen: Screen) -> dict[str, NodeConfig]:

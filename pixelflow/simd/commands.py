@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pixelflow.simd.report import Report
 
 _Kernel = TypeVar("_Kernel")
@@ -124,12 +121,10 @@ class MachineKernels(Generic[_Kernel, _Taken, _Result]):
     """By name."""
     carry_out: Callable[[_Kernel, _Taken, Callable[[str], None]], _Result]
     """Takes a configuration and a receiver of progress."""
-    picture: Callable[[_Result], NDArray[np.uint8] | None]
-    """Colours, uint8[row, column, 3], where there is something to see."""
     listed: Callable[[Sequence[_Kernel]], Report]
     """Reports which there are."""
-    report: Callable[[Sequence[tuple[_Kernel, _Result]], Sequence[str], _Taken], Report]
-    """Takes kernels with their results, the files of their pictures, and the configuration."""
+    report: Callable[[Sequence[tuple[_Kernel, _Result]], _Taken], Report]
+    """Takes kernels with their results, and the configuration."""
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,6 @@ HELD = {
     "39,200": "tests/gen6/test_records.py",
     "450": "tests/gen6/test_time.py",
     "6,000": "tests/gen6/test_records.py",
-    "58": "tests/larrabee/test_programs.py",
     "13": "TUTORIAL.md",
 }
 """The file of tests that asserts a figure on what it executes."""

@@ -21,7 +21,7 @@ from tests.documents.pages import PAGES, TUTORIALS, renewed
 
 ROOT = Path(__file__).parents[2]
 GUIDE = tuple(str(path.relative_to(ROOT)) for path in sorted((PAGES / "guide").glob("*.md")))
-DOCUMENTS = ("README.md", *GUIDE, "TUTORIAL.md", *(
+DOCUMENTS = ("README.md", *GUIDE, "docs/pages/machine.md", "TUTORIAL.md", *(
     str(path.relative_to(ROOT)) for room in ("pixelflow", "microcode", "tessellation", "larrabee_bridge")
     for path in sorted((ROOT / room).rglob("README.md"))
 ))  # fmt: skip

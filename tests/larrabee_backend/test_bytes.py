@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.frame import FrameSetting, LarrabeeRun, render_on_larrabee
-from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic
+from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic, default_targets
 from pixelflow.simd.drawing import Blend, Draw, Frame, State
 from tests.larrabee_backend.soups import square
 
@@ -20,22 +20,17 @@ def frame(triangles, samples: int = 1, times: int = 1) -> Frame:
 def traffic_of(run: LarrabeeRun) -> Traffic:
     counts = [len(draw.triangles) for draw in run.frame.draws]
     contents = bin_contents([raster.quads() for raster in run.rasters], counts)
-    return binned_traffic(TileSizes.of(run.frame.width, run.frame.height, run.tile), contents, run.targets)
+    return binned_traffic(
+        TileSizes.of(run.frame.width, run.frame.height, run.tile), contents, default_targets(run.frame.samples)
+    )
 
 
 @pytest.mark.parametrize("samples", [1, 4])
-@pytest.mark.parametrize("cleared", [True, False])
-@pytest.mark.parametrize("keep_depth", [True, False])
-def test_every_pixel_is_read_once_and_written_once(samples: int, cleared: bool, keep_depth: bool) -> None:
-    """4 bytes of colour and 4 of depth and stencil a sample; colours are written as one sample; no overhang."""
-    whole = square(0.5, (1, 2, 3), 200)
-    found = traffic_of(
-        render_on_larrabee(frame(whole, samples), FrameSetting(tile=32, cleared=cleared, keep_depth=keep_depth))
-    )
-    screen = 70 * 40
-    for name in ("colour", "depth"):
-        assert found.read[name] == (0 if cleared else 4 * samples * screen)
-    assert (found.written["colour"], found.written["depth"]) == (4 * screen, 4 * samples * screen if keep_depth else 0)
+def test_every_pixel_is_written_once(samples: int) -> None:
+    """Colours are written as one sample of 4 bytes; depths are dropped, and tiles end with the screen."""
+    found = traffic_of(render_on_larrabee(frame(square(0.5, (1, 2, 3), 200), samples), FrameSetting(tile=32)))
+    assert found.read["colour"] == found.read["depth"] == found.written["depth"] == 0
+    assert found.written["colour"] == 4 * 70 * 40
 
 
 def test_bytes_do_not_depend_on_how_often_pixels_are_drawn() -> None:
@@ -46,17 +41,10 @@ def test_bytes_do_not_depend_on_how_often_pixels_are_drawn() -> None:
     assert (once.written["bins"], often.written["bins"]) == (2 * 16 + 6 * 2 + 4 * 2, 5 * (2 * 16 + 6 * 2 + 4 * 2))
 
 
-def test_tiles_without_triangles_are_neither_read_nor_written() -> None:
-    run = render_on_larrabee(frame(FIRST), FrameSetting(tile=32, cleared=False))
-    found = traffic_of(run)
-    assert (found.read["colour"], found.written["colour"]) == (4 * 1024, 4 * 1024)
+def test_tiles_without_triangles_are_not_written() -> None:
+    run = render_on_larrabee(frame(FIRST), FrameSetting(tile=32))
+    assert traffic_of(run).written["colour"] == 4 * 1024
     assert run.back_end.threads.sum(axis=1)[1:].tolist() == [0] * 5
-
-
-def test_tiles_without_triangles_may_be_cleared() -> None:
-    """Tiles of 64 blocks in shares of 21, 21 and 22: four cycles for the first word, three a block, one for halt."""
-    found = render_back_end(frame(FIRST), tile=32, every_tile=True)
-    assert found.threads[1:].tolist() == [[0, 4 + 63 + 1, 4 + 63 + 1, 4 + 66 + 1]] * 5
 
 
 @pytest.mark.parametrize(

@@ -162,17 +162,6 @@ def test_the_share_of_vector_instructions_by_hand() -> None:
     assert one_quad().vector_share == vector / (vector + scalar + branches)
 
 
-def test_clearing_in_turns_takes_a_cycle_for_each_pair_of_instructions() -> None:
-    """Three threads: a block has three cycles of issues, and none waits that another one could not fill."""
-    found = render_back_end(
-        Frame(4, 4, (1, 2, 3), ()), tile=32, every_tile=True, config=CoreConfig(mispredicted_cycles=0)
-    )
-    # Two loads and a halt each; the first word is there when all loads have issued, 6 cycles, but for the third's.
-    (core,) = found.accounts.shared.values()
-    assert core.issued == 3 * (2 + 1) + 3 * 64
-    assert core.cycles == core.issued
-
-
 def test_lanes_of_quads() -> None:
     """A square of 6x6 pixels covers 36 lanes of its four quads; two triangles share the quads on the diagonal."""
     corners = np.array([[(0, 0), (6, 0), (0, 6)], [(6, 0), (6, 6), (0, 6)]], float)

@@ -8,7 +8,6 @@ import pytest
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.bins import quads_of
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
-from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
@@ -200,11 +199,6 @@ def test_an_empty_frame_is_its_background(samples: int) -> None:
     )
 
 
-def test_pixels_that_come_from_memory_give_the_same_picture() -> None:
-    check([BEHIND, Draw("over", soup(2), STATES["over"])], cleared=False)
-    check([Draw("over", soup(2, 2), STATES["over"])], samples=4, cleared=False)
-
-
 def test_quads_are_drawn_in_the_order_in_which_they_come() -> None:
     """Blending over does not commute: triangles the other way round give what drawing them so gives."""
     triangles = soup(8)
@@ -222,24 +216,6 @@ def test_quads_are_drawn_in_the_order_in_which_they_come() -> None:
 def test_a_tile_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError, match="a tile of 48 pixels"):
         render_back_end(Frame(8, 8, (0, 0, 0), ()), tile=48)
-
-
-def test_quads_of_another_frame_are_refused() -> None:
-    triangles = soup(1, 6, width=64, height=32)
-    frame = Frame(64, 32, (1, 2, 3), (Draw("one", triangles),))
-    for quads, said in (
-        (quads_of(triangles, 64, 32, 64), r"draw one: a quad at \(\d+, \d+\) in tile 0"),
-        (quads_of(triangles, 64, 32, 32, 4), "draw one: quads of 4 samples, and the frame has 1"),
-        (quads_of(soup(1, 9, width=64, height=32), 64, 32, 32), "quads of triangles 0 to 8"),
-    ):
-        with pytest.raises(InputError, match=said):
-            render_back_end(frame, [quads], tile=32)
-    with pytest.raises(InputError, match="quads of 0 draws, and the frame has 1"):
-        render_back_end(frame, [], tile=32)
-    with pytest.raises(InputError, match="-1 vector operations"):
-        render_back_end(frame, tile=32, length=-1)
-    with pytest.raises(InputError, match="vector_latency: 0 is out of range"):
-        render_back_end(frame, tile=32, config=CoreConfig(0))
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.program import shipped
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
-from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
 
 OVER = State(blend=Blend.OVER, alpha=120, depth_test=DepthTest.ALWAYS)
@@ -51,13 +50,6 @@ def test_sub_bins_without_their_sequence_ids_would_give_another_picture() -> Non
     mixed = type(QUADS)(*(each[order] for each in (QUADS.tile, QUADS.triangle, QUADS.x, QUADS.y, QUADS.masks)))
     plain = quads_of(ORDERED.draws[0].triangles, WIDTH, HEIGHT, 32)
     assert not render_back_end(ORDERED, [plain, mixed], tile=32).picture.equals(EXPECTED)
-
-
-def test_what_cannot_be_rendered_is_refused() -> None:
-    with pytest.raises(InputError, match="PrimSets of 0"):
-        FrameSetting(primset=0)
-    with pytest.raises(InputError, match="bins of 0 draws, and the frame has 2"):
-        render_on_larrabee(ORDERED, bins=[])
 
 
 @pytest.mark.parametrize("count", [1, 17])

@@ -116,17 +116,6 @@ def test_only_quads_that_are_seen_ask() -> None:
         assert int(found.stages[TileStage.TEXTURE].sum()) > 0
 
 
-def test_how_many_cycles_fibers_have_to_fill() -> None:
-    """A thread's cycles between its requests are those of both programs; fibers fill the latency with them."""
-    draw = Draw("", square(0.5, (9, 9, 9), 16), State(texture=GRID))
-    found = render_back_end(Frame(16, 16, (0, 0, 0), (draw,)), tile=32)
-    unit = found.texture
-    clear = found.stages[TileStage.CLEAR].sum()
-    assert unit.asking.sum() + unit.answered.sum() == found.threads[:, 1:].sum() - clear
-    assert unit.between == (unit.asking.sum() + unit.answered.sum()) / 20
-    assert unit.requests.sum() == 20  # of 16 quads, the four on the diagonal lie in both triangles
-
-
 def test_a_texture_of_one_line_misses_once() -> None:
     small = Texture(np.full((4, 4, 4), 200, np.uint8))
     corners = np.array([[(0, 0), (16, 0), (0, 16)]], float)

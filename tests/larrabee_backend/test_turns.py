@@ -10,7 +10,6 @@ import pytest
 
 from larrabee_bridge.pipeline.back_end import BackEnd, render_back_end
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
-from larrabee_bridge.pipeline.front_end import FrontEndSetting, HierarchicalDepth, run_front_end
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.tile_memory import _orders
 from larrabee_bridge.vpu.config import CoreConfig
@@ -159,22 +158,3 @@ def sized_soup() -> ScreenTriangles:
     """Two triangles that cover a tile, eight times."""
     corners = np.tile(np.array([[(0, 0), (64, 0), (0, 64)], [(64, 0), (64, 64), (0, 64)]], float), (8, 1, 1))
     return snap(corners, np.full((16, 3), 0.5), np.full((16, 3, 3), 50))
-
-
-def test_a_product_of_scalars_takes_its_latency() -> None:
-    """The front end works out with it in which row of tiles it is, where it tests depths by tiles."""
-    points = np.random.default_rng(3).uniform(-1, 1, (60, 3))
-    points[:, 2] = 0.5
-    corners = np.arange(60).reshape(20, 3)
-    quick, slow = (
-        run_front_end(
-            points,
-            np.zeros((60, 3), np.uint8),
-            corners,
-            np.eye(4),
-            FrontEndSetting(128, 128, 32, hierarchical=HierarchicalDepth()),
-            config=CoreConfig(multiply_latency=latency),
-        ).cycles.sum()
-        for latency in (1, 40)
-    )
-    assert quick < slow

@@ -6,7 +6,6 @@ import pytest
 from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.claims.cores import physics_on_cores
 from larrabee_bridge.kernels.study import scaled
-from pixelflow.simd.errors import InputError
 
 
 def test_pieces_on_cores_by_hand() -> None:
@@ -14,17 +13,11 @@ def test_pieces_on_cores_by_hand() -> None:
     found = scaled([np.full(5, 1000)], (1, 2, 8))
     assert found.cycles == (300 + 5 * 1100, 300 + 3 * 1100, 300 + 1100)
     assert found.efficiencies[1] == pytest.approx(5800 / 3600 / 2)
-    assert (found.pieces, found.longest) == (5, 1000)
 
 
 def test_phases_wait_for_each_other() -> None:
     one = scaled([np.array([500, 900])], (2,)).cycles[0]
     assert scaled([np.array([500, 900])] * 3, (2,)).cycles[0] == 3 * one
-
-
-def test_a_phase_without_work_is_refused() -> None:
-    with pytest.raises(InputError, match="a phase without work"):
-        scaled([np.zeros(0, np.int64)])
 
 
 @pytest.mark.slow

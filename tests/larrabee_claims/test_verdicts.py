@@ -1,4 +1,4 @@
-"""The verdicts that the README of the package lists, claim by claim, beside what comes out now."""
+"""The verdicts that the page of Larrabee lists, claim by claim, beside what comes out now."""
 
 import re
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.claims.paper import PAPER
 from pixelflow.evidence import Claim
 
-README = Path(__file__).resolve().parents[2] / "larrabee_bridge" / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/pages/larrabee.md"
 BENCH = PAPER.bench(print)
 
 
 def _listed() -> Iterator[tuple[str, str]]:
-    (table,) = re.findall(r"<!-- read by: \S+/test_verdicts.py -->\n((?:\|.*\n)+)", README.read_text(encoding="utf-8"))
+    (table,) = re.findall(r"<!-- read by: \S+/test_verdicts.py -->\n((?:\|.*\n)+)", PAGE.read_text(encoding="utf-8"))
     for line in table.splitlines()[2:]:
         verdict, names = (cell.strip() for cell in line.strip("|").split("|"))
         yield from ((name, verdict) for name in names.split(", "))

@@ -7,14 +7,14 @@ import pytest
 from larrabee_bridge.claims.frames import frames_of_the_way, stages_of_the_way
 from tests.larrabee_claims.test_verdicts import BENCH
 
-README = Path(__file__).resolve().parents[2] / "larrabee_bridge" / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/pages/larrabee.md"
 MARK = "<!-- read by: tests/larrabee_claims/test_walk_table.py -->\n"
 STAGES = ("vertices", "raster", "planes", "pixels")
 
 
 def rows() -> dict[str, list[str]]:
     """Return the cells of each row, by whether volumes are drawn."""
-    lines = README.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]
+    lines = PAGE.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {{"without": "plain", "with": "shadowed"}[first]: rest for first, *rest in cells}
 

@@ -128,7 +128,7 @@ def test_larrabee_alone_goes_from_control_points_to_pixels(
     assert vpu["tessellation_by"] == "one core of Larrabee"
     assert (
         vpu["tessellation_cycles"]
-        == tessellate_on_vpu([patch.points for patch in load("enneper").patches], 4).timing.core
+        == tessellate_on_vpu([patch.points for patch in load("enneper").patches], 4).timing.cycles
     )
     # Four patches of 4x4 samples that share edges: 7x7 vertices, and two triangles in each of 6x6 cells.
     assert (vpu["projection"]["vertices"], vpu["triangles"]["drawn"]) == (49, 72)

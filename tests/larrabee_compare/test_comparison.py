@@ -128,9 +128,6 @@ def test_bytes_of_three_draws_by_hand() -> None:
     pixels = 4 * 64 * 64
     run = render_on_larrabee(scene)
     assert side_of(run, 1, 1000.0).traffic == both | {"colour, written": pixels}
-    kept = render_on_larrabee(scene, FrameSetting(cleared=False, keep_depth=True))
-    targets = {f"{name}, {way}": pixels for name in ("colour", "depth") for way in ("read", "written")}
-    assert side_of(kept, 1, 1000.0).traffic == both | targets
 
 
 def test_tiles_without_entries_are_no_bins() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pixelflow.cli.main import main
 from tessellation.scenes.scene_file import SCENES
 
-README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/pages/larrabee.md"
 MARK = "<!-- read by: tests/larrabee_compare/test_perspective_table.py -->\n"
 OPTIONS = {"PixelFlow": ["--machine", "pixelflow"], "Larrabee": ["--machine", "larrabee", "--cores", "10"]}
 
@@ -18,7 +18,7 @@ OPTIONS = {"PixelFlow": ["--machine", "pixelflow"], "Larrabee": ["--machine", "l
 def rows() -> list[tuple[str, str, int, int]]:
     """Return scene, machine and cycles without and with perspective."""
     found = []
-    for line in README.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]:
+    for line in PAGE.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]:
         scene, machine, affine, perspective = (
             cell.strip().strip("`").replace(",", "") for cell in line.split("|")[1:-1]
         )

@@ -1,4 +1,4 @@
-"""Does the table of sizes of triangles in Larrabee's README say what the command says?"""
+"""Does the table of sizes of triangles on Larrabee's page say what the command says?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pixelflow.cli.main import main
 from pixelflow.simd.comparison.triangle_sizes import SIZES
 
-README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/pages/larrabee.md"
 MARK = "<!-- read by: tests/larrabee_compare/test_sizes_table.py -->\n"
 CELLS = (("cycles", "{:,.1f}"), ("nanoseconds", "{:,.0f}"), ("lane_bits", "{:,.0f}"))
 TEN = 10
@@ -19,7 +19,7 @@ TEN = 10
 
 def rows() -> list[list[str]]:
     """Return the cells of each row."""
-    lines = README.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]
+    lines = PAGE.read_text(encoding="utf-8").split(MARK)[1].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.compare import TileRow, best_of
 from larrabee_bridge.pipeline.account import LIGHT, line_wait
 from larrabee_bridge.pipeline.picture import draw_on_larrabee
 from larrabee_bridge.vpu.config import CoreConfig
@@ -20,12 +19,6 @@ from tessellation.scenes import sized
 
 FRAME = Frame(150, 100, (10, 20, 30), (sized(150, 100, count=90, pixels=30, seed=2),))
 """On six tiles of 64x64 and four regions; no two triangles share a corner, and all cover some pixel."""
-
-
-def test_the_best_tiles() -> None:
-    rows = [TileRow(32, 900, 500, 0.1, 0), TileRow(64, 800, 500, 0.2, 0), TileRow(128, 801, 499, 0.3, 0)]
-    assert best_of(rows) == (rows[1], rows[2])
-    assert best_of(rows[:2]) == (rows[1], rows[0]), "of equal ones the smaller"
 
 
 def test_each_size_of_tiles_is_what_the_command_draws_with_it(

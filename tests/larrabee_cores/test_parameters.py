@@ -40,22 +40,15 @@ def test_values_of_the_core_and_of_the_texture_unit_are_moved_there() -> None:
 
 
 def works(frames: int) -> list[FrameWork]:
-    """A map of 5 and 20 cycles, a picture that reads it, and its bins of 40, 40 and 90 cycles, in each frame."""
-
-    def cycles(*values: int) -> np.ndarray:
-        return np.array(values, np.int64)
-
-    found = []
-    for frame in range(frames):
-        found.append(FrameWork("map", cycles(5), cycles(20), (), ("map",), frame))
-        found.append(FrameWork("picture", cycles(30, 10), cycles(40, 40, 90), ("map",), ("back",), frame))
-    return found
+    """Three PrimSets and three bins in each frame."""
+    front, back = np.array([40, 40, 30]), np.array([90, 30, 80])
+    return [FrameWork("picture", front, back, frame) for frame in range(frames)]
 
 
 USUAL = ScheduleConfig(cores=2, lock_cycles=1)
 SCHEDULED = {
     "cores": 3, "lock_cycles": 7, "exclusive_locks": True, "longest_first": True, "frames_in_flight": 1,
-    "own_buffers": False, "fronts_wait": True, "front_first": True,
+    "front_first": True,
 }  # fmt: skip
 
 

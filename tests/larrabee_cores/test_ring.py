@@ -38,12 +38,6 @@ def test_short_rings_are_linked() -> None:
     assert mean_ride(48) < mean_ride(48, RingConfig(agents_of_a_ring=48))
 
 
-@pytest.mark.parametrize("pair", [(0, 0), (0, 8), (-1, 2)])
-def test_messages_to_nowhere_are_refused(pair: tuple[int, int]) -> None:
-    with pytest.raises(InputError, match="a message from agent"):
-        ride_clocks(*pair, 8)
-
-
 @pytest.mark.parametrize("name", ["agents_of_a_ring", "hop_clocks"])
 def test_rings_are_within_their_ranges(name: str) -> None:
     with pytest.raises(InputError, match=f"{name}: 0 is out of range"):

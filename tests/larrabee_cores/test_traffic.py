@@ -82,7 +82,6 @@ def test_targets_of_binned_mode_are_exact(samples: int) -> None:
     assert colour(TrafficConfig(clears_written=True)) == (0, every * 4 * samples)
     assert colour(TrafficConfig(clears_written=True), cleared=False)[1] == filled * 4 * samples
     assert colour(cleared=False) == (filled * 4 * samples, filled * 4 * samples)
-    assert colour(cleared=False, changed=False) == (filled * 4 * samples, 0)
     assert colour(needed=False) == (0, 0)
     usual = binned_traffic(sizes, contents, default_targets(samples))
     assert usual.targets == filled * 4
@@ -182,20 +181,6 @@ def test_masks_of_four_samples_by_hand() -> None:
     assert (contents.full_16, contents.full_4, contents.partial_4, contents.samples) == (0, 1, 1, 4)
     config = TrafficConfig(entry_bytes=100, position_bytes=10, mask_bytes=1)
     assert contents.bytes(config) == 100 + 2 * 10 + 4 * 1
-
-
-def test_what_no_byte_counter_is_given() -> None:
-    with pytest.raises(InputError, match="colour_compression: 3 is not one of the allowed values"):
-        TrafficConfig(colour_compression=3)
-
-
-def test_a_target_stands_once() -> None:
-    with pytest.raises(InputError, match="stands twice"):
-        binned_traffic(
-            TileSizes.of(64, 64, 64),
-            contents_of(Frame(64, 64, (0, 0, 0), (Draw("x", rectangle(9, 9)),))),
-            [RenderTarget("colour"), RenderTarget("colour")],
-        )
 
 
 HOLES = np.full((16, 16, 4), 255, np.uint8)

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.front_end import DropReason, HierarchicalDepth
+from larrabee_bridge.pipeline.front_end import DropReason
 from larrabee_bridge.pipeline.rasterizer import sampled_bins
 from pixelflow.simd.drawing import CENTRE, SAMPLES, snap
-from pixelflow.simd.errors import InputError
-from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup
+from tests.larrabee_front.meshes import colours, in_pixels, soup
 
 WIDTH, HEIGHT = 200, 100
 
@@ -56,11 +55,3 @@ def test_no_tile_with_a_covered_sample_is_missing(size: float) -> None:
     assert exact.entries
     for tile in range(exact.columns * exact.rows):
         assert set(exact.of(tile).tolist()) <= set(result.source[result.bins.of(tile)].tolist())
-
-
-def test_other_counts_are_refused() -> None:
-    points, corners = np.zeros((3, 3)), np.array([[0, 1, 2]])
-    with pytest.raises(InputError, match="3 samples a pixel"):
-        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=3)
-    with pytest.raises(InputError, match="hierarchical depth test with 4 samples"):
-        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=4, hierarchical=HierarchicalDepth())

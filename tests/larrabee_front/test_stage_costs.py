@@ -17,13 +17,12 @@ PROGRAM = assemble_vector("""
 """)
 
 
-def test_cycles_lines_and_instructions_of_primsets() -> None:
+def test_cycles_and_instructions_of_primsets() -> None:
     """Three threads, two of them of the first PrimSet; each loads two lines, and adds when the second is there."""
     stages = Stages(3)
     primset = np.array([0, 0, 1])
     stages.run("any", PROGRAM, ByteMemory(1 << 17), primset, {0: 128 * np.arange(3)})
     cost = stages.costs["any"]
-    assert cost.lines.tolist() == [4, 2, 0]
     assert (cost.counts[VectorFamily.CONVERT], cost.counts[VectorFamily.INTEGER], cost.counts[VectorFamily.BRANCH]) == (
         6,
         3,
@@ -35,4 +34,4 @@ def test_cycles_lines_and_instructions_of_primsets() -> None:
     assert cost.cycles[0] == 12
     stages.finish()
     assert {number: core.cycles for number, core in stages.cores.items()} == {0: 8, 1: 6}
-    assert (cost.plus(cost).lines.tolist(), cost.plus(cost).cycles[1]) == ([8, 4, 0], 12)
+    assert cost.plus(cost).cycles[1] == 12

@@ -100,10 +100,10 @@ def test_cycles_of_the_bicubic_patch() -> None:
     """213 vector operations; six packed loads of the differences touch two lines each; loop and start pair or not."""
     few, many = (tessellate_on_vpu(nets(count, 3, 3), 4).timing for count in (8, 24))
     assert vector_operations(3, 3, 1, normals=True) == 213
-    per_patch = (many.core - few.core) / 16
+    per_patch = (many.cycles - few.cycles) / 16
     assert 213 + 6 <= per_patch <= 213 + 6 + 2
     # A thread alone waits for its results as well.
-    assert sum(many.alone) - sum(few.alone) > 16 * per_patch
+    assert many.alone.sum() - few.alone.sum() > 16 * per_patch
 
 
 def test_weights_are_correctly_rounded() -> None:
@@ -112,16 +112,7 @@ def test_weights_are_correctly_rounded() -> None:
     assert (bernstein(3, t).astype(np.float32).view(np.uint32) == expected).all()
 
 
-@pytest.mark.parametrize(
-    ("shape", "samples", "message"),
-    [
-        ((1, 4, 4, 2), 4, "control nets of shape"),
-        ((0, 4, 4, 3), 4, "control nets of shape"),
-        ((1, 13, 4, 3), 4, "degrees 12 and 3"),
-        ((1, 1, 4, 3), 4, "degrees 0 and 3"),
-        ((1, 4, 4, 3), 1, "1 sample a side"),
-    ],
-)
-def test_what_is_refused(shape: tuple[int, ...], samples: int, message: str) -> None:
+@pytest.mark.parametrize(("m", "message"), [(12, "degrees 12 and 3"), (0, "degrees 0 and 3")])
+def test_what_is_refused(m: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        tessellate_on_vpu(np.zeros(shape), samples)
+        tessellate_on_vpu(np.zeros((1, m + 1, 4, 3)), 4)

@@ -38,7 +38,6 @@ def test_caches_take_part(capsys) -> None:
     ("words", "code", "message"),
     [
         (["clothh"], 2, "did you mean cloth?"),
-        (["cloth", "-o", "nowhere"], 2, "is not a folder"),
         (["cloth", "-D", "vector_latency=0"], 3, "vector_latency"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from larrabee_bridge.kernels.compressed import bilinear, decoded, filter_compressed
 from larrabee_bridge.kernels.filtering import scattered_coordinates
-from pixelflow.simd.errors import InputError
 
 BLOCKS = np.random.default_rng(2).integers(0, 1 << 32, (8, 16, 2), dtype=np.uint32)
 
@@ -31,12 +30,3 @@ def test_texels_are_those_of_pillow() -> None:
     found, _ = filter_compressed(BLOCKS, np.stack([x, y], axis=1) + 0.5)
     steps = np.abs(found.reshape(height, width, 4) * 255 - picture)
     assert steps[..., 3].max() == 0 and steps.max() <= 2
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="blocks of shape"):
-        filter_compressed(np.zeros((3, 4, 2)), np.zeros((16, 2)))
-    with pytest.raises(InputError, match="coordinates of shape"):
-        filter_compressed(np.zeros((4, 4, 2)), np.zeros((15, 2)))
-    with pytest.raises(InputError, match="no number or too far"):
-        filter_compressed(np.zeros((4, 4, 2)), np.full((16, 2), np.nan))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.convex import CORNERS, distances, exact_distances, icosahedra
-from pixelflow.simd.errors import InputError
 
 RNG = np.random.default_rng(8)
 
@@ -75,17 +74,3 @@ def test_the_last_sixteen_need_not_be_full() -> None:
     assert found.iterations <= found.taking_part <= 16 * found.iterations
     exact = exact_distances(bodies, pairs)
     assert (np.abs(found.found - exact) <= allowed(exact, bodies)).all()
-
-
-@pytest.mark.parametrize(
-    ("bodies", "pairs", "message"),
-    [
-        (np.zeros((3, 8, 3)), [[0, 1]], "bodies of shape"),
-        (np.zeros((3, 12, 3)), [0, 1], "pairs of shape"),
-        (np.zeros((3, 12, 3)), [[0, 3]], "pairs of bodies 0 to 3"),
-        (np.full((3, 12, 3), np.nan), [[0, 1]], "no number"),
-    ],
-)
-def test_what_is_refused(bodies: np.ndarray, pairs: list, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        distances(bodies, pairs)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
-from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 64, 32
 TEXTURE = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 4)).astype(np.uint8)
@@ -69,21 +68,4 @@ def test_scattered_samples_cost_their_further_lines() -> None:
         filter_bilinear(TEXTURE, coordinates).timing
         for coordinates in (aligned_coordinates(16), scattered_coordinates(16, WIDTH, HEIGHT))
     )
-    assert far.core - near.core == sum(far.spread) - sum(near.spread) > 0
-
-
-@pytest.mark.parametrize(
-    ("texture", "coordinates", "message"),
-    [
-        (np.zeros((3, 4, 4)), np.zeros((16, 2)), "a texture of shape"),
-        (np.zeros((4, 4, 3)), np.zeros((16, 2)), "a texture of shape"),
-        (np.zeros((4, 4, 4)), np.zeros((15, 2)), "coordinates of shape"),
-        (np.zeros((4, 4, 4)), np.full((16, 2), np.nan), "no number or too far"),
-        (np.full((4, 4, 4), 300), np.zeros((16, 2)), "not 8 bits"),
-        (np.full((4, 4, 4), -1), np.zeros((16, 2)), "not 8 bits"),
-        (np.full((4, 4, 4), 0.5), np.zeros((16, 2)), "not 8 bits"),
-    ],
-)
-def test_what_is_refused(texture: np.ndarray, coordinates: np.ndarray, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        filter_bilinear(texture, coordinates)
+    assert far.cycles - near.cycles == sum(far.spread) - sum(near.spread) > 0

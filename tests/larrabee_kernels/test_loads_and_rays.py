@@ -1,15 +1,13 @@
 """Operands from memory cost the same in every format, with numpy's values; the ray kernel's loop; what runs count."""
 
 import numpy as np
-import pytest
 
 from larrabee_bridge.kernels.rays import loads, time_rays
-from larrabee_bridge.kernels.study import timed
+from larrabee_bridge.kernels.study import run_kernel
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.errors import InputError
 
 HELD = np.random.default_rng(1).integers(0, 60, 64).astype(np.uint8)  # every format's exponents stay small
 WIDENED = {
@@ -49,27 +47,10 @@ def test_what_a_run_counts() -> None:
     program = assemble_vector("mov r1, 0\nvgatherd v1, v2, [0]\nvaddps v1, v1, [64]\nvscatterd [128], v2, v1\n")
     unit = VectorUnit(program, 2)
     unit.set_vector(2, np.array([np.zeros(16), 64 * np.arange(16)]))
-    found = timed(unit)
-    assert found.spread == (1, 1, 16, 16)
-    assert found.lines == 2 * 1 + 2 * 16 + 2
-    assert (found.vector, found.instructions) == (6, 10)
+    found = run_kernel(unit, gathers=True)
+    assert found.spread.tolist() == [1, 1, 16, 16]
+    assert (found.vector, sum(found.counts.values())) == (6, 10)
     assert found.vector_share == 0.6
     assert found.lines_per_gather == 8.5
     # Alone: mov; a gather of 1 or 16 lines; 4 cycles after its last line the sum; 4 later a scatter, halt beside it.
-    assert found.alone == (1 + 1 + 3 + 1 + 3 + 1, 1 + 16 + 3 + 1 + 3 + 16)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_one_thread_shares_with_nobody(threads: int) -> None:
-    unit = VectorUnit(assemble_vector("vaddps v1, v2, v3\nvaddps v4, v5, v6\n"), threads)
-    found = timed(unit)
-    assert found.alone == (2,) * threads and found.core == 2 * threads
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match=r"(?s)3 bytes of memory.*64 or more"):
-        list(loads(b"abc"))
-    with pytest.raises(InputError, match="0 more triangles, 4 threads"):
-        time_rays(0)
-    with pytest.raises(InputError, match="0 threads"):
-        time_rays(1, threads=0)
+    assert found.alone.tolist() == [1 + 1 + 3 + 1 + 3 + 1, 1 + 16 + 3 + 1 + 3 + 16]

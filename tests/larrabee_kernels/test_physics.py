@@ -5,9 +5,8 @@ import pytest
 
 from larrabee_bridge.kernels.cloth import Cloth, ClothLaw, fallen, flat
 from larrabee_bridge.kernels.overlaps import overlaps
-from larrabee_bridge.kernels.particles import FluidLaw, densities_of, forces_of
+from larrabee_bridge.kernels.particles import Fluid, FluidLaw
 from larrabee_bridge.vpu.isa import VectorFamily
-from pixelflow.simd.errors import InputError
 from tests.larrabee_kernels.rounding import Bounded, fused, given, products_summed
 
 RNG = np.random.default_rng(3)
@@ -103,7 +102,9 @@ def test_densities_are_those_of_scipys_tree() -> None:
     """Within what rounding may do: each term, and each addition on its way."""
     points = (RNG.uniform(0, 1, (700, 3)) * (4, 3, 5)).astype(np.float32)
     lists = neighbours(points)
-    density, near, run = densities_of(points)
+    fluid = Fluid(points)
+    run = fluid.densities(None)
+    density, near = fluid.back(3), fluid.back(4)
     bounds = [density_at(points, i, each) for i, each in enumerate(lists)]
     wanted, allowed = (np.array([getattr(each, name) for each in bounds]) for name in ("value", "error"))
     assert (np.abs(density - wanted) <= allowed).all() and (allowed / wanted).max() < 1e-5
@@ -117,12 +118,14 @@ def test_forces_are_those_of_scipys_tree() -> None:
     law, lists = FluidLaw(stiffness=3, rest=2, viscosity=0.75), neighbours(points)
     bounds = [density_at(points, i, each) for i, each in enumerate(lists)]
     density = Bounded(np.array([each.value for each in bounds]), np.array([each.error for each in bounds]))
-    found = forces_of(points, speeds, law)
+    fluid = Fluid(points, speeds)
+    phases = fluid.forces(law, None)
+    found = fluid.back(slice(9, 12)).T
     loosest = 0.0
     for i, each in enumerate(lists):
         near = [j for j in each if j != i]
         if not near:
-            assert not found.found[i].any()
+            assert not found[i].any()
             continue
         ways, square = away(points, i, near)
         mine, theirs = (Bounded(density.value[which], density.error[which]) for which in (i, near))
@@ -137,10 +140,16 @@ def test_forces_are_those_of_scipys_tree() -> None:
             values, errors = ([np.concatenate([getattr(pair[k], name) for pair in factors]) for k in (0, 1)]
                               for name in ("value", "error"))  # fmt: skip
             total = products_summed(*map(Bounded, values, errors), 2 * len(near) + LANE_SUMS)
-            assert abs(found.found[i, axis] - total.value) <= total.error
+            assert abs(found[i, axis] - total.value) <= total.error
             loosest = max(loosest, float(total.error))
-    assert loosest < 5e-5 * np.abs(found.found).max()
-    assert len(found.phases) == 3 and found.phases[2].cycles > found.phases[0].cycles > 5 * found.phases[1].cycles
+    assert loosest < 5e-5 * np.abs(found).max()
+    assert len(phases) == 3 and phases[2].cycles > phases[0].cycles > 5 * phases[1].cycles
+
+
+def forces(points: list, speeds: list, law: FluidLaw) -> np.ndarray:
+    fluid = Fluid(np.array(points, np.float32), np.array(speeds, np.float32))
+    fluid.forces(law, None)
+    return fluid.back(slice(9, 12)).T
 
 
 def test_two_particles_push_each_other_apart_by_hand() -> None:
@@ -149,29 +158,13 @@ def test_two_particles_push_each_other_apart_by_hand() -> None:
     Densities are exact. A reciprocal is off by 2 units of 2^-24 at most and a root by 4 (`rounding.py`), which makes 4
     of what is left of 1 and stands in the direction again; with products that is less than 20 of a force.
     """
-    found = forces_of([[1, 1, 1], [1.5, 1, 1], [9, 9, 9]], np.zeros((3, 3)), FluidLaw(2, 0, 1)).found
+    found = forces([[1, 1, 1], [1.5, 1, 1], [9, 9, 9]], np.zeros((3, 3)), FluidLaw(2, 0, 1))
     np.testing.assert_allclose(found, [[-0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]], atol=0.5 * 20 * 2.0**-24)
-    pulled = forces_of([[1, 1, 1], [1.5, 1, 1]], [[0, 0, 0], [0, 1, 0]], FluidLaw(0, 0, 1)).found
+    pulled = forces([[1, 1, 1], [1.5, 1, 1]], [[0, 0, 0], [0, 1, 0]], FluidLaw(0, 0, 1))
     np.testing.assert_allclose(pulled[:, 1], np.array([1, -1]) / 2 / (1 + 0.75**3), rtol=10 * 2.0**-24)
 
 
 def test_a_point_alone_has_density_one() -> None:
-    density, near, _ = densities_of([[0, 0, 0], [5, 5, 5], [1000, 0, 0]])
-    assert density.tolist() == [1, 1, 1] and near.tolist() == [1, 1, 1]
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="a cloth of shape"):
-        Cloth(np.zeros((40, 40, 3), np.float32))
-    with pytest.raises(InputError, match="2 relaxations a step"):
-        Cloth(np.zeros((48, 48, 3), np.float32), ClothLaw(relaxations=2))
-    with pytest.raises(InputError, match="boxes of shapes"):
-        overlaps(np.zeros((2, 3)), np.zeros((3, 3)))
-    with pytest.raises(InputError, match="above its high one"):
-        overlaps(np.ones((2, 3)), np.zeros((2, 3)))
-    with pytest.raises(InputError, match="points of shape"):
-        densities_of(np.zeros((2, 2)))
-    with pytest.raises(InputError, match="velocities of shape"):
-        forces_of(np.zeros((2, 3)), np.zeros((3, 3)))
-    with pytest.raises(InputError, match="out of range"):
-        densities_of([[-1, 0, 0]])
+    fluid = Fluid(np.array([[0, 0, 0], [5, 5, 5], [1000, 0, 0]], np.float32))
+    fluid.densities(None)
+    assert fluid.back(slice(3, 5)).tolist() == [[1, 1, 1], [1, 1, 1]]

@@ -29,7 +29,7 @@ Meaning = TypeVar("Meaning", bound=Callable[..., None])
 
 
 class VectorInstructionSet(InstructionSet[Declaration]):
-    """The vector unit's instructions; the manual has them in the order of their opcodes, whoever is imported first."""
+    """The vector unit's instructions; the manual has them in the order of opcodes, not of imports."""
 
     def values(self) -> tuple[Declaration, ...]:
         """All declarations, by opcode."""
@@ -69,7 +69,7 @@ def vector_share(counts: Mapping[VectorFamily, int]) -> float | None:
 
 
 class Pipe(Enum):
-    """Where an instruction may issue (Seiler et al. 3.2)."""
+    """Pipes in which an instruction may issue (Seiler et al. 3.2)."""
 
     PRIMARY = "primary pipe"
     EITHER = "primary or secondary pipe"

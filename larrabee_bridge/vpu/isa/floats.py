@@ -117,7 +117,7 @@ def vaddsetsps(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister,
 # --- multiply-add ----------------------------------------------------------------------------------------------
 
 _ORDERS = {"132": (0, "dst * src", "a"), "213": (1, "a * dst", "src"), "231": (2, "a * src", "dst")}
-"""What an order adds to the opcode; which of the three operands are multiplied, and which is added."""
+"""Offset of an order's opcode; the operands that are multiplied, and the one that is added."""
 
 _SIGNS = {
     "vmadd": ((0x08, 0x72), False, False, "{0} + {1}"),
@@ -125,7 +125,7 @@ _SIGNS = {
     "vmaddn": ((0x0E, 0x78), True, False, "-({0}) + {1}"),
     "vmsubn": ((0x11, 0x7B), True, True, "-({0}) - {1}"),
 }
-"""The first of three opcodes in each format; whether the product and the addend are negated."""
+"""First of three opcodes in each format; negation of the product and of the addend."""
 
 
 def _fused(floats: VectorFloats, format_number: int, name: str, order: str) -> None:
@@ -141,7 +141,7 @@ def _fused(floats: VectorFloats, format_number: int, name: str, order: str) -> N
 
     text = f"Multiply-add{' doubles' if format_number else ''}, rounded once: dst = {formula.format(product, addend)}."
     if minus_product:
-        text += "\n\nThe name is published, which signs it turns is taken from the descendants (FNMADD, FNMSUB)."
+        text += "\n\nThe name is published, its signs are those of the descendants (FNMADD, FNMSUB)."
     standing = Standing.INVENTED if minus_product else Standing.DERIVED
     opcode, mnemonic = opcodes[format_number] + place, f"{name}{order}{floats.suffix}"
     declare(mnemonic, opcode, DST, A, floats.src, family=floats.fused, standing=standing)(described(meaning, text))
@@ -213,10 +213,10 @@ for _number, _format in enumerate(FORMATS):
         _compare(_format, _number, _name)
 
 
-# Conversions of the vector unit between integers, floats and doubles, which meet in the lower eight lanes of sixteen.
+# Conversions between integers, floats and doubles.
 #
-# The published names of the prototype library convert to and from the lower half, and what is written there leaves the
-# upper half as it was.
+# Those with doubles convert to and from the lower eight lanes, as in the published names of the prototype library, and
+# leave the upper half unchanged.
 
 
 _PROTOTYPE = "Larrabee new instructions C++ prototype library (Intel 2009)"

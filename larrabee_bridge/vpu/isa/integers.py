@@ -140,12 +140,12 @@ def _carrying(mnemonic: str, opcode: int, text: str, *, subtract: bool, carry_in
 
 
 _UNDER = "\n\nLanes that are not written keep their bit of k."
-_carrying("vadcpi", 0x2E, f"Add with carry: dst = dst + src + k, k = carry out.{_UNDER}", subtract=False, carry_in=True)
+_carrying("vadcpi", 0x2E, f"Add with carry: dst = dst + src + k, k = the carry.{_UNDER}", subtract=False, carry_in=True)
 _carrying(
     "vsbbpi", 0x2F, f"Subtract with borrow: dst = dst - src - k, k = borrow out.{_UNDER}", subtract=True, carry_in=True
 )
 _carrying(
-    "vaddsetcpi", 0x30, f"Add and set carry: dst = dst + src, k = carry out.{_UNDER}", subtract=False, carry_in=False
+    "vaddsetcpi", 0x30, f"Add and set carry: dst = dst + src, k = the carry.{_UNDER}", subtract=False, carry_in=False
 )
 _carrying(
     "vsubsetbpi",
@@ -246,17 +246,17 @@ _interleave(
     "vbitinterleave11pi",
     0x3B,
     1,
-    "Interleave bits one and one: from the lowest on, one bit of src, one of a.\n\nWhich comes first is invented.",
+    "Interleave bits one and one: starting at the lowest, one bit of src, one of a.\n\nWhich comes first is invented.",
 )
 _interleave(
     "vbitinterleave21pi",
     0x3C,
     2,
-    "Interleave bits two and one: from the lowest on, one bit of src, two of a.\n\nWhich comes first is invented.",
+    "Interleave bits two and one: starting at the lowest, one bit of src, two of a.\n\nWhich comes first is invented.",
 )
 
 
-# Mask registers: logic among them, the way from and to scalar registers, and the test that branches look at.
+# Mask registers: logic, moves from and to scalar registers, and the test for branches.
 
 
 def _bits(lanes: NumberAlgebra[Word, Bit], operand: MaskRegister) -> Bit:

@@ -1,10 +1,9 @@
-"""Meanings' common part: operands read and written, signs, addresses and masks, over the algebra of lanes."""
+"""Common parts of meanings: operands read and written, signs, addresses and masks, over the algebra of lanes."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from enum import Enum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from larrabee_bridge.vpu.isa.declarations import SRC, WIDE_SRC, VectorFamily
 from larrabee_bridge.vpu.isa.operands import (
@@ -25,7 +24,7 @@ from pixelflow.simd.lanes.numbers import NumberAlgebra, Pair
 
 
 class Type(Enum):
-    """What a load widens to."""
+    """Result type of a widening load."""
 
     FLOAT = "float"
     INTEGER = "integer"
@@ -99,17 +98,17 @@ def _widened(lanes: NumberAlgebra[Word, Bit], raw: Word, conversion: Conversion,
 
 
 def masked(lanes: NumberAlgebra[Word, Bit], operand: Vector | MaskRegister | Memory) -> Bit | None:
-    """Return where an operand is written: the lanes of its mask register, or None for all."""
+    """Return the lanes in which an operand is written: those of its mask register, or None for all."""
     return None if operand.mask is None else lanes.flag(f"k{operand.mask}")
 
 
 def write(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
-    """Write a vector register under its mask; the other lanes keep what they had."""
+    """Write a vector register under its mask; the other lanes keep their values."""
     lanes.store(dst.number, value, masked(lanes, dst))
 
 
 def set_signs(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, total: Word) -> None:
-    """Write a vector under its mask, and a mask register to the sign bits of what was written."""
+    """Write a vector under its mask, and a mask register to the sign bits of the written lanes."""
     where = masked(lanes, dst)
     signs = lanes.less(total, lanes.word(0), signed=True)
     lanes.store(dst.number, total, where)
@@ -124,9 +123,9 @@ def set_mask(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -
 
 # The two formats of floats in a vector register: sixteen of 32 bits, or eight of 64 bits, each in two lanes.
 #
-# A vector is one word a lane in both. Of eight lanes of 64 bits, lane i is the words 2 i (low) and 2 i + 1 (high); a
-# truth value that is computed for it is in both, and bit i of a mask register belongs to it. So what instructions
-# of both formats have in common is written once, over what a format does with whole vectors.
+# A vector has one word a lane in both. Of eight lanes of 64 bits, lane i is the words 2 i (low) and 2 i + 1 (high); its
+# truth values are in both, and bit i of a mask register belongs to it. So the common part of instructions is written
+# once, over a format's operations on whole vectors.
 
 
 _LOW = [lane & ~1 for lane in range(LANES)]
@@ -161,7 +160,7 @@ def wide_source(lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
 
 
 def wide_mask(lanes: NumberAlgebra[Word, Bit], operand: Vector | Memory) -> Bit | None:
-    """Return where an operand of 64-bit lanes is written: bit i of its mask register for lane i, or None for all."""
+    """Return the 64-bit lanes in which an operand is written: bit i of its mask for lane i, or None for all."""
     where = masked(lanes, operand)
     return None if where is None else lanes.route(where, _OWNER)
 
@@ -171,88 +170,56 @@ def wide_write(lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> Non
     lanes.store(dst.number, value, wide_mask(lanes, dst))
 
 
-class VectorFloats(ABC):
-    """Floats of one size in a vector, and what is done with them."""
+class VectorFloats:
+    """Floats of 32 bits, sixteen in a vector, and the operations on them; the base of those of 64 bits."""
 
-    suffix: str
+    suffix: ClassVar[str] = "ps"
     """Of mnemonics."""
-    names: str
-    """What they are called in the manual."""
-    src: OperandSpec
-    arithmetic: VectorFamily
-    fused: VectorFamily
+    names: ClassVar[str] = "floats"
+    """In the manual."""
+    src: ClassVar[OperandSpec] = SRC
+    arithmetic: ClassVar[VectorFamily] = VectorFamily.FLOAT
+    fused: ClassVar[VectorFamily] = VectorFamily.FUSED
 
-    @abstractmethod
     def source(self, lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
         """Return the last source."""
+        return source(lanes, operand, Type.FLOAT)
 
-    @abstractmethod
     def write(self, lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
         """Write a vector register under its mask."""
+        write(lanes, dst, value)
 
-    @abstractmethod
     def set_mask(self, lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -> None:
         """Write a mask register to the result of a compare, clear where its own mask is clear."""
+        set_mask(lanes, result, bits)
 
-    @abstractmethod
     def add(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
         """Return a + b."""
+        return lanes.float_add(a, b)
 
-    @abstractmethod
     def multiply(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
         """Return a * b."""
+        return lanes.float_multiply(a, b)
 
-    @abstractmethod
     def fuse(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, c: Word) -> Word:
         """Return a * b + c, rounded once."""
+        return lanes.float_fuse(a, b, c)
 
-    @abstractmethod
     def equal(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        """Return whether a == b, in every lane of each float."""
+        """Return a == b in every lane of each float."""
+        return lanes.float_equal(a, b)
 
-    @abstractmethod
     def less(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        """Return whether a < b, in every lane of each float."""
+        """Return a < b in every lane of each float."""
+        return lanes.float_less(a, b)
 
-    @abstractmethod
     def signs(self, lanes: NumberAlgebra[Word, Bit]) -> Word:
         """Return the vector of which only sign bits are set."""
+        return lanes.word(0x80000000)
 
     def negated(self, lanes: NumberAlgebra[Word, Bit], value: Word) -> Word:
         """Return -value; a NaN stays as it is."""
         return lanes.select(self.equal(lanes, value, value), lanes.differ(value, self.signs(lanes)), value)
-
-
-class _Singles(VectorFloats):
-    suffix, names, src = "ps", "floats", SRC
-    arithmetic, fused = VectorFamily.FLOAT, VectorFamily.FUSED
-
-    def source(self, lanes: NumberAlgebra[Word, Bit], operand: VectorSource) -> Word:
-        return source(lanes, operand, Type.FLOAT)
-
-    def write(self, lanes: NumberAlgebra[Word, Bit], dst: Vector, value: Word) -> None:
-        write(lanes, dst, value)
-
-    def set_mask(self, lanes: NumberAlgebra[Word, Bit], result: MaskRegister, bits: Bit) -> None:
-        set_mask(lanes, result, bits)
-
-    def add(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
-        return lanes.float_add(a, b)
-
-    def multiply(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
-        return lanes.float_multiply(a, b)
-
-    def fuse(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, c: Word) -> Word:
-        return lanes.float_fuse(a, b, c)
-
-    def equal(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        return lanes.float_equal(a, b)
-
-    def less(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
-        return lanes.float_less(a, b)
-
-    def signs(self, lanes: NumberAlgebra[Word, Bit]) -> Word:
-        return lanes.word(0x80000000)
 
 
 class _Doubles(VectorFloats):
@@ -287,6 +254,6 @@ class _Doubles(VectorFloats):
         return lanes.series([0, 0x80000000] * WIDE_LANES)
 
 
-SINGLES = _Singles()
+SINGLES = VectorFloats()
 FORMATS: tuple[VectorFloats, VectorFloats] = (SINGLES, _Doubles())
 """Floats and doubles."""

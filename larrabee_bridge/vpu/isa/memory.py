@@ -53,7 +53,7 @@ def vloadpi(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> 
 
 @declare("vstored", 0x63, MEMORY, VALUE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vstored(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
-    """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
+    """Store sixteen words starting at [memory], under a mask: disabled words of memory keep their values."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
 
@@ -66,7 +66,7 @@ def vloadq(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> N
 
 @declare("vstoreq", 0x8C, MEMORY, VALUE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source=_PROTOTYPE)
 def vstoreq(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
-    """Store eight numbers of 64 bits from [memory] on; those that are not enabled stay as they are in memory."""
+    """Store eight numbers of 64 bits starting at [memory]; disabled ones keep their values in memory."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, wide_mask(lanes, memory))
 
@@ -90,14 +90,14 @@ def vscatterd(lanes: NumberAlgebra[Word, Bit], memory: Memory, indices: Vector, 
 
 
 def _packed(lanes: NumberAlgebra[Word, Bit], memory: Memory, enabled: Bit | None) -> Word:
-    """Return where each enabled lane's word lies: one after the other, from the lowest lane on."""
+    """Return the address of each enabled lane's word: consecutive, starting with the lowest lane."""
     rank = lanes.rank(lanes.bit(True) if enabled is None else enabled)
     return plus(lanes, address(lanes, memory), lanes.shift_up(rank, lanes.word(2)))
 
 
 @declare("vcompressd", 0x66, MEMORY, VALUE, family=VectorFamily.MEMORY, source=_LINES)
 def vcompressd(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
-    """Packed store: the words of the enabled lanes, one after the other from [memory] on.
+    """Packed store: the words of the enabled lanes, one after the other, starting at [memory].
 
     The hardware splits it at the end of a cache line; here it is one instruction that touches one line or two.
     """
@@ -107,21 +107,21 @@ def vcompressd(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -
 
 @declare("vexpandd", 0x67, DST, WHERE, family=VectorFamily.MEMORY, source=_LINES)
 def vexpandd(lanes: NumberAlgebra[Word, Bit], dst: Vector, where: Memory) -> None:
-    """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
+    """Packed load: the enabled lanes of dst take consecutive words starting at [where]."""
     enabled = masked(lanes, dst)
     lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
 
 
 @declare("vcompressq", 0x8D, MEMORY, VALUE, family=VectorFamily.MEMORY, source=_PROTOTYPE)
 def vcompressq(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
-    """Packed store: the enabled numbers of 64 bits, one after the other from [memory] on."""
+    """Packed store: the enabled numbers of 64 bits, one after the other, starting at [memory]."""
     where = wide_mask(lanes, memory)
     lanes.put(_packed(lanes, memory, where), lanes.load(value.number), 4, where)
 
 
 @declare("vexpandq", 0x8E, DST, WHERE, family=VectorFamily.MEMORY, source=_PROTOTYPE)
 def vexpandq(lanes: NumberAlgebra[Word, Bit], dst: Vector, where: Memory) -> None:
-    """Packed load: the enabled lanes of dst take numbers of 64 bits one after the other from [where] on."""
+    """Packed load: the enabled lanes of dst take consecutive numbers of 64 bits starting at [where]."""
     enabled = wide_mask(lanes, dst)
     lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
 
@@ -157,5 +157,5 @@ def vprefetch2(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
 
 @declare("vevict", 0x6B, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vevict(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
-    """Mark a line for early eviction: of its sets in both caches it is the next one that leaves. No byte changes."""
+    """Mark a line for early eviction: of its sets in both caches it is the next one to leave. No byte changes."""
     lanes.fetch(address(lanes, where), 1)

@@ -1,4 +1,4 @@
-"""Operands of the vector unit's instructions: registers, memory, and what may be in braces after them.
+"""Operands of the vector unit's instructions: registers, memory, and the modifiers in braces after them.
 
 Written as in the public descriptions of the instruction set: ``v1{k1}`` is written under mask k1, ``v3{cdab}`` is read
 swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replicated.
@@ -21,9 +21,9 @@ VECTORS, MASKS, SCALARS = 32, 8, 16
 """Registers v0 to v31, k0 to k7 and r0 to r15 of each hardware thread."""
 ZERO, CARRY, LESS = FLAGS = ("zero", "carry", "less")
 NEXT = "next"
-"""The register that a branch writes: the word address to continue at."""
+"""Register that a branch writes: the word address to continue at."""
 STOPPED = 0xFFFFFFFF
-"""Its value in a thread that has ended."""
+"""Value of that register in a thread that has ended."""
 
 
 class Swizzle(Enum):
@@ -46,7 +46,7 @@ class Swizzle(Enum):
 
 
 class Conversion(Enum):
-    """What is in memory, before it is widened to 32 bits on the way."""
+    """Format in memory, widened to 32 bits by the load."""
 
     NONE = "32"
     UINT8 = "uint8"
@@ -61,7 +61,7 @@ class Conversion(Enum):
 
 
 class Replication(Enum):
-    """How many elements are read for the 16 lanes."""
+    """Number of elements read for the 16 lanes."""
 
     NONE = "16to16"
     ONE = "1to16"
@@ -69,7 +69,7 @@ class Replication(Enum):
 
     @property
     def elements(self) -> int:
-        """How many different elements are read."""
+        """Number of different elements read."""
         return {"16to16": 16, "1to16": 1, "4to16": 4}[self.value]
 
 
@@ -99,7 +99,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory from scalar register ``base`` (None: 0) plus ``offset`` on, in bytes."""
+    """Memory starting at scalar register ``base`` (None: 0) plus ``offset``, in bytes."""
 
     offset: int
     base: int | None = None
@@ -109,7 +109,7 @@ class Memory:
 
 
 VectorSource: TypeAlias = Vector | Memory
-"""What the last source of an instruction may be."""
+"""Last source of an instruction."""
 
 NAMES: dict[str, Vector | MaskRegister | Mem] = {
     **{f"v{number}": Vector(number) for number in range(VECTORS)},
@@ -125,13 +125,13 @@ WIDE_REPLICATIONS = {"1to8": Replication.ONE, "4to8": Replication.FOUR}
 """The same for elements of 64 bits."""
 SWIZZLES = {each.value: each for each in Swizzle}
 MASK_WORDS = {f"k{number}": number for number in range(MASKS)}
-"""What may be in braces, and what it means."""
+"""Words in braces, with their meanings."""
 
 BRACES = frozenset((*CONVERSIONS, *REPLICATIONS, *WIDE_REPLICATIONS, *SWIZZLES, *MASK_WORDS))
-"""Every word that may be in braces after some operand."""
+"""Every word that is allowed in braces after some operand."""
 
 
-# The kinds of operand that the vector unit's instructions have: fields in the words, spelling, and what is refused.
+# Kinds of operand of the vector unit's instructions: fields in the words, spelling, and errors.
 
 
 Member = TypeVar("Member", bound=Enum)
@@ -159,7 +159,7 @@ def _taken(words: Sequence[str], allowed: Mapping[str, Collection[str]]) -> dict
         field = next((field for field, known in allowed.items() if word in known), None)
         if field is None:
             known = ", ".join(_braces(each) for words in allowed.values() for each in words)
-            raise ValueError(f"{{{word}}} cannot stand here", f"allowed: {known}" if known else "no braces here")
+            raise ValueError(f"{{{word}}} is not allowed here", f"allowed: {known}" if known else "no braces here")
         if field in found:
             raise ValueError(f"{{{word}}} is one {field} too many")
         found[field] = word

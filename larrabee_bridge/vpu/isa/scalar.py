@@ -1,4 +1,4 @@
-"""The scalar side, as far as vector programs need it: arithmetic, bit scans, memory, branches.
+"""The scalar instructions that vector programs need: arithmetic, bit scans, memory, branches.
 
 Scalar registers have 32 bits here. Arithmetic sets three flags: zero, carry (of an unsigned result), and less (the
 exact signed result is negative).
@@ -25,7 +25,7 @@ class _FlaggedOperation(Protocol):
 
 
 class _Search(Protocol):
-    """What is left of ``bits`` past ``index``, and the nearest set bit in it alone."""
+    """Remaining ``bits`` past ``index``, and the nearest set bit of them alone."""
 
     def __call__(self, lanes: NumberAlgebra[Word, Bit], index: Word, bits: Word, /) -> tuple[Word, Word]: ...
 
@@ -133,7 +133,7 @@ def store(lanes: NumberAlgebra[Word, Bit], where: Memory, r: Scalar) -> None:
 
 
 def _bit_number(lanes: NumberAlgebra[Word, Bit], single: Word) -> Word:
-    """Return which bit is the only one set: it becomes the exponent of a float, which is exact."""
+    """Return the number of the only set bit, by way of the exponent of a float, which is exact."""
     exponent = lanes.shift_down(lanes.to_float(single, signed=False), lanes.word(23), signed=False)
     return lanes.both(plus(lanes, exponent, lanes.word(-127)), lanes.word(0xFF))
 
@@ -170,7 +170,7 @@ def _scan(mnemonic: str, opcode: int, find: _Search, text: str) -> None:
     )
 
 
-_RULE = "\n\nThat the scan goes on from the destination is published; that it leaves out the bit itself is recalled."
+_RULE = "\n\nThat the scan continues from the destination is published; that it excludes the bit itself is recalled."
 _scan(
     "bsfi",
     0x4B,
@@ -215,12 +215,12 @@ def jmp(lanes: NumberAlgebra[Word, Bit], target: int) -> None:
     lanes.write(NEXT, lanes.word(target))
 
 
-_branch("jz", 0x4F, ZERO, True, "Go on at the target where the zero flag is set.")
-_branch("jnz", 0x50, ZERO, False, "Go on at the target where the zero flag is clear.")
-_branch("jc", 0x51, CARRY, True, "Go on at the target where the carry flag is set: below, or a mask of all ones.")
-_branch("jnc", 0x52, CARRY, False, "Go on at the target where the carry flag is clear.")
-_branch("jl", 0x53, LESS, True, "Go on at the target where the result was negative: r < s after cmp.")
-_branch("jge", 0x54, LESS, False, "Go on at the target where the result was not negative: r >= s after cmp.")
+_branch("jz", 0x4F, ZERO, True, "Continue at the target where the zero flag is set.")
+_branch("jnz", 0x50, ZERO, False, "Continue at the target where the zero flag is clear.")
+_branch("jc", 0x51, CARRY, True, "Continue at the target where the carry flag is set: below, or a mask of all ones.")
+_branch("jnc", 0x52, CARRY, False, "Continue at the target where the carry flag is clear.")
+_branch("jl", 0x53, LESS, True, "Continue at the target where the result was negative: r < s after cmp.")
+_branch("jge", 0x54, LESS, False, "Continue at the target where the result was not negative: r >= s after cmp.")
 
 
 @declare("halt", 0x55, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
