@@ -252,16 +252,6 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
             )
         return instruction
 
-    def make(self, mnemonic: str, *operands: Operand, gated: bool = False) -> EuInstruction:
-        """Return an instruction after checking that its operands can be encoded; raises EncodingError."""
-        declaration = self[mnemonic]
-        if len(operands) != len(declaration.operands):
-            wanted = len(declaration.operands)
-            raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
-        instruction = EuInstruction(declaration, operands)
-        instruction.encode()
-        return instruction
-
 
 INSTRUCTIONS = EuInstructionSet("gen6_bridge.isa", kind=EuDeclaration, unit=EuUnit.FPU)
 

@@ -253,7 +253,7 @@ class EuRun(Shown):
             "served": {str(target): held for target, held in account.served.items()},
             "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
             "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
-            "rules_broken": dict(self._broken().items()),
+            "rules_broken": dict(self._broken()),
             "regions": dict(self.usage.regions),
             "registers": {"read": dict(self.usage.read), "written": dict(self.usage.written)},
             "bytes": {str(target): count for target, count in self.usage.sent.items()},

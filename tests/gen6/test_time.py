@@ -32,6 +32,19 @@ def test_five_threads_use_five_eighths() -> None:
     assert account.utilisation() == pytest.approx(0.625, abs=1e-4)
 
 
+def test_a_report_has_each_thread_and_the_rules_that_are_broken() -> None:
+    """The add of thread 1 waits for the pipe until 2, then for the nop of thread 0, and has the pipe until 5."""
+    config = EuConfig(caches=False, count=2)
+    report = run_program(assemble_eu(CHAIN + "\nnop\n"), config=config).report()
+    assert report.data["threads"] == [
+        {"unit": 0, "begin": 0, "end": 3, "issued": 2, "waited": {}},
+        {"unit": 0, "begin": 0, "end": 6, "issued": 2, "waited": {"fpu held": 2, "other threads": 1}},
+    ]
+    assert "rules of legality" not in str(report.brief)
+    broken = run_program(assemble_eu("mov (8) g1<1>UB g2<8,8,1>F\nnop\n")).report()
+    assert "rules of legality that are broken: D2 in 1" in str(broken.brief)
+
+
 def test_watching_changes_nothing() -> None:
     program = assemble_eu("cmp.g.f0.0 (8) null<1>D g10<8,8,1>D 1D\n(+f0.0) mov (8) g20<1>D 7D\nnop\n")
     config = EuConfig(count=7)
