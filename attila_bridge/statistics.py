@@ -32,7 +32,7 @@ Hits|indices|Indices whose shaded vertex is still kept.
 Misses|indices|Indices whose vertex has to be shaded.
 Indices|indices|Indices looked up.
 [SL0]
-Indices|indices|Indices received, hits included.
+Indices|indices|Indices to be loaded: misses, and a hit that ends a draw.
 Inputs|vertices|Vertices sent to the shaders, and one for a hit that ends a draw.
 Fetches|attributes|Attributes whose line was reserved.
 NoFetches|tries|Tries to reserve a line that failed.
@@ -85,7 +85,7 @@ UtilizationCycles|cycles|Cycles in which a batch was traversed.
 [HZ]
 InputFragments|fragments|Fragments received, covered or not, and four for the end of each draw.
 OutputFragments|fragments|Fragments of quads sent on, and four for the end of each draw.
-CulledFragments|fragments|Fragments of quads that did not leave.
+CulledFragments|fragments|Fragments of quads without a covered fragment, or past the maximum of their block.
 CulledOutsideFragments|fragments|Fragments of quads without a covered fragment.
 CulledHZFragments|quads|Quads past the maximum of their block; they are quads in spite of the name.
 OutsideTriangleFragments|fragments|Fragments outside of their triangle.
@@ -136,7 +136,7 @@ WriteReqAccepted|lines|Lines that were queued to be written to memory.
 RWReqFull|cycles|Cycles in which a line waited because a queue between cache and memory was full.
 WaitWriteStall|cycles|Cycles in which a line waited for its own write-back.
 MemReqStall|cycles|Cycles in which a write-back waited because a read was sent.
-ReadLinePortStall|cycles|Cycles in which the write-back of a line waited for a port.
+ReadLinePortStall|cycles|Cycles in which the write-back of a line waited for a port or for the read of another line.
 WriteLinePortStall|cycles|Cycles in which the fill of a line waited for a port.
 CacheLineWARStall|cycles|Cycles in which the fill of a line waited until the old one had been read.
 CompressorBusy|cycles|Cycles in which a line was compressed.
@@ -165,10 +165,10 @@ Unblocks|threads|Threads that were unblocked.
 InputActiveInputAttributes|attributes|Input registers of the inputs received.
 InputActiveOutputAttributes|attributes|Output registers of the inputs received.
 InputRegisters|registers|Temporary registers of the inputs received, at least one for each.
-ReadyThreads|threads x cycles|Threads that could be fetched for, summed over the cycles in which the shader was at work.
-FreeThreads|threads x cycles|Free threads, summed over the cycles in which the shader was at work.
+ReadyThreads|threads x cycles|Threads that could be fetched for, summed over cycles.
+FreeThreads|threads x cycles|Free threads, summed over all cycles.
 FinishedThreads|threads x cycles|Threads that had ended and not left, summed over cycles.
-UsedResources|registers x cycles|Registers in use, summed over the cycles in which the shader was at work.
+UsedResources|registers x cycles|Registers in use, summed over all cycles.
 [ShDX]
 ExecutedInstructions|instructions|Instructions executed for threads.
 RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or the thread was blocked.
@@ -189,7 +189,7 @@ AnisotropyRatio|samples|Samples of all accesses.
 FetchesOK|texels|Texels whose line was reserved.
 FetchesFailed|tries|Tries to reserve a texel's line that failed.
 FetchStallAddress|cycles|Cycles in which the fetch waited for addresses.
-FetchStallFetch|cycles|Cycles in which there was nothing to fetch while accesses were in the unit.
+FetchStallFetch|cycles|Cycles in which there was nothing to fetch.
 FetchStallReadyRead|cycles|Cycles in which the fetch waited for the queue of samples to be read.
 FetchStallWaitRead|cycles|Cycles in which the fetch waited for the window of samples without lines.
 ReadsOK|texels|Texels read.
@@ -243,7 +243,7 @@ WriteTransactions|transactions|Writes received from {}.
 ReadBytes|bytes|Bytes read from memory for {}.
 WriteBytes|bytes|Bytes written to memory for {}.
 [MC]
-UnusedCycles|cycles|Cycles in which no channel had anything to do.
+IdleCycles|cycles|Cycles in which no channel had anything to do; the public simulator has no such statistic.
 [DAC]
 ColorStateBlocksTotal|blocks|Blocks of the picture.
 ColorStateBlocksClear|blocks|Blocks that were still clear.

@@ -18,7 +18,7 @@ from benchmarks.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Part, Table, number, spread
 
 
-def _scenes() -> dict[str, AttilaScene]:
+def scenes() -> dict[str, AttilaScene]:
     """Return a scene of each class."""
     far = np.array(list(corners(400, 2.0))) + 10.0 * np.eye(4)[0]
     program, image = reading(2, 6), texture(128)
@@ -51,7 +51,7 @@ class _Rates:
 
     def prepare(self, rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
         cases = []
-        for name, scene in _scenes().items():
+        for name, scene in scenes().items():
             work = draw(scene)
             self.cycles[name] = Simulation(work).finish().cycles
             cases.append(Case(name, partial(_timed, work)))

@@ -70,6 +70,19 @@ _SCRIPT = "import sys; from pixelflow.cli import process; sys.exit(process())"
 """The installed command."""
 
 
+_COMMANDS = (
+    "run mandelbrot -q",
+    "tessellate teapot -o teapot.obj --preview teapot.png -q",
+    "render still --machine larrabee --size 480x360 -o still.png -q",
+)
+"""Commands of a first session."""
+
+
+def _there(line: str, folder: str) -> list[str]:
+    """Return the words of a command, with its files in a folder."""
+    return [str(Path(folder) / word) if word.endswith((".obj", ".png")) else word for word in line.split()]
+
+
 def _command(
     name: str, arguments: list[str], environment: dict[str, str], *, empty: bool = False, prints: bool = False
 ) -> Callable[[], tuple[float, float]]:
@@ -129,6 +142,8 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
             "its first 2,000 microinstructions": (["-c", _RUN], {"empty": True, "prints": True}),
             "pass, no cache": (whole, {"empty": True}),
             "pass, cache": (whole, {}),
+            **{f"pixelflow {line}": ([*command, *_there(line, folder)], {}) for line in _COMMANDS},
+            f"pixelflow {_COMMANDS[-1]}, no cache": ([*command, *_there(_COMMANDS[-1], folder)], {"empty": True}),
         }
         cases = [Case(name, _command(name, words, environment, **how)) for name, (words, how) in commands.items()]
         for case in cases:

@@ -6,8 +6,8 @@ from pixelflow.simd.commands import (
     MachineDrawing,
     MachineOption,
     ProjectionChoice,
-    whole_number,
 )
+from pixelflow.simd.units import whole_number
 
 
 def _megahertz(text: str) -> float:

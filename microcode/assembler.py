@@ -4,68 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 from microcode.draft import Draft
 from microcode.expander import expand, expand_file, expand_text
-from microcode.language import Source, Value, read_source, source_of
+from microcode.kept import Included
+from microcode.language import Source, Value
 from microcode.linker import link
-from microcode.reader import example
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
-from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
-
-# Assembles `.mc` text into a program.
-
 
 Code = TypeVar("Code", bound=AssembledProgram)
 
 
-@overload
-def assemble(source: str | Path | Source, /, **parameters: int | float) -> PixelFlowProgram: ...
-@overload
-def assemble(source: str | Path | Source, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
-def assemble(
-    source: str | Path | Source, target: ProgramTarget[AssembledProgram] = PIXELFLOW, /, **parameters: int | float
-) -> AssembledProgram:
-    """Assemble a file (a path, or text that is a name ending in ``.mc``), a text or what was read; return the program.
-
-    The bare name of an example that is shipped, ``mandelbrot.mc``, means that where no such file is here.
-
-    ``parameters`` give each ``param`` of the file a number by its name: ``assemble("mandelbrot.mc", LIMIT=4)``.
-    ``target`` is the machine that the program is for. Raises InputError with every fault that was found.
-    """
-    must_be(source, (str, Path, Source), "the text of a program, or the path of its file")
-    must_be(target, ProgramTarget, "a ProgramTarget", 'parameters have names: assemble("mandelbrot.mc", LIMIT=4)')
-    for name, value in parameters.items():
-        must_be(value, (int, float), f"a number for param {name}")
-    text_source = _source(source)
+def assembled(
+    text_source: Source, target: ProgramTarget[Code], parameters: Mapping[str, int | float]
+) -> tuple[Code, list[Included]]:
+    """Return the program of a source, and the files that it includes; raises InputError with every fault."""
+    if not any(line.text.split(";")[0].strip() for line in text_source.lines):
+        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(text_source.file)))
     name = Path(text_source.file).stem if text_source.path else "program"
     if target.language is not None:
         if parameters:
             raise InputError(Fault(f"the file has no param {next(iter(parameters))}"))
-        return target.language.assemble("\n".join(line.text for line in text_source.lines), text_source.file, name)
+        return target.language.assemble("\n".join(line.text for line in text_source.lines), text_source.file, name), []
     draft = Draft(name, target)
     expand(draft, text_source, parameters)
-    return link(draft, target.program)
-
-
-def _source(source: str | Path | Source) -> Source:
-    if isinstance(source, Source):
-        text_source = source
-    elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
-        shipped = None if Path(source).exists() else example(str(source))
-        if shipped is not None:
-            return shipped
-        text_source = read_source(Path(source), str(source))
-        text_source = Source(text_source.file, text_source.text, Path(source).resolve())
-    else:
-        text_source = source_of(source)
-    if not any(line.text.split(";")[0].strip() for line in text_source.lines):
-        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(text_source.file)))
-    return text_source
+    return link(draft, target.program), draft.included_files
 
 
 # The builder: a program written in Python.

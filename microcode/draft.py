@@ -11,9 +11,11 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
+from microcode.kept import Included
 from microcode.language import (
     LANE_BYTES,
     DataKind,
@@ -575,6 +577,8 @@ class Draft:
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple[object, ...], Scope] = {}
         """Scopes of included files, by path and parameters."""
+        self.includes: dict[tuple[str, Path | None, Path], None] = {}
+        """Every include once: its words, and the paths of the including file and of the one that it led to."""
         self._section = self.streams[target.streams[0]]
         self.scope = self.globals
         """Current scope of labels."""
@@ -584,6 +588,11 @@ class Draft:
         """Lines by their id, kept alive here, with their numbers in ``lines``."""
         self._named: dict[tuple[object, ...], Instruction] = {}
         """Instructions with operands that this program numbers, by their text."""
+
+    @property
+    def included_files(self) -> list[Included]:
+        """The files that were included, as they are now."""
+        return [Included.of(*each) for each in self.includes]
 
     # --- instructions --------------------------------------------------------------------------------------------
 

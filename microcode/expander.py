@@ -115,6 +115,8 @@ class Expander:
         """Expand a file found by the include rules, once for each set of parameters; raises Complaint."""
         including = self._including[-1] if self._including else None
         source = self.files.find(path, including, self._including[0] if self._including else None)
+        assert source.path is not None  # as it is of a file
+        self.draft.includes[path, including.path if including else None, source.path] = None
         chain = [open_source.file for open_source in self._including if open_source.path]
         if any(open_source.path == source.path for open_source in self._including if open_source.path):
             raise Complaint(f"{source.file} includes itself", hint=" includes ".join([*chain, source.file]))

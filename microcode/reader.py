@@ -24,24 +24,12 @@ from microcode.language import (
     first_word,
     read_source,
 )
+from microcode.places import EXAMPLES, LIBRARY
 from pixelflow.simd.errors import Fault, nearest
-from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 # Search for included files: next to the including file, in extra folders, then in the library.
-
-
-LIBRARY = shipped("microcode", "library")
-EXAMPLES = shipped("microcode", "examples")
-LANGUAGE = shipped("microcode", "LANGUAGE.md")
-
-
-def example(name: str) -> Source | None:
-    """Return the source of a shipped example by its bare name, with or without ``.mc``; None for others."""
-    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
-    path = known.get(name.removesuffix(".mc"))
-    return None if path is None else read_source(path, f"examples/{path.name}")
 
 
 def shipped_beside(name: str) -> Path:

@@ -38,6 +38,12 @@ _ALL = (
         "Prices keep the proportions of a published table of 45 nm; the machine is of 1992. Only comparisons mean "
         "anything.",
         "Set prices of your technology: `--price WORK=FJ`."),
+    Caveat("PF105", "what a declared cycle needs in hardware",
+        "Each access, sum and hop of an instruction is placed in one of its declared cycles: one memory port and one "
+        "adder a PE are enough for all, with 16 hidden bits for EMC_PixSwap, 9 for linear expressions. A byte must be "
+        "read in the cycle that uses it, and loops must be folded into other instructions. A trial in Amaranth without "
+        "the pixel copies took 919 generic cells a PE, 44 of them flip-flops: figures of an invented ALU.",
+        "`-D extra.store_then_read=1` and `-D igc.fold_loops=false` count the cycles without these two abilities."),
     Caveat("PF201", "database loaded outside the counted run",
         "Control points are in texture memory when the first cycle begins, as in the thesis.",
         "`--load gp` loads them from GP memory; the cycles are reported as a line."),
@@ -50,6 +56,10 @@ _ALL = (
     Caveat("PF204", "surface not closed or not orientable",
         "Along shared edges of the patches the surface has cracks, or its sides do not agree.",
         "Look at the patch file; `--weld` closes gaps between equal samples, `--outward` turns whole parts."),
+    Caveat("PF205", "patches left to the GPs",
+        "Patches without room in the allowed passes are sampled by the GPs. Their cycles are a formula at the GPs' "
+        "peak rate and are not in the sum.",
+        "Allow more passes, or leave `--passes` out for as many as it takes."),
     Caveat("PF301", "work of the GPs takes no time",
         "The node draws what its GPs have prepared: camera, light, regions and instructions, as the line says.",
         "`--projection emc` projects on the EMCs, `--projection emc-words` also makes the instructions there."),

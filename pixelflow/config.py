@@ -273,6 +273,7 @@ class CompositionConfig:
 _IGC = "pixelflow/node/run/stream.py"
 _SUPPLY = "pixelflow/node/run/supply.py"
 _EXTRA = "pixelflow/node/run/supply.py"
+_STALLS = "pixelflow/node/run/stalls.py"
 
 
 # The tables below stay aligned, as those of `tree.py`.
@@ -284,6 +285,9 @@ class IgcConfig:
     control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
         low=0, high=64, source="the IGC runs ahead, which leaves tables 3 and 4 their cycles", standing=INVENTED,
         matters="control", read_by=_IGC, moved=(1,))
+    fold_loops: bool = param(True, "LOOP and ENDL are folded into other instructions, and take no cycle", unit="",
+        source="no published value; false: a cycle each, in which the PEs wait unless the IGC is ahead, by at most 4",
+        standing=INVENTED, matters="rounds", read_by=_STALLS, added=True, moved=(False,))
     call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
     loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
@@ -348,6 +352,9 @@ class ExtraConfig:
     copy_start: int = param(0, "PixCopy and PixSwap", unit="cycles", low=-2, high=16,
         source="-1 without its last cycle, -2 without its start-up as well; two fit table 6", standing=FITTED,
         matters="extra copy_start", read_by=_EXTRA, added=True, moved=(-1, -2))
+    store_then_read: int = param(0, "a read of memory in the cycle after a store", unit="cycles", low=0, high=16,
+        source="1 where one port takes its address a cycle before the byte is there", standing=INVENTED,
+        matters="stores before reads", read_by=_STALLS, added=True, moved=(1,))
 # fmt: on
 
 

@@ -1,6 +1,7 @@
 """PixelFlow's options for pictures: data for commands, light to import."""
 
-from pixelflow.simd.commands import MachineCommands, MachineDrawing, MachineOption, ProjectionChoice, whole_number
+from pixelflow.simd.commands import MachineCommands, MachineDrawing, MachineOption, ProjectionChoice
+from pixelflow.simd.units import whole_number
 
 MOST_NODES = 40
 """As a machine has."""

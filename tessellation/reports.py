@@ -32,6 +32,7 @@ from tessellation.host.ledger import PatchLedger
 from tessellation.host.session import KeptResults
 from tessellation.host.tessellator import Tessellation, trim_account
 from tessellation.microprogram.method import LOADING
+from tessellation.plan.fixed import only_residues
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Owner
 from tessellation.sampling import SampleChoice, choice_facts
@@ -195,6 +196,7 @@ def outcome_report(outcome: Outcome) -> Report:
     left_out = "; ".join((*result.not_counted, *(trims.not_counted if trims else ())))
     point, normal = result.worst_point_error, result.worst_normal_error
     brief = [
+        *((("fixed point", _fixed_text(result)),) if result.refused else ()),
         ("worst error", f"point {point:.3f}, normal {normal:.3f} of {LIMIT:g} units of 2^-24 allowed"),
         ("mesh", _mesh_text(mesh)),
         ("", _gap_text(mesh, checked) if checked is not None else ""),
@@ -222,10 +224,14 @@ def outcome_report(outcome: Outcome) -> Report:
 
 
 def _fixed_text(result: Tessellation) -> str:
-    """Return the number of patches with sums in fixed point, and the reasons for floats."""
+    """Return the number of patches with sums in fixed point, the reasons for floats, and what they cost."""
     total, reasons = len(result.patches), Counter(result.refused.values())
-    floats = "".join(f"; {number(count)} with floats, in separate passes: {why}" for why, count in reasons.items())
-    return f"{number(total - len(result.refused))} of {plural(total, 'patch')} in fixed point{floats}"
+    floats = "".join(f"; {number(count)} refused: {why}" for why, count in reasons.items())
+    cost = sum(run.cycles for plan, run in zip(result.plans, result.runs, strict=True) if not plan.fixed)
+    passes = f"; passes of floats for them took {counted(cost, 'cycle')}" if cost else ""
+    residues = sum(only_residues(result.patches[index].patch) for index in result.refused)
+    hint = f"; {number(residues)} only for coordinates below 2^-40 of their largest: set these to 0" if residues else ""
+    return f"{number(total - len(result.refused))} of {plural(total, 'patch')} in fixed point{floats}{passes}{hint}"
 
 
 def errors_text(point: float, normal: float) -> str:
@@ -259,6 +265,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "cache_time": result.method.kept,
         **memory_object(result),
         "not_counted": list(result.not_counted),
+        "on_gps": {"patches": [index + 1 for index in result.on_gps], "cycles_by_formula": result.gp_cycles},
         "passes": [
             {
                 "patches": len(plan.work.placements),

@@ -13,11 +13,10 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run, guesses, stages_of, words_of
-from pixelflow.simd.commands import whole_number
 from pixelflow.simd.configuration import Value, leaves
 from pixelflow.simd.drawing import FreeWork, free_lines, free_object
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, percent
-from pixelflow.simd.units import Standing
+from pixelflow.simd.units import Standing, whole_number
 from tessellation.host.manager import PatchHandle, PatchManager
 from tessellation.host.session import new_session
 from tessellation.host.tessellator import Tessellation

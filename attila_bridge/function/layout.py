@@ -142,12 +142,13 @@ def writes_depth(program: ShaderProgram) -> bool:
 def program_work(program: ShaderProgram, *, loads: bool) -> ProgramWork:
     """Return the work of a program; ``loads`` unless an earlier draw loaded it."""
     last = len(program.instructions) - 1
+    outputs = len(registers_of(program, RegisterBank.OUTPUT))
     reads = count()
     temporaries = registers_of(program, RegisterBank.TEMPORARY)
     return ProgramWork(
         instructions=tuple(_work(each, reads, at == last) for at, each in enumerate(program.instructions)),
         inputs=len(registers_of(program, RegisterBank.INPUT)),
-        outputs=len(registers_of(program, RegisterBank.OUTPUT)),
+        outputs=max(1, outputs - writes_depth(program)),
         temporaries=temporaries[-1] + 1 if temporaries else 0,
         loads=loads,
     )

@@ -63,7 +63,7 @@ class ProgramWork:
     inputs: int
     """Input registers that are read."""
     outputs: int
-    """Output registers that are written."""
+    """Output registers that are written; the depth of a fragment is not one of them."""
     temporaries: int
     """Temporary registers: the highest number used + 1."""
     loads: bool

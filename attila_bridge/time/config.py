@@ -203,7 +203,8 @@ class TraversingConfig:
         "of a frame higher than wide, tiles further up than the screen is wide are left out, as recorded; rows of scan"
         " tiles have them all", source=_WHOLE)
     queue: int = _printed(16, "triangles", "triangles that wait", 4, 256)
-    steps: int = _printed(2, "steps", "steps of 16 quads a cycle", 1, 8)
+    steps: int = _printed(2, "steps", "steps of 16 quads a cycle", 1, 8,
+        case=PresetValue(1, Standing.DERIVED, "one for each ROP, as recorded statistics of traversal show"))
     scan_queue: int = _coded(64, "tiles", "scan tiles that wait to be opened", 1, 256, source=_DESCENT)
 
     @property

@@ -165,11 +165,14 @@ class FragmentFifo(GpuBox[FifoState]):
     def _stall(self, cycle: Cycle) -> None:
         """Sleep after a second tick that changed nothing, unless time alone lets quads or vertices continue."""
         s = self.state
+        if s.vertices or s.vertices_out or cycle < s.next_interpolation:
+            s.held = ()
+            return
         before = s.held
         of_rops = ((q.generated, q.tested, q.interpolated, q.shaded, q.done) for q in s.rops)
-        queues = (*(queue for each in of_rops for queue in each), *s.waiting, s.vertices)
+        queues = (*(queue for each in of_rops for queue in each), *s.waiting)
         s.held = (s.shading, s.next_unit, s.next_shaded, s.next_shader, *map(len, queues))
-        if s.held == before and cycle >= s.next_interpolation and not s.vertices and not s.vertices_out:
+        if s.held == before:
             generated, tested, interpolated, shaded = (
                 sum(len(getattr(each, name)) for each in s.rops)
                 for name in ("generated", "tested", "interpolated", "shaded")
@@ -208,7 +211,12 @@ class FragmentFifo(GpuBox[FifoState]):
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
-        if s.awake:
+        if s.draw >= 0 and not s.drawing:
+            # The recorded sum has the ends of a draw until the next one begins.
+            shaded += len(s.rops)
+            if not s.awake:
+                self._sleep({"ShadedStampQueuesOccupation": shaded})
+        if s.awake or not s.drawing:
             counts = s.counts
             counts["RastStampQueuesOccupation"] += generated
             counts["TestStampQueuesOccupation"] += tested

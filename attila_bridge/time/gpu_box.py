@@ -124,15 +124,17 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
         return self.waits if self.waits and self.state.drawing else None
 
     def _sleep(self, each: Counts) -> None:
-        """Stay without a tick until an input arrives; each cycle until then counts ``each``."""
+        """Stay without a tick until an input or event; each cycle until then counts ``each``."""
         self.state.skipped, self.state.awake = each, False
 
     def _wake(self, cycle: Cycle) -> None:
         """Count the cycles since the last tick, if it slept."""
         s = self.state
-        for name, count in s.skipped.items():
-            s.counts[name] += count * (cycle - 1 - s.cycle)
-        s.skipped = {}
+        passed = cycle - 1 - s.cycle
+        if passed:
+            for name, count in s.skipped.items():
+                s.counts[name] += count * passed
+        s.skipped.clear()
 
     @property
     def unit(self) -> str:

@@ -174,6 +174,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         for step in range(first, first + some):
             quads = plan.step_quads[step]
             counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
+            counts["CulledFragments"] += 64 - 4 * len(quads)
             _, one, two, three, four = plan.steps_inside[step]
             inside = one + 2 * two + 3 * three + 4 * four
             counts["OutsideTriangleFragments"] += 64 - inside
@@ -230,8 +231,6 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             quad = sending.popleft()
             if quad != _CULLED:
                 quads.append(quad)
-            else:
-                counts["CulledFragments"] += 4
         if quads:
             self._quads.send(cycle, tuple(quads), 4 * len(quads))
             counts["OutputFragments"] += 4 * len(quads)
@@ -250,6 +249,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             most = line.values[blocks[quad >> 4] - line.first]
             if nearest[quad] > most or (equal and nearest[quad] == most):
                 s.counts["CulledHZFragments"] += 1
+                s.counts["CulledFragments"] += 4
                 s.sending.append(_CULLED)
             else:
                 s.sending.append(quad)

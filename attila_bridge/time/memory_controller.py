@@ -131,7 +131,7 @@ class MemoryController(GpuBox[ControllerState]):
             free_services=config.service_queue,
             free_reads=config.read_buffers,
             free_writes=config.write_buffers,
-            skipped={"UnusedCycles": 1},
+            skipped={"IdleCycles": 1},
         )
 
     def wired(self) -> None:
@@ -178,7 +178,7 @@ class MemoryController(GpuBox[ControllerState]):
                 if cycle >= channel.tried_again:
                     self._issue(cycle, channel, number)
         if not active:
-            s.counts["UnusedCycles"] += 1
+            s.counts["IdleCycles"] += 1
         self._drive(cycle, touched)
         self._rest(cycle)
 
@@ -202,7 +202,7 @@ class MemoryController(GpuBox[ControllerState]):
         if wakes:
             s.wake = min(wakes)
         elif not any(channel.active for channel in s.channels):
-            s.skipped["UnusedCycles"] = 1
+            s.skipped["IdleCycles"] = 1
 
     # --- clients -------------------------------------------------------------------------------------------------
 

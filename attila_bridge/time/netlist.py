@@ -98,10 +98,13 @@ class Boxes:
 
     def counts_before(self, cycle: int) -> dict[str, Counts]:
         """Return copies of the counts of each box before a cycle, including those of boxes that sleep."""
-        counts = {suffix: dict(each) for suffix, each in self.counts.items()}
+        counts: dict[str, Counts] = {}
         for box in self:
-            for name, count in box.state.skipped.items():
-                counts[box.suffixed(box.suffix)][name] += count * (cycle - 1 - box.state.cycle)
+            s = box.state
+            for suffix, each in box.counted.items():
+                counts[suffix] = dict(each)
+                for name, count in s.skipped.items() if each is s.counts else ():
+                    counts[suffix][name] += count * (cycle - 1 - s.cycle)
         return counts
 
     @property

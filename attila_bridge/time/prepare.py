@@ -295,8 +295,8 @@ class FramePlan:
     clear_color: int
     clear_depth: int
     program_address: int
-    loaded: int
-    """Bytes of programs."""
+    programs: tuple[int, ...]
+    """Bytes of each program, in the order in which they are loaded."""
     uploaded: int
     """Bytes uploaded, programs included."""
     before: Contents | None = None
@@ -306,7 +306,7 @@ class FramePlan:
 def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
     """Return the plan of a frame for the boxes of a machine."""
     draws = plans(work, config)
-    loaded = sum(size for draw in draws for size in _programs(draw, config.command))
+    programs = tuple(size for draw in draws for size in _programs(draw, config.command))
     return FramePlan(
         draws=draws,
         steps=_steps(work, config, draws),
@@ -317,8 +317,8 @@ def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
         clear_color=work.clear.color or 0,
         clear_depth=work.clear.depth_word,
         program_address=work.end_address,
-        loaded=loaded,
-        uploaded=sum(each.size for each in work.uploads) + loaded,
+        programs=programs,
+        uploaded=sum(each.size for each in work.uploads) + sum(programs),
         before=contents(work),
     )
 

@@ -238,8 +238,11 @@ class RopCache:
         sent: Transaction | None = None
         if self.asked < len(self.reads):
             sent = self._ask(accepts)
-        if self.lines_read < len(self.writes) and self.line_read is None:
-            self._read_line()
+        if self.lines_read < len(self.writes):
+            if self.line_read is None:
+                self._read_line()
+            else:
+                self.counts["ReadLinePortStall"] += 1
         if self.reads:
             self._decompress()
         if self.writes:

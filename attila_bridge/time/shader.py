@@ -369,6 +369,7 @@ class UnifiedShader(GpuBox[ShaderState]):
             ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait),
             [0] * self.spec.config.texture.units,
             config.registers,
+            skipped={"FreeThreads": groups * config.group},
         )
 
     def wired(self) -> None:
@@ -394,6 +395,8 @@ class UnifiedShader(GpuBox[ShaderState]):
     def tick(self, cycle: Cycle) -> None:
         """Fetch and decode; each sees what the other did in the cycle before."""
         s, queues = self.state, self.state.queues
+        if s.skipped:
+            self._wake(cycle)
         s.cycle = cycle
         fetched, commands = s.fetched, s.commands
         if fetched:
@@ -437,16 +440,18 @@ class UnifiedShader(GpuBox[ShaderState]):
         s.awake = bool(
             s.ready_groups or s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or queues.busy
         )
-        if s.awake:
-            self._occupation()
+        self._occupation()
 
     def _occupation(self) -> None:
-        """Add the occupation of this cycle."""
+        """Add the occupation of this cycle, which stays until the next tick."""
         s, counts, threads = self.state, self.state.counts, self._threads
+        free, used = threads * len(s.free), self.config.registers - s.free_registers
         counts["ReadyThreads"] += threads * s.ready_groups
-        counts["FreeThreads"] += threads * len(s.free)
+        counts["FreeThreads"] += free
         counts["FinishedThreads"] += threads * len(s.finished)
-        counts["UsedResources"] += self.config.registers - s.free_registers
+        counts["UsedResources"] += used
+        if not s.awake:
+            self._sleep({"FreeThreads": free, "UsedResources": used})
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from attila_bridge.function.layout import SCAN_TILE, TILE
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.statistics import Counts, counts_of
+from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import Step, plan_frame
@@ -87,9 +89,9 @@ def _check_progress(work: AttilaWork, config: AttilaConfig) -> None:
 # Summary: the statistics of a run, with those known at its end: tags of caches, phases, sums over draws.
 
 
-def summary(boxes: Boxes) -> dict[str, Counts]:
-    """Return copies of all counts by box."""
-    made = {box: dict(counts) for box, counts in boxes.counts.items()}
+def summary(boxes: Boxes, cycles: int) -> dict[str, Counts]:
+    """Return copies of all counts by box at the end of a run."""
+    made = boxes.counts_before(cycles)
     draws = boxes.frame.draws
     made["SL0"]["MappedAttributes"] = sum(len(draw.attributes) for draw in draws)
     made["StC"]["OutputAttributes"] = sum(draw.vertex_program.outputs for draw in draws)
@@ -104,11 +106,30 @@ def _commands(boxes: Boxes) -> Counts:
     """Return the counts of the command processor."""
     counts = counts_of("CP")
     counts.update(boxes.processor.state.phases)
-    counts["BytesRead"] = boxes.frame.loaded
+    counts["BytesRead"] = sum(boxes.frame.programs)
     counts["BytesWritten"] = boxes.frame.uploaded
     counts["Batches"] = len(boxes.frame.draws)
     counts["Frames"] = 1
     return counts
+
+
+def upload_statistics(work: AttilaWork, boxes: Boxes) -> dict[str, int]:
+    """Return the statistics of memory that uploads add to those of the boxes (formula): 64 bytes a transaction."""
+    memory, added = boxes.config.memory, Counter[str]()
+    arrays = [(each.address, each.size) for each in work.uploads]
+    address = boxes.frame.program_address
+    for size in boxes.frame.programs:
+        arrays.append((address, size))
+        address += -(-size // TRANSACTION_BYTES) * TRANSACTION_BYTES
+    for address, size in arrays:
+        for at in range(0, size, TRANSACTION_BYTES):
+            channel = f"{(address + at) // memory.interleave % memory.channels:02}_MC"
+            added[f"WriteBytesMemoryBus{channel}"] += min(TRANSACTION_BYTES, size - at)
+            added[f"DataCycles{channel}"] += memory.transaction_cycles
+        for name in ("Transactions", "WriteTransactions"):
+            added[f"CommandProcessor{name}_MC"] += -(-size // TRANSACTION_BYTES)
+        added["CommandProcessorWriteBytes_MC"] += size
+    return added
 
 
 _OF_QUAD = 4
@@ -130,11 +151,14 @@ class AttilaRun:
     """Steps of the frame, and fragments of its draws: stream, number of the step, first cycle, end."""
     steps: tuple[Step, ...] = ()
     """Steps of the command processor, in order."""
+    uploads: Mapping[str, int] = field(default_factory=dict)
+    """Statistics that uploads add, by full name; `counts` are without them."""
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Every statistic under its whole name: `InputFragments_CW-SU0`."""
-        return {f"{name}_{box}": value for box, counts in self.counts.items() for name, value in counts.items()}
+        """Every statistic under its full name: `InputFragments_CW-SU0`."""
+        counts = {f"{name}_{box}": value for box, each in self.counts.items() for name, value in each.items()}
+        return {name: value + self.uploads.get(name, 0) for name, value in counts.items()}
 
     @property
     def cycles(self) -> int:
@@ -154,6 +178,7 @@ class Simulation:
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
     ) -> None:
         check_agreement(work, config)
+        self._work = work
         self.boxes = Boxes(config, plan_frame(work, config))
         net = netlist(self.boxes)
         watchers: tuple[Callable[[Sent], None], ...] = ()
@@ -182,7 +207,9 @@ class Simulation:
             self._advance_with(progress, max_cycles, advance or self.clock.run_until)
         self.clock.run(max_cycles)
         done = self.boxes.processor.state
-        return AttilaRun(dict(done.phases), done.rendered, summary(self.boxes), tuple(done.spans), self.steps)
+        counts = summary(self.boxes, sum(done.phases.values()) + 1)
+        uploads = upload_statistics(self._work, self.boxes)
+        return AttilaRun(dict(done.phases), done.rendered, counts, tuple(done.spans), self.steps, uploads)
 
     def _advance_with(self, progress: Telling | None, max_cycles: int | None, advance: Callable[[int], object]) -> None:
         most = "" if max_cycles is None else f" of at most {max_cycles:,}"

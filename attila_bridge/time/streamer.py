@@ -261,7 +261,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
             else:
                 blocks = [] if hit else self._blocks(draw, index)
                 s.fetching.append(_Input(draw, entry, hit, last, blocks))
-            s.counts["Indices"] += 1
+                s.counts["Indices"] += 1
         if freed:
             wires["free"].send(cycle, freed, freed)
         s.awake = bool(s.fetching or s.reading or s.loaded or fill.busy)

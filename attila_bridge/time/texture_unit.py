@@ -74,7 +74,8 @@ class TexturePipelineState(GpuBoxState):
     next_address: int = 0
     next_filter: int = 0
     refused: tuple[int, ...] = ()
-    """Failures of the last fetch without progress: reserved lines, requests, the limit; and turns of the first way."""
+    """A fetch that is refused until a line arrives or is read: failures by reserved lines, requests and the limit, and
+    turns of the first way."""
 
 
 class TexturePipeline(GpuBox[TexturePipelineState]):
@@ -96,7 +97,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         tags = Tags(config.ways, config.lines, config.cache_requests)
         write = -(-config.line // (16 * config.port))
         fill = LineFill(tags, config.line, config.cache_inputs, self.client, config.decompression, write)
-        return TexturePipelineState(counts, tags, fill, awake=True)
+        return TexturePipelineState(counts, tags, fill, awake=True, skipped={"FetchStallFetch": 1})
 
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
@@ -138,6 +139,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["TextureRequests"] += 1
         if s.accesses or s.results:
             self._stages(cycle)
+        else:
+            counts["FetchStallFetch"] += 1
         if s.requests and len(s.accesses) < config.access_queue:
             self._accept(cycle)
         if len(s.requests) + s.tickets < config.request_queue:
@@ -154,6 +157,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 self._stall(cycle)
         else:
             s.awake = bool(s.results or s.requests or fill.busy or s.tickets < config.request_queue)
+            if not s.awake:
+                self._sleep({"FetchStallFetch": 1})
 
     def _stall(self, cycle: Cycle) -> None:
         """Sleep if every stage waits for an input; each try of a refused fetch then counts again."""
@@ -175,7 +180,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             each["FetchStallAddress"] = 1
         elif len(s.waiting) >= config.wait_window:
             each["FetchStallWaitRead"] = 1
-        elif s.refused and s.tags.ways <= REMEMBERED:
+        elif s.refused:
             each["FetchesFailed"] = sum(s.refused[:3])
         else:
             return
@@ -183,16 +188,20 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
 
     def _wake(self, cycle: Cycle) -> None:
         """Count the cycles since the last tick, refused fetches among them."""
-        s, tags = self.state, self.state.tags
+        s = self.state
         if "FetchesFailed" in s.skipped:
-            passed = cycle - 1 - s.cycle
-            reserved, queue, limit, turned = s.refused
-            tags.failed_reserved += passed * reserved
-            tags.failed_queue += passed * queue
-            tags.failed_limit += passed * limit
-            tags.misses += passed * (reserved + queue + limit)
-            tags.first_way = (tags.first_way + passed * turned) % tags.ways
+            self._refuse_again(cycle - 1 - s.cycle)
         super()._wake(cycle)
+
+    def _refuse_again(self, times: int) -> None:
+        """Count the refused fetch of the last cycle again."""
+        tags = self.state.tags
+        reserved, queue, limit, turned = self.state.refused
+        tags.failed_reserved += times * reserved
+        tags.failed_queue += times * queue
+        tags.failed_limit += times * limit
+        tags.misses += times * (reserved + queue + limit)
+        tags.first_way = (tags.first_way + times * turned) % tags.ways
 
     def _stages(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
@@ -231,6 +240,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
     def _filled(self, block: int) -> None:
         """Let samples that wait for a line continue."""
         s = self.state
+        s.refused = ()
         for sample in s.waiting:
             sample.missing.discard(block)
         self._search_window()
@@ -287,7 +297,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
     def _fetch(self) -> None:
         """Fetch the lines of one bilinear step, of which `texture.misses` may be new misses."""
         s, config, counts = self.state, self.config, self.state.counts
-        s.refused = ()
         access = s.accesses[s.fetching[0]]
         if not access.calculated:
             counts["FetchStallAddress"] += 1
@@ -298,6 +307,10 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if len(s.waiting) >= config.wait_window:
             counts["FetchStallWaitRead"] += 1
             return
+        if s.refused:
+            self._refuse_again(1)
+            counts["FetchesFailed"] += sum(s.refused[:3])
+            return
         sample = access.samples[access.fetching]
         lines = access.left
         if lines is None:
@@ -307,7 +320,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         before = (tags.failed_reserved, tags.failed_queue, tags.failed_limit)
         access.left = left = self._fetch_lines(lines, sample)
         if left:
-            if left == lines:
+            # With more ways than are remembered the outcome depends on the first way of the search.
+            if left == lines and tags.ways <= REMEMBERED:
                 after = (tags.failed_reserved, tags.failed_queue, tags.failed_limit)
                 failed = (now - then for now, then in zip(after, before, strict=True))
                 s.refused = (*failed, min(len(lines), config.misses))
@@ -370,6 +384,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         s, tags, counts = self.state, self.state.tags, self.state.counts
         if len(s.to_filter) + s.in_filter + len(s.filtered) >= self.config.access_queue:
             return
+        s.refused = ()
         sample = s.reading[0]
         for line, texels in sample.lines[sample.read]:
             tags.release(line, texels)

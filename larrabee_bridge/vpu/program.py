@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
-from microcode.assembler import assemble
+from microcode.assembly import assemble
 from pixelflow.simd import files as packaged
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.effects import Effects, effects

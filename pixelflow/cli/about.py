@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from microcode.reader import LANGUAGE
+from microcode.places import LANGUAGE
 from pixelflow import __version__
 from pixelflow.caveats import CAVEATS, Caveat, caveat
 from pixelflow.cli.arguments import add_config_options

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pixelflow.cli.screen import FORMATS
-from pixelflow.simd.commands import whole_number
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.units import whole_number
 
 _Value = TypeVar("_Value")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 
-from microcode.reader import EXAMPLES as EXAMPLES_FOLDER
+from microcode.places import EXAMPLES as EXAMPLES_FOLDER
 from pixelflow.cli.arguments import Parser, add_common_options
 from pixelflow.cli.programs import shipped_files
 from pixelflow.cli.registry import COMMANDS

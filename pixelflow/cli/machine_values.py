@@ -14,18 +14,19 @@ from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import MachineDrawing, Told
-from pixelflow.simd.comparison.comparison import Contender, Refusal, Sides, refused_with
-from pixelflow.simd.comparison.triangle_sizes import Way
 from pixelflow.simd.configuration import ConfigFiles, Value, leaves
-from pixelflow.simd.drawing import State
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few commands draw
     from _typeshed import DataclassInstance
+
+    from pixelflow.simd.comparison.comparison import Refusal, Sides
+    from pixelflow.simd.comparison.triangle_sizes import Way
+    from pixelflow.simd.drawing import State
 
 PIXELFLOW = "pixelflow"
 """Default machine of every command."""
@@ -103,6 +104,8 @@ def sides_of(
     args: argparse.Namespace, words: Mapping[str, Told], config: NodeConfig, progress: Telling | None
 ) -> Sides:
     """Return the machines with their options, for one scene; ``config`` is that of PixelFlow's nodes."""
+    from pixelflow.simd.comparison.comparison import Contender, Sides
+
     found = {}
     for name in words:
         drawing, machine = args.machines[name], machine_named(name)
@@ -114,6 +117,8 @@ def sides_of(
 
 def refusal_of(args: argparse.Namespace, name: str, config: NodeConfig) -> Refusal | None:
     """Return what a machine refuses to draw, where it says so before any work; it names the machines that would."""
+    from pixelflow.simd.comparison.comparison import refused_with
+
     refuse = _refusal(args.machines[name], config)
     return None if refuse is None else refused_with(refuse, _others(args, (name,), config))
 
@@ -128,6 +133,8 @@ def _others(args: argparse.Namespace, chosen: Collection[str], config: NodeConfi
 
 def ways_by_size(args: argparse.Namespace, words: Mapping[str, Told], progress: Telling | None) -> list[Way]:
     """Return the ways in which machines with their options draw triangles of one size."""
+    from pixelflow.simd.comparison.triangle_sizes import Way
+
     found: list[Way] = []
     for name, options in words.items():
         drawing, draw = args.machines[name], machine_named(name).draw

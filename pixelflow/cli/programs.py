@@ -11,9 +11,9 @@ from itertools import product
 from pathlib import Path
 from typing import TypeVar, overload
 
-from microcode import assemble
-from microcode.language import Source
-from microcode.reader import EXAMPLES, example
+import microcode
+from microcode.assembly import assemble_file as assemble_kept
+from microcode.places import EXAMPLES, example_file
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.course import EXERCISES, TOUR, source_of
@@ -110,21 +110,22 @@ def _assembled(
 ) -> AssembledProgram:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(_file_or_shipped(path, target), target, **values)
+        return assemble_kept(*_file_or_shipped(path, target), target, values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
-    return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
+    return microcode.assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
-def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> Path | Source:
-    """Return the file of a path, or, if there is no such file, the shipped program of that name."""
+def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> tuple[Path, str]:
+    """Return a file and its name in messages: this one, or a shipped one for a bare name without a file."""
     name = path.removesuffix(".mc")
     own = target.program is Program
     shipped = example_files() if own else {each.stem: each for folder in target.folders for each in folder.glob("*.mc")}
     if os.path.basename(path) != path or os.path.exists(path):
-        return Path(path)
+        return Path(path), path
     if name not in shipped:
         require_there(path, shipped, own=own)
-    return (example(path) if own else None) or shipped[name]
+    file = example_file(path) if own else None
+    return (shipped[name], str(shipped[name])) if file is None else (EXAMPLES / file, f"examples/{file}")
 
 
 def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) -> None:

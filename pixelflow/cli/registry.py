@@ -52,6 +52,7 @@ _ALL = (
     CommandEntry("kernels", "kernels of processing in memory, and those of other machines"),
     CommandEntry("config", "show or check a configuration"),
     CommandEntry("completion", "a script that completes command lines in a shell", report=False),
+    CommandEntry("cache", "what is kept between processes: native code, programs, models"),
     CommandEntry("about", "what is modelled, and how well founded each rule is"),
 )
 

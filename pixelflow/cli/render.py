@@ -64,7 +64,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     line = replace(screen, progress=screen.progress and not args.live)
     with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
         require = refusal_of(args, args.machine, effective.config)
-        source = scene_source(args, screen, effective, progress, watching.attach, require=require)
+        watch = watching.attach if _is_watched(args) else None
+        source = scene_source(args, screen, effective, progress, watch, require=require)
         machine, projection = machine_named(args.machine), args.projection
         order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)
         picture, report = (resolve_name(drawing.picture) if drawing.picture else draw_scene)(order)
@@ -74,6 +75,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     return watching.completed(replace(report, figures=[image, *report.figures]))
 
 
+def _is_watched(args: argparse.Namespace) -> bool:
+    return any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory, args.energy))
+
+
 def _check(args: argparse.Namespace) -> None:
     """Refuse options of other machines, and outputs that could not be written."""
     refuse_options_of_others(args, [args.machine])
@@ -81,8 +86,7 @@ def _check(args: argparse.Namespace) -> None:
     projections = {each.name: (name, each) for name, other in args.machines.items() for each in other.projections}
     whose, projection = projections.get(args.projection, (args.machine, None))
     alone = projection is not None and projection.tessellates
-    watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory, args.energy))
-    if watched and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
+    if _is_watched(args) and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
         raise UsageError(
             "--stats, --trace, --record, --live, --frame, --check-memory, --energy",
             "watch a PixelFlow node, and none runs here",

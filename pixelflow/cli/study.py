@@ -25,7 +25,7 @@ from pixelflow.cli.picture_files import ANIMATED, check_figure, check_picture, w
 from pixelflow.cli.scene_options import frame_numbers, frames_there
 from pixelflow.cli.screen import Progress, Screen, output_file
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.simd.commands import MachineDrawing, whole_number
+from pixelflow.simd.commands import MachineDrawing
 from pixelflow.simd.comparison.comparison_figure import save_grid, save_sizes
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
 from pixelflow.simd.comparison.triangle_sizes import SIZES, Drawer, sizes_drawn, sizes_report
@@ -33,6 +33,7 @@ from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Report, number
+from pixelflow.simd.units import whole_number
 from tessellation.picture import SAMPLES, SIZE, View
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.rendering.account import free_feed

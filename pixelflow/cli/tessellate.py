@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.cli.arguments import add_config_options, add_engine_option
+from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import add_camera_options, add_view_options, check_view_options, sampling_of, view_of
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
@@ -170,6 +170,9 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=None, metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
+    add("--passes", type=count, default=None, metavar="N",
+        help="most passes: patches without room in them, such as those that sums in fixed point refuse, go to the GPs, "
+             "by formula (default: as many as it takes)")  # fmt: skip
     add("--library", choices=tuple(LIBRARIES), default=None,
         help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow)")  # fmt: skip
 
@@ -229,6 +232,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             config=effective.config,
             method=method,
             textures=textures,
+            passes=args.passes,
             progress=begin,
             watch=watching.attach,
         )

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 from functools import lru_cache
 
-from microcode import reader as files
+from microcode import places as files
 from pixelflow import __version__
 from pixelflow.cli.arguments import count
 from pixelflow.simd.errors import UsageError

@@ -76,7 +76,10 @@ def call(stream: Sequencing, target: int, arguments: tuple[Mem | Imm, ...]) -> N
 
 @_control("RET", 0x03, flow=Flow.RETURN)
 def ret(stream: Sequencing) -> None:
-    """Return to the caller; if the routine executed START, the caller's latch L comes back as well."""
+    """Return to the caller; if the routine executed START, the caller's latch L comes back as well.
+
+    Every PE shifts its latches then, in the cycle of the next instruction: no cycle is declared for it.
+    """
     stream.ret()
 
 

@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from itertools import chain
 
+from pixelflow.isa.hardware import CyclePlacement, misplaced, placements
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
 from pixelflow.simd.isa.effects import Effects, State, agree_on_memory, agree_on_state, must_agree
-from pixelflow.simd.report import counted
+from pixelflow.simd.report import counted, plural
 
 MAIN_BYTES = 256
 COMPOSITION_START = 256
@@ -92,15 +95,15 @@ _OPERATIONS = {"operate": 1, "fetch and operate": 1, "shift pair": 2, "evaluate,
 
 
 def work_of(steps: tuple[Step, ...]) -> dict[LaneWork, int]:
-    """Return what steps do in one PE, as they are named: ``store``, ``hop``, ``evaluate``; other memory steps read."""
+    """Return what steps do in one PE; memory steps that do not store read."""
     found: dict[LaneWork, int] = dict.fromkeys(LaneWork, 0)
     each_once = {id(step): step for step in steps}  # most are one object many times
     for number, times in Counter(map(id, steps)).items():
         step = each_once[number]
         if step.memory:
-            found[LaneWork.WRITE if "store" in step.name else LaneWork.READ] += times
-        found[LaneWork.HOP] += times * ("hop" in step.name)
-        found[LaneWork.LINEAR] += times * ("evaluate" in step.name)
+            found[LaneWork.WRITE if step.store else LaneWork.READ] += times
+        found[LaneWork.HOP] += times * step.hop
+        found[LaneWork.LINEAR] += times * step.evaluate
         found[LaneWork.OPERATION] += times * _OPERATIONS.get(step.name, 0)
     return found
 
@@ -111,16 +114,37 @@ class NodeDeclaration(Declaration):
 
     transfers: Transfers | None = None
     """The effect of a transfer, whose cycles are not declared; None for other instructions."""
+    adders: int = 1
+    """The sums of bytes that a cycle may make. A PE of the machine has one adder."""
 
     @property
     def on_lanes(self) -> bool:
         """True if its meaning is over the lanes, as for instructions of the PEs."""
         return self.unit is Unit.PE
 
+    @cached_property
+    def hardware(self) -> dict[str, CyclePlacement]:
+        """The cycles of accesses and sums, by an example for each kind of operands; nothing off the PEs."""
+        return placements(self) if self.on_lanes else {}
+
+    @property
+    def needs(self) -> str:
+        """The most that a declared cycle needs in hardware, or the reason why that cannot be derived."""
+        if self.unit is Unit.SEQUENCER:
+            return f"a sequencer that takes {counted(self.words, 'word')} together with an instruction of the PEs"
+        if not self.on_lanes:
+            return "not derived: it acts on a unit, not on the PEs"
+        found = self.hardware.values()
+        ports, adders = max(each.ports for each in found), max(each.adders for each in found)
+        hidden = max(each.hidden for each in found)
+        held = f"{counted(hidden, 'hidden bit')} in each PE"
+        used = [plural(ports, "access") * (ports > 0), counted(adders, "sum") * (adders > 0), held * (hidden > 0)]
+        return ", ".join(filter(None, used)) or "registers and flags alone"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.on_lanes:
-            must_agree(self, (_memory, _state, _units, _stacks, _family, _cost))
+            must_agree(self, (_memory, _state, _units, _cycles, _stacks, _family, _cost))
 
 
 def transfers_of(declaration: Declaration) -> Transfers | None:
@@ -145,11 +169,18 @@ def _units(instruction: Instruction, found: Effects) -> Iterator[str]:
     """Compare bytes of linear expressions, and routes between PEs, each of which takes at least a hop."""
     work = work_of(instruction.steps)
     if work[LaneWork.LINEAR] != found.evaluated:
-        declared = f"{counted(work[LaneWork.LINEAR], 'byte')} of a linear expression (steps named `evaluate`)"
+        declared = f"{counted(work[LaneWork.LINEAR], 'byte')} of a linear expression (steps with `evaluate`)"
         yield f"declares {declared}, its meaning has {found.evaluated} evaluated"
     if work[LaneWork.HOP] < len(found.routes) or (work[LaneWork.HOP] and not found.routes):
-        declared = f"{counted(work[LaneWork.HOP], 'hop')} between PEs (steps named `hop`)"
+        declared = f"{counted(work[LaneWork.HOP], 'hop')} between PEs (steps with `hop`)"
         yield f"declares {declared}, its meaning routes {counted(len(found.routes), 'byte')}"
+
+
+def _cycles(instruction: Instruction, found: Effects) -> Iterator[str]:
+    """Place each access, sum and hop in a declared cycle, where there are as many as are declared."""
+    if not any(chain(_memory(instruction, found), _units(instruction, found))):
+        declaration = instruction.declaration
+        yield from misplaced(instruction, declaration.adders if isinstance(declaration, NodeDeclaration) else 1)
 
 
 def _stacks(instruction: Instruction, found: Effects) -> Iterator[str]:

@@ -34,9 +34,9 @@ _register = OperandSpec("register", REGISTER)
 _byte = OperandSpec("byte", BYTE)
 
 
-def _one(name: str, *, memory: bool = False) -> Callable[..., tuple[Step, ...]]:
+def _one(name: str, *, store: bool = False) -> Callable[..., tuple[Step, ...]]:
     """Steps of an instruction that takes one cycle whatever its operands."""
-    steps = (Step(name, memory),)
+    steps = (Step(name, memory=store, store=store),)
     return lambda *operands: steps
 
 
@@ -83,7 +83,7 @@ def _store(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = _US
         opcode,
         *operands,
         family=Family.MOVE,
-        steps=_one("store", memory=True),
+        steps=_one("store", store=True),
         cost=_ONE,
         source=source,
     )

@@ -22,8 +22,8 @@ _FIT = "all four steps of table 6's EMC column: 66, 98, 162 and 290 cycles for 3
 def _steps(dst: Mem, src: Mem, count: int, distance: int) -> tuple[Step, ...]:
     """Start up; move each byte one PE a cycle, the fetch being the first cycle on its way and the store the last;
     let the path drain."""
-    hops = [Step("hop")] * (distance - 1)
-    byte = [Step("fetch and hop", memory=True), *hops, Step("store", memory=True)]
+    hops = [Step("hop", hop=True)] * (distance - 1)
+    byte = [Step("fetch and hop", memory=True, hop=True), *hops, Step("store", memory=True, store=True)]
     return (Step("start-up"), *byte * count, Step("drain"))
 
 

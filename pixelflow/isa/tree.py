@@ -37,9 +37,9 @@ def _tree_steps(step: Step) -> Callable[..., tuple[Step, ...]]:
     return lambda first, count, a, b, c: (_START, *[step] * count)
 
 
-_EVALUATE = Step("evaluate a byte")
-_STORE = Step("evaluate and store a byte", memory=True)
-_FETCH = Step("evaluate and fetch a byte", memory=True)
+_EVALUATE = Step("evaluate a byte", evaluate=True)
+_STORE = Step("evaluate and store a byte", memory=True, store=True, evaluate=True)
+_FETCH = Step("evaluate and fetch a byte", memory=True, evaluate=True)
 
 
 def _tree(mnemonic: str, opcode: int, first: OperandSpec, *, step: Step = _EVALUATE, thesis: bool = False) -> Declares:
@@ -64,8 +64,11 @@ def tree_into_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: i
         pe.store(address.offset + index, value, pe.flag("E"))
 
 
+_ADD = Step("evaluate, fetch and add", memory=True, evaluate=True)
+
+
 def _add_steps(first: Mem, count: int, a: int, b: int, c: int) -> tuple[Step, ...]:
-    return (_START, *[Step("evaluate, fetch and add", memory=True), Step("store", memory=True)] * count)
+    return (_START, *(_ADD, Step("store", memory=True, store=True)) * count)
 
 
 @INSTRUCTIONS.instruction(

@@ -6,16 +6,17 @@ with other values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
 
 from pixelflow.caveats import coded, resting_on
 from pixelflow.config import NodeConfig
-from pixelflow.isa import Declaration, Transfers
-from pixelflow.isa.control import HALT, takes_control
+from pixelflow.isa import Declaration, Instruction, Transfers
+from pixelflow.isa.control import ENDL, HALT, takes_control
 from pixelflow.isa.declarations import transfers_of
 from pixelflow.node.account import Run, UntimedRun
+from pixelflow.node.run.stalls import begins_with_read, ends_with_store
 from pixelflow.node.run.supply import WORD_BYTES, uses_of
 from pixelflow.simd.configuration import Effective, Param, Value, leaves
 from pixelflow.simd.report import Json, Part, counted, number
@@ -303,11 +304,18 @@ class _TookPart:
             "delivery": True,
             "supply": bool(config.igc.supply),
             "both supplied": bool(config.igc.supply) and any(len(run.streams) > 1 for run in runs),
+            "rounds": ENDL in self.executed,
+            "stores before reads": self._executes(runs, ends_with_store) and self._executes(runs, begins_with_read),
             "pieces": bool(config.igc.supply) and any(each.words.pieces for run in runs for each in run.streams),
         }
         self.times = _times(runs)
         """The number of instructions to which a value of `config.extra`, or that of control, was added."""
         self.busy = sum(each.busy for run in runs for each in run.streams)
+
+    @staticmethod
+    def _executes(runs: list[Run], holds: Callable[[Instruction], bool]) -> bool:
+        streams = [each for run in runs for each in run.streams]
+        return any(any(compress(each.program.by_kind.each(holds), each.executed)) for each in streams)
 
     def of(self, about: Param, value: object, default: object) -> bool:
         """Return whether a value could have made a difference."""

@@ -7,7 +7,6 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -21,17 +20,6 @@ _Result = TypeVar("_Result")
 
 Told: TypeAlias = Mapping[str, Any]
 """Arguments passed to a machine's drawer by keyword: its options, and ``config``."""
-
-
-def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
-    """Return a whole number in a range, underscores between digits allowed; raises ValueError with a text for users."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise ValueError(f"expected {wanted}, found {text[:40]!r}")
-    return value
 
 
 @dataclass(frozen=True)

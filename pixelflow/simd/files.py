@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
+    from importlib.abc import ResourceLoader
     from importlib.resources.abc import Traversable
 
     from pixelflow.simd.report import Json
@@ -310,7 +311,14 @@ def shipped(package: str, *parts: str) -> Path:
 
 
 def sources_of(package: str) -> list[tuple[str, bytes]]:
-    """Return name and content of all Python files of a package, of packages below it too, in the order of names."""
+    """Return name and content of all Python files of a package, of packages below it too, in the order of names.
+
+    Or of the one file of that name.
+    """
+    spec = find_spec(package)
+    if spec is not None and spec.origin is not None and spec.submodule_search_locations is None:
+        loader = cast("ResourceLoader", spec.loader)  # of a file, or of one in a zip archive
+        return [("", loader.get_data(spec.origin))]
     folder = shipped(package)
     return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in sorted(folder.rglob("*.py"))]
 

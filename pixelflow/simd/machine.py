@@ -7,9 +7,10 @@ is looked up or imported before a name is asked for.
 
 from __future__ import annotations
 
-import tomllib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -178,9 +179,17 @@ def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
 
 def _announced(group: str) -> dict[str, str]:
     """Return names and places of the entry points of a group, those of the tree that this file is in first."""
-    from importlib.metadata import entry_points  # slow: it looks at every package that is installed
+    return _entry_points(tuple(sys.path)).get(group, {})
 
-    installed = {each.name: each.value for each in entry_points(group=group)}
+
+@lru_cache(maxsize=4)
+def _entry_points(path: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return the entry points of our groups; those of a search path are looked for once, in every installed package."""
+    import tomllib
+    from importlib.metadata import entry_points
+
+    every = entry_points()
+    found = {group: {each.name: each.value for each in every.select(group=group)} for group in (GROUP, COMMANDS_GROUP)}
     project = Path(__file__).parents[2] / "pyproject.toml"  # there where the tree is not installed
     own = tomllib.loads(project.read_text(encoding="utf-8"))["project"] if project.is_file() else {}
-    return installed | own.get("entry-points", {}).get(group, {})
+    return {group: known | own.get("entry-points", {}).get(group, {}) for group, known in found.items()}

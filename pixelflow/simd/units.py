@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NewType, TypeAlias
+
+
+def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
+    """Return a whole number in a range, underscores between digits allowed; raises ValueError with a text for users."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value <= most:
+        raise ValueError(f"expected {wanted}, found {text[:40]!r}")
+    return value
+
 
 # Names for the integers that travel between packages.
 #

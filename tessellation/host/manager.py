@@ -89,8 +89,6 @@ class PatchManager:
         for degrees, most in self.maximum.items():
             if not all(2 <= degree <= 11 for degree in degrees) or most < 0:
                 raise InputError(Fault(f"{most} patches of degrees {degrees}", hint="allowed: degrees 2 to 11"))
-        if passes is not None and passes < 1:
-            raise InputError(Fault(f"{passes} passes", hint="allowed: 1 or more, or None for as many as it takes"))
         self.passes = passes
         self.on_gps: tuple[int, ...] = ()
         """Patches of the last tessellation that the GPs made, by number."""
@@ -98,6 +96,7 @@ class PatchManager:
         """Cycles of the GPs for these, by formula (`session.gp_cycles`)."""
         method = Method() if method is None else method
         self.session = self._session(config, engine, library_for(library, [], finite=False), method)
+        self.session.divided({}, passes)  # which checks it
         self.handles: list[PatchHandle] = []
         self.plans: tuple[Plan, ...] = ()
         self.runs: tuple[Run, ...] = ()
@@ -178,7 +177,7 @@ class PatchManager:
         marked, self._marks = self._marks, {}
         self._under_way = True
         try:
-            on_array, on_gps = self._divided(marked)
+            on_array, on_gps = self.session.divided(marked, self.passes)
             results = self.session.tessellate(on_array, progress)
             self.plans = tuple(result.plan for result in results)
             self.runs = tuple(result.run for result in results)
@@ -203,14 +202,6 @@ class PatchManager:
                     modified.callback(self._modify, self.handles[number], patch)
                 self._modified = {}
         return tuple(self.handles[number] for number in sorted(marked))
-
-    def _divided(self, marked: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the marked patches with room on the array, and those that go to the GPs."""
-        on_array, on_gps = dict(marked), {}
-        while self.passes is not None and len(plans := self.session.plan(on_array)) > self.passes:
-            for place in (place for plan in plans[self.passes :] for place in plan.work.placements):
-                on_gps[place.patch] = on_array.pop(place.patch)
-        return on_array, on_gps
 
     def _modify(self, handle: PatchHandle, patch: Patch) -> None:
         """Give a patch other control points, as soon as no tessellation is running."""
@@ -241,6 +232,8 @@ class PatchManager:
             loads=self.loads,
             kept=session.kept if isinstance(session, CachingSession) else None,
             space=session.database.space,
+            on_gps=tuple(at for at, number in enumerate(numbers) if number in self.on_gps),
+            gp_cycles=self.gp_cycles,
         )
 
     @property

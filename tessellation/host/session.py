@@ -207,6 +207,19 @@ class Session:
                 plans.append(Plan(memory, work, first=first, fixed=fixed < 0))
         return self._chained(plans) if self.method.coarse else tuple(plans)
 
+    def divided(self, marked: Mapping[int, int], passes: int | None) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the marked patches that have room in this many passes, and those that go to the GPs (4.1).
+
+        None is as many passes as it takes. Raises InputError for fewer than one.
+        """
+        if passes is not None and passes < 1:
+            raise InputError(Fault(f"{passes} passes", hint="allowed: 1 or more, or None for as many as it takes"))
+        on_array, on_gps = dict(marked), {}
+        while passes is not None and len(plans := self.plan(on_array)) > passes:
+            for place in (place for plan in plans[passes:] for place in plan.work.placements):
+                on_gps[place.patch] = on_array.pop(place.patch)
+        return on_array, on_gps
+
     def _chained(self, plans: list[Plan]) -> tuple[Plan, ...]:
         """Let the results of each pass leave during the next one; two areas of GP memory take them in turn."""
         chained: list[Plan] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -10,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
+from microcode import LIBRARY
 from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
+from pixelflow.simd.lanes import AUTO, choose
 from pixelflow.simd.report import (
     Json,
     RasterImage,
@@ -26,6 +30,7 @@ from pixelflow.simd.report import (
     plural,
     six_digits,
 )
+from pixelflow.simd.store import MODEL, digest_of, key_of, store
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import (
     CachingSession,
@@ -35,6 +40,7 @@ from tessellation.host.session import (
     Session,
     check_nets,
     cycles_of_gps,
+    gp_cycles,
     new_session,
     operations,
     sampled_by_gps,
@@ -223,6 +229,10 @@ class Tessellation(Shown):
     """Pictures in texture memory, each texel of which was unchanged at the end."""
     recalls: tuple[Run, ...] = ()
     """The accounts of bringing kept results back, which ``patches`` then holds."""
+    on_gps: tuple[int, ...] = ()
+    """Patches, by their place in the caller's order, that the GPs made since the passes had no room for them."""
+    gp_cycles: int = 0
+    """Cycles of the GPs for these, by formula."""
 
     def __repr__(self) -> str:
         passes = f"{len(self.runs)} pass{'es' * (len(self.runs) != 1)}"
@@ -294,7 +304,8 @@ class Tessellation(Shown):
     @property
     def not_counted(self) -> tuple[str, ...]:
         """Work outside the counted runs, in words."""
-        return self.method.not_counted
+        on_gps = f"{plural(len(self.on_gps), 'patch')} on the GPs, {number(self.gp_cycles)} cycles by formula"
+        return (*self.method.not_counted, *((coded(on_gps, "PF205"),) if self.on_gps else ()))
 
     @property
     def samples(self) -> int:
@@ -350,6 +361,7 @@ def tessellate(
     config: NodeConfig = THESIS,
     method: Method | None = None,
     textures: Mapping[str, np.ndarray] | None = None,
+    passes: int | None = None,
     progress: Callable[[PassBegins], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     after: Callable[[Session, Plan], None] | None = None,
@@ -360,7 +372,8 @@ def tessellate(
     ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns if the control points
     are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for the fastest
     that is installed. ``method`` chooses the way of the control points and the order of work. ``textures`` are pictures
-    by name, uint8[row, column, rgba], held in texture memory with the patches. ``progress`` is called before each pass.
+    by name, uint8[row, column, rgba], held in texture memory with the patches. ``passes`` limits the passes: patches
+    without room in them are left to the GPs, by formula (4.1). ``progress`` is called before each pass.
     ``watch`` is called with the node before it runs, to subscribe to its bus. ``after`` is called after each pass,
     while its points and normals are in PE memory; it may run programs that leave these unchanged. Raises InputError for
     an unsupported net or sample count.
@@ -390,7 +403,7 @@ def tessellate(
     for patch, k in zip(patches, counts, strict=True):
         session.add(patch, k)
     held = tuple(session.hold(name, texels) for name, texels in (textures or {}).items())
-    marked = dict(enumerate(counts))
+    marked, on_gps = session.divided(dict(enumerate(counts)), passes)
     if watch is not None:
         watch(session.node)
     results = session.tessellate(marked, progress)
@@ -399,6 +412,7 @@ def tessellate(
         session.check_held(one, laid)
     found = collect(recalled or results, patches, config, method)
     ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
+    found |= sampled_by_gps(patches, on_gps, single=method.single_database, share=method.trim_tolerance)
     return Tessellation(
         patches=tuple(found[index] for index in range(len(patches))),
         plans=tuple(result.plan for result in results),
@@ -415,6 +429,8 @@ def tessellate(
         space=session.database.space,
         textures=held,
         recalls=tuple(result.run for result in recalled),
+        on_gps=tuple(sorted(on_gps)),
+        gp_cycles=gp_cycles(patches, on_gps, config),
     )
 
 
@@ -446,4 +462,39 @@ def collect(
             share = method.trim_tolerance
             measured = measure(members, result.points[lanes], result.normals[lanes], reference, share)
             found.update({place.patch: samples for place, samples in zip(placements, measured, strict=True)})
+    return found
+
+
+def _library() -> list[tuple[str, str]]:
+    """Return names and hashes of the library's files; one of the working folder comes first, as for an include."""
+    names = sorted(path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.mc"))
+    found = [(name, name if name.is_file() else LIBRARY / name) for name in names]
+    return [(str(name), hashlib.sha256(path.read_bytes()).hexdigest()) for name, path in found]
+
+
+def tessellate_kept(
+    patches: Sequence[Patch],
+    samples: int,
+    *,
+    engine: str = AUTO,
+    config: NodeConfig = THESIS,
+    progress: Callable[[PassBegins], object] | None = None,
+) -> Tessellation:
+    """Return the result of `tessellate`, kept for the next process: for models that ship, drawn again and again.
+
+    Its accounts and its wall time are those of the run that made it. Engines other than the default one always run.
+    """
+    chosen = choose(engine).engine if engine in (AUTO, "compiled") else None
+    if chosen is None:
+        return tessellate(patches, samples, engine=engine, config=config, progress=progress)
+    code = digest_of("pixelflow", "microcode", "tessellation")
+    key = key_of(code, _library(), chosen, pickle.dumps((patches, samples, config)))
+    found = store().get_object(MODEL, key, Tessellation)
+    if found is None:
+        found = tessellate(patches, samples, engine=engine, config=config, progress=progress)
+        store().put_object(MODEL, key, found)
+    elif progress is not None:
+        for number, plan in enumerate(found.plans, start=1):
+            work = f"{plural(len(plan.work.placements), 'patch')}, kept from an earlier run"
+            progress(PassBegins(number, len(found.plans), work))
     return found

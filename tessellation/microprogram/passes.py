@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from microcode import Builder, Mem, Program
+from microcode.kept import DECIDING, Included, kept_program
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Addressing
 from pixelflow.node import AddressMap, Cell
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.store import digest_of, key_of
 from tessellation.microprogram.fixed_sums import emit_fixed_sums
 from tessellation.microprogram.gp_traffic import emit_return
 from tessellation.microprogram.kernels import (
@@ -223,7 +226,23 @@ def _points(plan: Plan, config: NodeConfig, method: Method) -> WrittenFloats:
 
 
 def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Program:
-    """Return the program of one pass: both streams, or that of the EIGC alone for control points through the LEE."""
+    """Return the program of one pass: both streams, or that of the EIGC alone for control points through the LEE.
+
+    The first one of a session, which the next process often needs again, is kept in the store.
+    """
+
+    def make() -> tuple[Program, list[Included]]:
+        builder = _pass_builder(work, library, config, method)
+        return builder.build(), builder.included_files
+
+    if not work.plan.first:
+        return make()[0]
+    code = digest_of("tessellation", "pixelflow.isa", "pixelflow.node", "pixelflow.config", *DECIDING)
+    return kept_program(key_of(code, __file__, pickle.dumps((work, library, config, method))), make)
+
+
+def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Builder:
+    """Return the builder of a pass's program."""
     plan, memory = work.plan, work.plan.memory
     builder = Builder(f"tessellate {memory.rows}x{memory.columns}")
     for use in memory:
@@ -258,7 +277,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     trims.emit_marks(builder)
     beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
-    return builder.build()
+    return builder
 
 
 def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: Trims) -> Columns:

@@ -1,22 +1,23 @@
 """Control values in fixed point: integers of 40 bits with one exponent for all coordinates of a patch.
 
 A Bernstein value of degree d at t = a / s is an integer over s^d, as s = k - 1 is whole. So a bicubic point is a sum of
-products of integers, exact but for what the control points lose when they are put on the common grid: nothing where
-they are 0 or no smaller than 2^-15 of the largest. `refusal` says for each patch whether what is lost is below a unit
-of the limits of error; where it is not, the patch is stored as floats and takes a pass of the plain method.
+products of integers, exact except for the rounding of control points to the common grid: coordinates that are 0, or at
+least 2^-15 of the largest, lose nothing. `refusal` checks that the loss is within half of the limits of error at every
+sample of every k; otherwise the patch is stored as floats and takes a pass of shared columns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import comb
 
 import numpy as np
 
-from tessellation.plan.mapping import BLOCK_SIDE
+from tessellation.plan.mapping import BLOCK_SIDE, MAX_SAMPLES, MIN_SAMPLES
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap, MemoryUse
 from tessellation.surface.patch import Patch
-from tessellation.surface.reference import UNIT
+from tessellation.surface.reference import LIMIT, UNIT, weights_at
 
 VALUE_BYTES = 5
 """Bytes of a control value: 39 bits and the sign, as offset binary."""
@@ -72,29 +73,57 @@ def _integers(patch: Patch) -> tuple[np.ndarray, int]:
     return np.rint(np.ldexp(points, 8 * VALUE_BYTES - 1 - exponent)).astype(np.int64), exponent
 
 
-def refusal(patch: Patch) -> str | None:
-    """Return why a patch cannot take this form, or None where it can.
+_ALLOWED = LIMIT / 2 * UNIT
+"""Error that the grid may cause, relative to magnitude or condition; the arithmetic has the other half of the limit."""
 
-    Allowed is a unit of what the limits of error are counted in: 2^-24 of each coordinate, and 2^-24 of the length of
-    each first difference.
+
+@cache
+def _weights() -> tuple[np.ndarray, np.ndarray]:
+    """Return the cubic and the quadratic Bernstein values at the parameters of all k: float64[t, 4] and [t, 3]."""
+    every = [np.arange(k) / (k - 1) for k in range(MIN_SAMPLES, MAX_SAMPLES + 1)]
+    at = np.unique(np.concatenate(every))
+    return weights_at(3, at), weights_at(2, at)
+
+
+def refusal(patch: Patch) -> str | None:
+    """Return the reason why a patch cannot take this form, or None if it can.
+
+    The grid may move no sample of any k by more than `_ALLOWED` times its magnitude, and no derivatives by more than
+    that together, relative to their sizes, in which the condition of a normal is counted.
     """
     if patch.counts != COUNTS:
         return "its net is not bicubic"
     points = patch.points32.astype(np.float64)
-    if not np.isfinite(points).all():
-        return "a coordinate is not finite"
     integers, exponent = _integers(patch)
     if exponent + _BIAS < _LEAST_EXPONENT:
         return "its coordinates are too small"
-    lost = np.abs(np.ldexp(integers.astype(np.float64), exponent + 1 - 8 * VALUE_BYTES) - points)
-    if (lost > UNIT * np.abs(points)).any():
+    moved = np.ldexp(integers.astype(np.float64), exponent + 1 - 8 * VALUE_BYTES) - points
+    if not moved.any():
+        return None
+    cubic, square = _weights()
+
+    def most(in_u: np.ndarray, net: np.ndarray, in_v: np.ndarray) -> np.ndarray:
+        return np.einsum("ta,abx,sb->tsx", in_u, np.abs(net), in_v, optimize=True)
+
+    if (most(cubic, moved, cubic) > _ALLOWED * most(cubic, points, cubic)).any():
         return "a coordinate is too small for the largest"
-    for axis in (0, 1):
-        after, before = (np.take(lost, each, axis) for each in (range(1, 4), range(3)))
-        length = np.linalg.norm(np.diff(points, axis=axis), axis=-1)
-        if (np.linalg.norm(after + before, axis=-1) > UNIT * length).any():
-            return "a first difference is too small for the coordinates"
-    return None
+    turned = np.zeros((len(cubic), len(cubic)))
+    for axis, weights in ((0, (square, cubic)), (1, (cubic, square))):
+        error, size = (
+            np.linalg.norm(most(weights[0], np.diff(net, axis=axis), weights[1]), axis=-1) for net in (moved, points)
+        )
+        turned += np.divide(error, size, out=np.zeros_like(size), where=error > 0)
+    return "a first difference is too small for the coordinates" if (turned > _ALLOWED).any() else None
+
+
+def only_residues(patch: Patch) -> bool:
+    """Return True for a patch that is refused only because of coordinates below 2^-40 of its largest.
+
+    Such are left where rotations in floating point should give 0; with 0 in their place the patch would be taken.
+    """
+    points = patch.points32
+    cleared = np.where(np.abs(points) < np.abs(points).max() * np.float32(2.0**-40), np.float32(0), points)
+    return refusal(patch) is not None and refusal(Patch(cleared)) is None
 
 
 def fixed_bytes() -> int:

@@ -127,7 +127,7 @@ def picture_report(
     labels = [label for label, _ in rows]
     first = labels.index("not counted")
     brief = [row for at, row in enumerate(rows) if first <= at < labels.index("tessellation")]
-    brief += [row for row in rows if row[0] in ("tessellation", "wrote")]
+    brief += [row for row in rows if row[0] in ("tessellation", "picture", "wrote")]
     return Report(
         "pixelflow render",
         (scene, f"{width}x{height}", effective.label, f"engine {engine}"),

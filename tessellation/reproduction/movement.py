@@ -533,17 +533,20 @@ def sizes(bench: ThesisBench) -> list[Row]:
     """Sections 3.5 and 3.6."""
     array = bench.config.array
     run = bench.tessellation(4)
-    first = memory_map(4, 4)["bernstein_u"].start
-    touched = sum(byte < first for byte in touched_bytes(run))
+    memory = memory_map(4, 4)
+    floats = [memory[f"{axis}_{what}"] for axis in AXES for what in ("point", "du", "dv")]
+    used = {byte for each in floats for byte in range(each.start, each.end)} & touched_bytes(run)
+    kept = memory["administrative"].start - memory["control_points"].start
     values = FLOAT_BYTES * sum(rows * columns for rows, columns in surfaces(4, 4))
     return [
         figure_row("blocks of an EMC", array.lanes // (16 * array.emcs), bench.placed((4,)) // array.emcs, _MACHINE),
         figure_row("values of a bicubic patch", values, BATCH_BYTES * len(batches(run)), _LAYOUT),
         figure_row("PE memory without ports", 256 + 64, array.input_port_start, _MACHINE),
-        # Table 9: what begins at 0 ends where the Bernstein values begin.
         figure_row(
-            "coordinates and derivatives", len(AXES) * 4 * FLOAT_BYTES, touched, _LAYOUT, "section3-bytes",
-            derived=derived("bernstein - x", bernstein=48, x=0),
+            "coordinates and derivatives", 72, len(used) + kept, _LAYOUT, "section3-bytes",
+            # Table 9: the control patch is between these addresses.
+            derived=derived("axes * floats * bytes + administrative - patch", axes=3, floats=3, bytes=4,
+                administrative=140, patch=104),
         ),
     ]  # fmt: skip
 

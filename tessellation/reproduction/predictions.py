@@ -130,7 +130,7 @@ def _mark(program: Program, index: int) -> str:
 #
 # An instruction takes its declared cycles plus those of `config.extra`; control takes `igc.control_cycles`. An access
 # takes the slot that follows from the times of the devices, derived here, not a published count. Instruction words are
-# available at once: a configuration with `igc.supply` is not priced.
+# available at once: `igc.supply`, `extra.store_then_read` and `igc.fold_loops` are not priced.
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from tessellation.microprogram.method import CACHING_WAYS, LIBRARIES, FloatLibra
 from tessellation.microprogram.passes import Plan
 from tessellation.plan.mapping import square_lanes
 from tessellation.reproduction.bench import ThesisBench
+from tessellation.reproduction.fixed_model import fixed_samples
 from tessellation.surface.bpt import load
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import LIMIT, PatchSamples
@@ -427,7 +428,37 @@ def schedules(bench: ThesisBench) -> list[Check]:
         found = _full(bench, library, Method(schedule=schedule)).patches
         finite = bool(library_named(library).ending)
         checks.append(_same_bits(f"{schedule} schedule, library {library}", found, _FULL, finite=finite))
-    return checks
+    return [*checks, _fixed_sums(bench)]
+
+
+def _fixed_sums(bench: ThesisBench) -> Check:
+    """Compare the bits of sums in fixed point with Python integers, for the teapot and nets with sums that are ties."""
+    patches = [*_patches(4), *tied_patches()]
+
+    def run() -> Tessellation:
+        return tessellate(patches, [4] * len(_patches(4)) + [_TIES] * len(tied_patches()), method=_FIXED)
+
+    done = bench.once("results of fixed sums", run, "results of sums in fixed point")
+    wrong, count = 0, 6 * sum(each.samples**2 for each in done.patches)
+    for each in done.patches:
+        points, normals = fixed_samples(each.patch.points32, each.samples)
+        wrong += different(each.points, points) + different(each.normals, normals)
+    return Check("fixed-sums schedule", wrong, 0, f"wrong of {count:,}", "Python integers", _digest(done.patches))
+
+
+_TIES = 3
+"""Samples a side at which points are exact before they are rounded, as s^6 is a power of two."""
+_FIXED = Method(schedule="fixed-sums")
+
+
+def tied_patches() -> list[Patch]:
+    """Return nets many of whose coordinates at 3x3 samples are half way between two binary32 numbers.
+
+    In the middle of an edge they are the mean of its ends, whole numbers of 24 bits, and every second sum is odd.
+    """
+    source = np.random.default_rng(3)
+    corners = source.integers(1 << 23, 1 << 24, (16, 2, 2, 3)) * source.choice((-1, 1), (16, 1, 1, 3))
+    return [Patch(each.repeat(2, axis=0).repeat(2, axis=1).astype(np.float32)) for each in corners]
 
 
 def errors_of_models(bench: ThesisBench) -> list[Check]:

@@ -29,6 +29,7 @@ from tessellation.reproduction.cost_model import (
     write_back_cycles,
 )
 from tessellation.reproduction.movement import return_prediction, returned, side, write_back
+from tessellation.reproduction.own_schedules import fixed_prediction, shared_prediction
 from tessellation.reproduction.predictions import arithmetic, batches, distribution, pass_prediction, ratio, whole_pass
 from tessellation.reproduction.thesis import DIGITS, FIGURES, GP_RATE, table
 from tessellation.surface.topology import grid
@@ -171,18 +172,21 @@ def figure_13(bench: ThesisBench) -> list[Row]:
 
 
 def schedules(bench: ThesisBench) -> list[Row]:
-    """Whole bicubic passes by schedule and library, each executed; those of the thesis's schedule are predicted."""
+    """Whole bicubic passes by schedule and library, each executed and predicted."""
     rows = []
     for schedule in SCHEDULES:
         for library in LIBRARIES:
             measured = counted(bench.tessellation(4, schedule=schedule, library=library))
-            predicted = None
+            costs = library_costs(bench, library)
             if schedule == "thesis":
-                costs = library_costs(bench, library)
                 predicted = pass_prediction(bench.config, 4, bench.placed((4,)), costs)
+            else:
+                predicted = shared_prediction(bench.config, costs)
             item = f"{schedule} schedule, library {library}"
             rows.append(row(item, None, None, measured, _SCHEDULE, predicted=predicted))
-    return rows
+    measured = counted(bench.tessellation(4, schedule="fixed-sums"))
+    predicted = fixed_prediction(bench.config)
+    return [*rows, row("fixed-sums schedule", None, None, measured, _SCHEDULE, predicted=predicted)]
 
 
 def section_5(bench: ThesisBench) -> list[Row]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.host.tessellator import Tessellation, tessellate, tessellate_kept
 from tessellation.microprogram.method import Method
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
-from tessellation.picture.models import CHECKER, checker, read_texels
+from tessellation.picture.models import CHECKER, checker, read_texels, shipped_model
 from tessellation.plan.mapping import MAX_SAMPLES
 from tessellation.sampling import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
@@ -255,7 +255,8 @@ def _key(placed: Placed) -> tuple[str, bool]:
 
 def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | PatchFile:
     if not placed.patches:
-        return read_model(str(MESHES.get(placed.source) or _beside(described, placed.source)))
+        shipped = MESHES.get(placed.source)
+        return read_model(str(_beside(described, placed.source))) if shipped is None else shipped_model(shipped)
     file = load(placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source)))
     if how.note is not None:
         for note in file.notes:
@@ -275,10 +276,7 @@ def _model(
         if how.mesher is not None:
             mesh = how.mesher(source.patches, placed.samples or SAMPLES)
         else:
-            tessellation = tessellate(
-                source.patches, placed.samples or SAMPLES,
-                engine=how.engine, config=how.config, progress=how.progress, watch=how.watch,
-            )  # fmt: skip
+            tessellation = _tessellated(placed, source, how)
             mesh = tessellation.mesh(weld=True)
         model, corners = mesh, mesh.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
@@ -290,6 +288,14 @@ def _model(
         placed.colour, rest.get("flat", False), state, rest.get("repeats", 4.0),
     )  # fmt: skip
     return body, tessellation
+
+
+def _tessellated(placed: Placed, source: PatchFile, how: SceneSource) -> Tessellation:
+    """Tessellate patches; a shipped model whose run is not watched may be kept from an earlier process."""
+    patches, samples = source.patches, placed.samples or SAMPLES
+    if placed.source in BUILT_IN and how.watch is None:
+        return tessellate_kept(patches, samples, engine=how.engine, config=how.config, progress=how.progress)
+    return tessellate(patches, samples, engine=how.engine, config=how.config, progress=how.progress, watch=how.watch)
 
 
 def _beside(described: SceneFile, source: str) -> Path:

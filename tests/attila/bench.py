@@ -63,7 +63,7 @@ class Bench(Box[Script, Position]):
 
 def frame_of(*draws: DrawPlan, steps: Sequence[tuple[str, int]] = (), blocks: int = 64) -> FramePlan:
     """Return a frame of draws."""
-    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, 0, 0)
+    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, (), 0)
 
 
 def arrivals(

@@ -15,7 +15,6 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.prepare import BatchPlan
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
-    COMMIT,
     DRAW,
     EVICTED,
     FRAGMENT,
@@ -24,15 +23,11 @@ from tests.attila.scripts import (
     MOV,
     MOV_END,
     ONE,
-    PAGE,
     PROCESSED,
     QUADS,
-    READ,
     STEPS,
     TRIANGLES,
-    WRITE,
     cycles,
-    memory,
     textured,
 )
 
@@ -71,51 +66,13 @@ def test_the_loader_waits_for_a_line() -> None:
     assert cycles(found, "vertex0") == [44] and cycles(found, "vertex1") == [45]
 
 
-def test_commit_sends_what_was_shaded_in_the_cycle_before() -> None:
-    """Shaded in 50, sent in 51: ten cycles and one for up to four outputs on the bus; the bus takes the next one in 52.
-    The line of the first is told as left in 51 and free a cycle later."""
-    found = arrivals(lambda boxes: boxes.commit, COMMIT, plan())
-    assert cycles(found, "vertices") == [51 + 10 + 1, 52 + 10 + 1]
-    assert found["freed"][:2] == [(52, ("left", 0)), (53, ("free", 0))]
-
-
-def test_five_outputs_hold_the_bus_for_two_cycles() -> None:
-    found = arrivals(lambda boxes: boxes.commit, COMMIT, plan(vertex_program=program(outputs=5)))
-    assert cycles(found, "vertices") == [51 + 10 + 2, 53 + 10 + 2]
-
-
 # --- assembly to traversal -------------------------------------------------------------------------------------------
-
-
-def test_assembly_sends_a_triangle_a_cycle_after_its_last_vertex() -> None:
-    """It asks a vertex a cycle from the command on. The third vertex is there in 33, the triangle leaves in 34, the end
-    in 35 (clipper.start = 1)."""
-    sends = [*TRIANGLES[:3], *((cycle, "vertices", 0) for cycle in (31, 32, 33))]
-    found = arrivals(lambda boxes: boxes.assembly, sends, plan())
-    assert cycles(found, "request") == [12, 13, 14]
-    assert found["triangles"] == [(35, 0), (36, -1)]
-
-
-def test_the_clipper_takes_six_cycles_and_waits_for_set_up() -> None:
-    """In 21 and 22; done in 27 and 28. The first leaves in 27, over a wire of two cycles; the next four cycles later,
-    as set-up begins every fourth (setup.start). Its buffer of four lets it ask four times."""
-    found = arrivals(lambda boxes: boxes.clipper, TRIANGLES, plan())
-    assert found["output"] == [(27 + 2, 0), (31 + 2, -1)]
-    assert cycles(found, "request")[:4] == [12, 13, 14, 15] and cycles(found, "request")[4] == 29
-    assert cycles(found, "ended") == [31 + 2], "command.end_latency"
 
 
 def test_a_triangle_outside_leaves_its_place_to_the_next() -> None:
     outside = plan().triangles[0].__class__(3, 3, 1, 0.0)
     found = arrivals(lambda boxes: boxes.clipper, TRIANGLES, plan(triangles=(outside,)))
     assert found["output"] == [(28 + 2, -1)]
-
-
-def test_set_up_takes_ten_cycles() -> None:
-    """In 21 and 25, done in 31 and 35, each on its way for two more. Twelve may be asked for (setup.fifo)."""
-    found = arrivals(lambda boxes: boxes.setup, [*TRIANGLES[:4], (25, "triangles", -1)], plan())
-    assert found["output"] == [(31 + 2, 0), (35 + 2, -1)]
-    assert len(found["request"]) == 12
 
 
 def test_traversal_descends_a_level_a_cycle_and_emits_two_steps() -> None:
@@ -176,14 +133,6 @@ def test_each_queue_of_the_fifo_costs_a_cycle() -> None:
     assert [cycles(found, port) for port in ports] == [[23], [33], [43], [63]]
 
 
-def test_four_vertices_make_a_group_and_fewer_wait() -> None:
-    """Four come in 21 and leave in that cycle; one alone, in 100, waits more than 1000 cycles (fifo.vertex_wait) after
-    the group before and is filled up."""
-    four: list[Send] = [(21, f"vertex{port}", (0, (port, False, False))) for port in range(4)]
-    found = arrivals(lambda boxes: boxes.fifo, [*four, (100, "vertex0", (0, (4, False, False)))], plan(), until=3000)
-    assert cycles(found, "input0") == [22] and cycles(found, "input1") == [21 + 1000 + 1 + 1]
-
-
 def shaded(*sends: Send, config: AttilaConfig = PAPER, **changes: object) -> dict[str, list[tuple[int, Any]]]:
     return arrivals(lambda boxes: boxes.shaders[0], [*GROUP, *sends], plan(**changes), config=config)
 
@@ -207,16 +156,6 @@ def test_groups_share_the_issue_slot() -> None:
     """Three groups of one instruction: one is fetched a cycle, so they leave one after the other."""
     found = shaded((22, "groups", (1, 0, 1, ()), 4), (23, "groups", (1, 0, 2, ()), 4))
     assert cycles(found, "output") == [31, 32, 33]
-
-
-def test_in_order_a_batch_waits_to_be_closed() -> None:
-    """One group: its first instruction is fetched at once. The batch is closed 64 cycles after its last input
-    (shader.batch_wait), in 85; the second is fetched in 86, decoded in 87, done in 91, told in 92, 4 cycles on its
-    way."""
-    config = PAPER.with_values({"shader.window": False})
-    independent = program(MOV, InstructionWork(4, (), -1, -1, True))
-    found = shaded(config=config, fragment_program=independent)
-    assert cycles(found, "output") == [21 + 64 + 1 + 1 + 4 + 1 + 4]
 
 
 def test_a_texture_read_blocks_its_group() -> None:
@@ -269,24 +208,12 @@ def test_colours_that_are_written_over_need_no_line() -> None:
     assert cycles(found, "alu_start") == [25] and cycles(found, "ended") == [28 + 2]
 
 
-def test_blending_waits_for_the_line() -> None:
-    """As a depth test does."""
-    found = arrivals(lambda boxes: boxes.color[0], QUADS, plan(blends=True))
-    assert cycles(found, "alu_start") == [42] and cycles(found, "ended") == [45 + 2]
-
-
 def test_the_swap_writes_lines_back_compressed() -> None:
     """Told in 60, asked in 61: 8 cycles to read the line, 8 to compress it, one piece of 64 bytes sent in 77; it holds
     the bus for a cycle, in 79 all is written and the states leave; a cycle for up to 1024 of them, the end in 80."""
     found = arrivals(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], plan())
     assert [(cycle, item[:3]) for cycle, item in found["memory_request"]] == [(78, (True, 0, 64))]
     assert found["states"] == [(80, {0: 64})] and cycles(found, "ended")[1] == 80 + 2
-
-
-def test_a_clear_goes_through_all_states() -> None:
-    """262,144 states, 1024 a cycle: cycles 20 to 275."""
-    found = arrivals(lambda boxes: boxes.color[0], [(20, "command", ("clear", 0))], plan())
-    assert cycles(found, "ended") == [20 + 256 - 1 + 2]
 
 
 def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
@@ -299,32 +226,6 @@ def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
 
 
 # --- memory, display, command processor ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("accesses", "data"),
-    [
-        ([(30, READ, 0)], [30 + 10]),
-        ([(30, WRITE, 0)], [30 + 6]),
-        ([(30, READ, 0), (31, READ, 64)], [40, 44]),
-        ([(30, READ, 0), (31, READ, PAGE)], [40, 60]),
-        ([(30, WRITE, 0), (31, READ, 64)], [36, 30 + 4 + 6 + 6 + 10]),
-        ([(30, READ, 0), (31, WRITE, 64)], [40, 30 + 4 + 10 + 6]),
-        ([(30, WRITE, 0), (31, WRITE, 64)], [36, 40]),
-    ],
-    ids=["read", "write", "page-hit", "page-miss", "write-then-read", "read-then-write", "writes"],
-)
-def test_transactions_start_when_the_channel_lets_them(accesses: list[tuple[int, bool, int]], data: list[int]) -> None:
-    """A read has its data 10 cycles after its start, a write 6. The next one of the same page starts 4 cycles after the
-    last, of another page 20; a read 4 + 6 + 6 after a write, a write 4 + 10 after a read."""
-    assert memory(*accesses) == data
-
-
-def test_the_display_takes_a_block_a_cycle() -> None:
-    """States in 21, taken over in a cycle: 64 clear blocks in 22 to 85; each is asked, decompressed and done in
-    three."""
-    sends: list[Send] = [(21, "states0", {}), (21, "states1", {})]
-    assert cycles(arrivals(lambda boxes: boxes.display, sends, plan()), "ended") == [22 + 63 + 3 + 1]
 
 
 def test_the_display_waits_for_a_block_that_is_read() -> None:

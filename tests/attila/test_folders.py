@@ -19,14 +19,19 @@ from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, sce
 from tests.recorded.__main__ import main
 from tests.recorded.attila import (
     CLASSES,
+    FolderJudgement,
     RecordedRun,
     RecordRow,
     RunFigures,
+    StatisticRow,
     judge,
+    kind_of,
     measure,
     read_records,
     refilled,
     rows_of_families,
+    rows_of_statistics,
+    statistic_cells,
     within,
 )
 
@@ -157,6 +162,26 @@ def test_limits_are_shares_of_the_record_and_leave_a_unit() -> None:
     assert within("A5", "", "", 4, 5, 0.10).held and not within("A2", "", "", 4, 5, 0.0).held
 
 
+def test_statistics_are_judged_by_kind_over_runs() -> None:
+    """Sums of units and channels, within 5 % or one; a kind holds in nine of ten runs."""
+    found = []
+    for number in range(10):
+        recorded = {"DataCycles00_MC": 60.0, "DataCycles01_MC": 40.0, "Inputs_ShF-FS0": 10.0, "Reads_SL0": 0.0}
+        here = {
+            "DataCycles00_MC": 42.0,
+            "DataCycles01_MC": 62.0,
+            "Inputs_ShF-FS0": 20.0,
+            "Reads_SL0": float(number > 8),
+        }
+        run = RecordedRun(f"{number}@paper", "own", "own", "paper", {}, {}, "", recorded)
+        found.append((run, RunFigures(statistics=here)))
+    rows = rows_of_statistics(found)
+    assert [(row.name, row.runs, row.right, row.held) for row in rows] == [
+        ("Inputs_ShF", 10, 0, False), ("DataCycles_MC", 10, 10, True), ("Reads_SL0", 10, 10, True),
+    ]  # fmt: skip
+    assert statistic_cells(rows[0]) == ("Inputs_ShF", "0%", "2.00") and statistic_cells(rows[2])[2] == "-"
+
+
 def test_lines_that_come_in_twice_are_told_from_those_that_come_in_once() -> None:
     size = {"size": [128, 128], "format": "rgba8", "levels": 1, "min": "nearest", "mag": "nearest", "wrap": "repeat"}
     texture = {"t": size | {"anisotropy": 1, "pattern": "noise", "seed": 1}}
@@ -184,14 +209,14 @@ def test_what_cannot_be_judged_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert found["skipped"]["1 runs of public"] == "that machine is not built here"
 
 
-def of_folder(*names: str) -> tuple[RecordRow, ...]:
-    """Return the rows of recorded runs; of all where no scene is named."""
+def of_folder(*names: str) -> FolderJudgement:
+    """Return the judgement of recorded runs; of all where no scene is named."""
     records = read_records(folder())
     runs = tuple(run for run in records.runs if not names or (run.scene in names and run.name.endswith("@paper")))
     found = judge(replace(records, runs=runs))
     print(f"{len(runs)} runs, {len(found.rows)} figures")
     assert runs and found.rows and not found.refused
-    return found.rows
+    return found
 
 
 def short(rows: Iterable[RecordRow]) -> list[str]:
@@ -210,16 +235,23 @@ def counted(rows: Iterable[RecordRow]) -> list[str]:
     return [f"| {kind} | {held[kind, True]:,} | {held[kind, False]} |" for kind in CLASSES]
 
 
+def kinds(rows: Iterable[StatisticRow]) -> list[str]:
+    """Return the kinds of statistics that are right in fewer than nine of ten runs as the page has them."""
+    return ["| `{}` | {} | {} |".format(*statistic_cells(row)) for row in rows if not row.held]
+
+
 def test_small_recorded_scenes_are_as_recorded() -> None:
-    assert not short(of_folder(*SMALL))
+    found = of_folder(*SMALL)
+    assert not [row for row in short(found.rows) if not row.startswith("| statistics")]
+    assert {kind_of(row.name) for row in found.statistics} == {row.name for row in found.statistics}
 
 
 @pytest.mark.slow
 def test_every_recorded_run_is_as_recorded() -> None:
     """The page names the figures that fall short and counts the others; another folder has other counts."""
-    rows = of_folder()
-    printed = PAGE.splitlines()
-    assert [row for row in (*short(rows), *counted(rows)) if row not in printed] == []
+    found = of_folder()
+    rows = [*short(found.rows), *counted(found.rows), *kinds(found.statistics)]
+    assert [row for row in rows if row not in PAGE.splitlines()] == []
 
 
 @pytest.mark.slow

@@ -108,15 +108,6 @@ def test_channels_work_side_by_side() -> None:
     assert [counts[f"DataCycles{channel:02}"] for channel in range(4)] == [4, 4, 4, 4]
 
 
-def test_a_read_after_a_write_waits_for_the_turn() -> None:
-    """Four cycles of the write, six to its data and six more: the read starts in 117 instead of 101."""
-    alone, _ = answers((READ, 0))
-    after, counts = answers((WRITE, 0), (READ, 0))
-    assert after[0] - alone[0] == 4 + 6 + 6
-    assert counts["WriteToReadPenalty00"] + counts["ReadToWritePenalty00"] > 0
-    assert counts["WriteBytesMemoryBus00"] == 64
-
-
 def test_a_line_is_reserved_until_it_was_used() -> None:
     tags = Tags(ways=2, sets=1, requests=4)
     lines = [tags.fetch(block) for block in (7, 8)]

@@ -141,7 +141,7 @@ def test_names_are_those_of_the_records() -> None:
     with (records / "statistics_paper.csv").open(encoding="utf-8") as file:
         known = set(next(csv.reader(file)))
     found = run(draw(scene_of(drawn(quad(0, 0, 16, 16))), Units())).statistics
-    assert set(found) <= known
+    assert set(found) - known == {"IdleCycles_MC"}, "a name of our own"
     with (records / "machines.csv").open(encoding="utf-8") as file:
         text = file.read()
     assert [name for name in NAMES if name.split(".")[1] not in text] == []

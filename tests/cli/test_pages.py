@@ -37,6 +37,7 @@ LINES = {
     "sweep": "sweep run texture_copy --timing-only --set sdram.trp_cycles=2:4 --out grid.csv",
     "kernels": "kernels vector_add --preset tiny",
     "config": "config show",
+    "cache": "cache",
     "about": "about --model",
 }
 LONG = {"study", "animate", "compare", "serve"}

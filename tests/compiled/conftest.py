@@ -31,12 +31,12 @@ class Maker:
         self._native: dict[int | None, object] = {}
 
     def native(self, width: int | None = None):
-        from pixelflow.simd.lanes.native.code_cache import Cache
         from pixelflow.simd.lanes.native.compiled_engine import Native
         from pixelflow.simd.lanes.native.toolchain import toolchain
+        from pixelflow.simd.store import Store
 
         if width not in self._native:
-            self._native[width] = Native(toolchain(width), Cache(self._folder))
+            self._native[width] = Native(toolchain(width), Store(self._folder))
         return self._native[width]
 
     def forget(self) -> None:

@@ -1,16 +1,15 @@
-"""Can anything that happens to the files of native code give a wrong result, or an error?"""
+"""Native code in the store: nothing that happens to its files gives a wrong result or an error."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from pixelflow.simd.lanes.native.code_cache import Cache
+from pixelflow.simd.store import CODE, Store
 from tests.compiled.test_fused import expected, fused, shape, start
 
 SEED, LENGTH = 61, 12
@@ -28,7 +27,7 @@ def right() -> str:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.o"))
+    return sorted(folder.glob("*.code"))
 
 
 def test_code_is_kept_and_found_again(make, folder: Path, right: str, monkeypatch) -> None:
@@ -36,7 +35,7 @@ def test_code_is_kept_and_found_again(make, folder: Path, right: str, monkeypatc
     kept = files(folder)
     assert len(kept) >= 2 and not any(each.stat().st_mode & 0o077 for each in (folder, *kept))
     make.forget()
-    monkeypatch.setattr(Cache, "put", lambda self, key, content: pytest.fail("compiled though it was kept"))
+    monkeypatch.setattr(Store, "put", lambda self, kind, key, content: pytest.fail("compiled though it was kept"))
     assert run(make) == right
 
 
@@ -58,17 +57,10 @@ def test_a_damaged_file_is_compiled_again(make, folder: Path, right: str, damage
     good = {kept: kept.read_bytes() for kept in files(folder)}
     for kept, content in good.items():
         kept.write_bytes(damage(content))
-        assert Cache(folder).get(kept.stem) is None
+        assert Store(folder).get(CODE, kept.stem) is None
     make.forget()
     assert run(make) == right
     assert {kept: kept.read_bytes() for kept in files(folder)} == good
-
-
-def test_a_file_under_a_wrong_name_is_not_believed(make, folder: Path) -> None:
-    cache = Cache(folder)
-    cache.put("one", b"code of one")
-    os.rename(folder / "one.o", folder / "other.o")
-    assert cache.get("one") is None and cache.get("other") is None
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(make, folder: Path, right: str) -> None:
@@ -76,42 +68,6 @@ def test_a_folder_that_others_can_write_to_is_not_used(make, folder: Path, right
     folder.chmod(0o777)
     assert run(make) == right
     assert not files(folder)
-
-
-def test_what_a_killed_process_left_is_removed_after_a_day(folder: Path) -> None:
-    folder.mkdir(0o700)
-    for name, hours in ((".new-old", 25), (".new-now", 0), ("other", 25)):
-        (folder / name).touch()
-        then = time.time() - 3600 * hours
-        os.utime(folder / name, (then, then))
-    Cache(folder).put("key", b"code")
-    assert sorted(os.listdir(folder)) == [".new-now", "key.o", "other"]
-
-
-# fmt: off
-FOREIGN = {
-    "others may write": lambda kept: kept.chmod(0o602),
-    "its group may write": lambda kept: kept.chmod(0o620),
-    "another owner":    lambda kept: os.chown(kept, 65534, -1),
-    "a link":           lambda kept: kept.symlink_to(kept.rename(kept.with_suffix(".moved"))),
-    "a pipe":           lambda kept: (kept.unlink(), os.mkfifo(kept)),
-    "a folder":         lambda kept: (kept.unlink(), kept.mkdir()),
-}
-# fmt: on
-
-
-@pytest.mark.parametrize("change", FOREIGN)
-def test_a_file_that_somebody_else_may_have_written_is_not_believed(folder: Path, change: str) -> None:
-    if change == "another owner" and os.getuid() != 0:
-        pytest.skip("only root can give a file to another user")
-    cache = Cache(folder)
-    cache.put("key", b"code")
-    assert cache.get("key") == b"code"
-    FOREIGN[change](folder / "key.o")
-    assert cache.get("key") is None
-    if change != "a folder":
-        cache.put("key", b"code")
-        assert cache.get("key") == b"code"
 
 
 def test_a_folder_that_cannot_be_made_is_done_without(make, folder: Path, right: str) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from pixelflow.simd.lanes import make_engine
 from pixelflow.simd.lanes.form import COORDINATES
-from pixelflow.simd.lanes.native.code_cache import Cache
 from pixelflow.simd.lanes.native.compiled_engine import Native
 from pixelflow.simd.lanes.native.dispatch import FIXED
 from pixelflow.simd.lanes.native.lowering import DECLARATIONS, Vectors, block_of, function, parts_of
 from pixelflow.simd.lanes.native.threads import TEXT
 from pixelflow.simd.lanes.native.toolchain import Toolchain
+from pixelflow.simd.store import Store
 from tests.compiled.test_fused import expected, fused, shape, start
 from tests.differential.random_programs import program
 
@@ -25,7 +25,7 @@ X86 = platform.machine() in ("x86_64", "AMD64")
 @pytest.mark.parametrize(("cpu", "width"), [("x86-64", 16), ("x86-64-v2", 16), ("x86-64-v3", 32)])
 def test_lesser_processors(make, folder, monkeypatch, cpu: str, width: int) -> None:
     """SSE2 alone, SSE4.2, AVX2: one by one and fused."""
-    native = Native(Toolchain(cpu, "", width), Cache(folder))
+    native = Native(Toolchain(cpu, "", width), Store(folder))
     monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: native)
     rows, engine = make_engine("rows", shape(96)), make(shape(96))
     for each in (rows, engine):

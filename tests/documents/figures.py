@@ -77,6 +77,10 @@ def figures_in(document: str) -> list[str]:
     return (_FIGURE if document in COVERED else _RESULT).findall(text)
 
 
+def _record() -> int:
+    return counted(ThesisBench().tessellation(4, schedule="fixed-sums"))
+
+
 def hosts(document: str) -> list[str]:
     """Return the blocks of a document that tell the speed of a host."""
     return _HOST.findall((ROOT / document).read_text(encoding="utf-8"))
@@ -192,6 +196,12 @@ MEASURED: dict[str, Callable[[], float]] = {
     "49,286": _both_gps,
     "1,388": _over_path,
     "524,378": _loaded,
+    "6.84": lambda: counted(ThesisBench().tessellation(4)) / _record(),
+    "46,080": lambda: 512 * 48 * 9 * 100 // 480,
+    "940": lambda: 16 * 282 * 100 // 480,
+    "48,634": lambda: (
+        _record() + counted(ThesisBench().tessellation(4, schedule="shared-columns", library="tuned-finite"))
+    ),
     "131,008": lambda: (512 * 512 - 4 * 32) // 2,
     "522,496": lambda: 2 * (512 * 1024 - 4 * (1024 - 576)) // 2,
     "52,722": lambda: _long(4),

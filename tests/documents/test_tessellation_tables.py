@@ -15,6 +15,7 @@ import pytest
 from pixelflow.config import THESIS
 from pixelflow.node import Node, Run
 from pixelflow.simd.report.html import json_text
+from tessellation import load, tessellate
 from tessellation.microprogram.method import CACHING_WAYS, Method
 from tessellation.microprogram.ports import store_program
 from tessellation.plan.memory_map import memory_map
@@ -99,10 +100,31 @@ def kept_beside() -> list[list[str]]:
     return [[f"{row[key]:,}" for key in ("plain", "after", "beside", "more", "waits")] for row in report["cycles"]]
 
 
+def record_conditions() -> list[list[str]]:
+    """Return cycles of both schedules under each condition, and how many times fewer sums in fixed point take."""
+
+    def of(schedule: str, library: str) -> int:
+        return counted(pass_of(Method(schedule=schedule), library).on(THESIS).runs[0])
+
+    def loaded(schedule: str, library: str | None) -> int:
+        method = Method(schedule=schedule, load="gp")
+        done = tessellate([*load("teapot").patches] * 16, 4, library=library, method=method)
+        return counted(done.runs[0]) + done.load_cycles
+
+    fixed = of("fixed-sums", "tuned-finite")
+    pairs = [(of("thesis", "plain"), fixed), (of("thesis", "tuned-finite"), fixed)]
+    for gps in (2, 1):
+        middle = (counted(runs(each, "gp-coarse", gps, "three")[1]) for each in ("thesis", "fixed-sums"))
+        pairs.append(tuple(middle))
+    pairs.append((loaded("thesis", "plain"), loaded("fixed-sums", None)))
+    return [[f"{a:,}", f"{b:,}", f"{a / b:.2f}"] for a, b in pairs]
+
+
 TABLES: dict[str, tuple[str, tuple[int, ...], Callable[[], list[list[str]]]]] = {
     "thesis-pass": (SCHEDULES, (1,), thesis_pass),
     "shared-pass": (SCHEDULES, (1,), shared_pass),
     "fixed-pass": (SCHEDULES, (1,), fixed_pass),
+    "record-conditions": (SCHEDULES, (1, 2, 3), record_conditions),
     "ways-of-caching": (MEMORY, (1, 2, 3), caching),
     "kept-during": (MEMORY, (2, 3, 4, 5, 6), kept_beside),
     "ways-of-results": (SCHEDULES, (2, 3, 4, 5), ways),

@@ -20,10 +20,11 @@ from pixelflow.simd.isa.operands import Count
 
 ROOT = Path(__file__).parents[2]
 DST, SRC, ADDRESS = OperandSpec("dst", REGISTER), OperandSpec("src", SOURCE), OperandSpec("address", MEMORY)
+OTHER = OperandSpec("other", MEMORY)
 WIDE = OperandSpec("address", MEMORY, sized_by="bytes")
 BYTES = OperandSpec("bytes", Count(1, 8))
 ONE = (Step("operate"),)
-READ, WRITE = Step("fetch and operate", memory=True), Step("store", memory=True)
+READ, WRITE = Step("fetch and operate", memory=True), Step("store", memory=True, store=True)
 
 
 def declared(meaning: Callable[..., None], *operands: OperandSpec, steps: Callable[..., tuple[Step, ...]], **said):
@@ -80,6 +81,19 @@ def push(pe):
 def latch(pe):
     for deeper, upper in (("L3", "L2"), ("L2", "L1"), ("L1", "L0"), ("L0", "L"), ("L", "E")):
         pe.set_flag(deeper, pe.flag(upper))
+
+
+def add_three(pe, dst):
+    first, _ = pe.add(pe.read("R"), pe.read("S"), pe.bit(False))
+    pe.write(dst.name, pe.add(first, pe.read("M"), pe.bit(False))[0])
+
+
+def twice(pe, address):
+    pe.store(address.offset, pe.add(pe.load(address.offset), pe.word(1), pe.bit(False))[0])
+
+
+def copy_late(pe, address, other):
+    pe.store(address.offset, pe.load(other.offset))
 
 
 def unknown(pe, dst):
@@ -141,7 +155,7 @@ WRONG = {
         "declares 0 bytes of a linear expression .*its meaning has 1 evaluated",
     ),
     "declares an evaluation": (
-        gated, (DST,), {"steps": lambda dst: (Step("evaluate a byte"),), "gateable": True},
+        gated, (DST,), {"steps": lambda dst: (Step("evaluate a byte", evaluate=True),), "gateable": True},
         "declares 1 byte of a linear expression .*its meaning has 0 evaluated",
     ),
     "moves bytes between PEs without a hop": (
@@ -149,8 +163,28 @@ WRONG = {
         "declares 0 hops between PEs .*its meaning routes 1 byte",
     ),
     "declares a hop": (
-        gated, (DST,), {"steps": lambda dst: (Step("hop"),), "gateable": True},
+        gated, (DST,), {"steps": lambda dst: (Step("hop", hop=True),), "gateable": True},
         "declares 1 hop between PEs .*its meaning routes 0 bytes",
+    ),
+    "two sums in a cycle": (
+        add_three, (DST,), {"steps": lambda dst: ONE}, r"declares 1 of the 2 sums that its meaning makes in cycle 1",
+    ),
+    "two accesses in a cycle": (
+        twice, (ADDRESS,), {"steps": lambda address: (Step("update", memory=True, store=True),)},
+        r"declares 0 bytes read from memory \(steps: update\), its meaning has 1",
+    ),
+    "a byte that is written before it is there": (
+        copy_late, (ADDRESS, OTHER), {"steps": lambda address, src: (WRITE, READ)},
+        r"its meaning writes \[0\] in cycle 1, its value is there in cycle 2",
+    ),
+    "a byte that goes further than it has hops": (
+        lambda pe, address: pe.store(address.offset, pe.route(pe.load(address.offset), [0] * 32)), (ADDRESS,),
+        {"steps": lambda address: (Step("fetch and hop", memory=True, hop=True), WRITE), "family": Family.PIXEL_COPY},
+        "its meaning moves a byte to the next PE, for which no step is left",
+    ),
+    "what is written in the last cycle and used after it": (
+        lambda pe, dst: (pe.write("R", pe.word(7)), pe.write("S", pe.read("R"))), (DST,), {"steps": lambda dst: ONE},
+        "its meaning needs cycle 2 of 1",
     ),
     "pushes without saying so": (
         push, (), {"steps": lambda: ONE, "family": Family.ENABLE},
@@ -191,7 +225,7 @@ WRONG = {
         gated, (DST,), {"steps": lambda dst: ONE, "gateable": True, "family": Family.CONTROL}, "is over the PEs",
     ),
     "says another family than that of linear expressions": (
-        plane, (DST,), {"steps": lambda dst: (Step("evaluate a byte"),)},
+        plane, (DST,), {"steps": lambda dst: (Step("evaluate a byte", evaluate=True),)},
         r"declares the family ARITHMETIC \(arithmetic\), its meaning is one of LEE \(linear expression\)",
     ),
     "does nothing": (lambda pe, dst: None, (DST,), {"steps": lambda dst: ONE}, "its meaning writes nothing"),
@@ -219,10 +253,11 @@ def test_right_declarations_are_taken() -> None:
     declared(move, DST, SRC, steps=source)
     declared(store, ADDRESS, steps=lambda address: (WRITE,))
     declared(gated, DST, steps=lambda dst: ONE, gateable=True, cost="1")
-    declared(plane, DST, steps=lambda dst: (Step("evaluate a byte"),), family=Family.LEE)
-    hop = Step("fetch and hop", memory=True)
+    declared(plane, DST, steps=lambda dst: (Step("evaluate a byte", evaluate=True),), family=Family.LEE)
+    hop = Step("fetch and hop", memory=True, hop=True)
     declared(shift_byte, ADDRESS, steps=lambda address: (hop,), family=Family.PIXEL_COPY)
     declared(push, steps=lambda: ONE, family=Family.ENABLE, pushes=1)
+    declared(add_three, DST, steps=lambda dst: ONE, adders=2)
     declared(latch, steps=lambda: ONE, family=Family.STARTUP, flow=Flow.START)
 
     def double(pe, address):

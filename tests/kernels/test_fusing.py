@@ -16,9 +16,9 @@ import pytest
 from pixelflow.node.kernels import fusing
 from pixelflow.node.kernels.kernel import Kernel, KernelOperation
 from pixelflow.node.kernels.macro_engine import MacroEngine
-from pixelflow.simd.lanes.native.code_cache import Cache
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Native
 from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
+from pixelflow.simd.store import Store
 from tests.kernels.stretches import EXTREME, FINITE, Maker, call, machine, mixed, part, start, tame
 
 STATES = ({"full": True}, {"full": True, "wild": False}, {"full": "mostly"}, {"full": False})
@@ -265,7 +265,7 @@ def refuse(self, texts, level=1):
 
 @pytest.mark.parametrize("beginning", [0, 70])
 def test_what_cannot_be_fused_is_carried_out_one_by_one(monkeypatch, caplog, tmp_path: Path, beginning: int) -> None:
-    alone = Native(toolchain(), Cache(tmp_path))
+    alone = Native(toolchain(), Store(tmp_path))
     monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: alone)
     makers = [*known_beginning(beginning), *mixed(15, 9)]
     engine = start(machine(), 15)
@@ -288,7 +288,7 @@ def test_lesser_processors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cpu:
     """SSE2 alone and AVX2, against this host's own vectors: kernels one by one, and fused behind a known beginning."""
     makers = [*known_beginning(), *mixed(16, 4), *tame(16, 1)]
     expected = [unfused(makers, 2048, 16, **state) for state in STATES]
-    lesser = Native(Toolchain(cpu, "", width), Cache(tmp_path))
+    lesser = Native(Toolchain(cpu, "", width), Store(tmp_path))
     monkeypatch.setattr("pixelflow.simd.lanes.native.compiled_engine.native", lambda width=None: lesser)
     assert [unfused(makers, 2048, 16, **state) for state in STATES] == expected
     assert [fused(makers, 2048, 16, **state) for state in STATES] == expected

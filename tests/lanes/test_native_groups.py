@@ -19,11 +19,11 @@ PROCESSORS = [None, ("x86-64", 16), ("x86-64-v3", 32)]
 
 
 def builder(processor: tuple[str, int] | None, folder: Path):
-    from pixelflow.simd.lanes.native.code_cache import Cache
     from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
     from pixelflow.simd.lanes.native.translate import CodeBuilder
+    from pixelflow.simd.store import Store
 
-    return CodeBuilder(toolchain() if processor is None else Toolchain(processor[0], "", processor[1]), Cache(folder))
+    return CodeBuilder(toolchain() if processor is None else Toolchain(processor[0], "", processor[1]), Store(folder))
 
 
 def compare(seed: int, group: int, made_by) -> None:

@@ -31,12 +31,12 @@ class Runs:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, processor: tuple[str, int] | None) -> None:
         from pixelflow.simd.lanes.native import group_run as run
-        from pixelflow.simd.lanes.native.code_cache import Cache
         from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
         from pixelflow.simd.lanes.native.translate import CodeBuilder
+        from pixelflow.simd.store import Store
 
         tools = toolchain() if processor is None else Toolchain(processor[0], "", processor[1])
-        builder = CodeBuilder(tools, Cache(folder))
+        builder = CodeBuilder(tools, Store(folder))
         monkeypatch.setattr(run, "builder", lambda: builder)
         self.done: list[bool] = []
         original = run.GroupRuns.run

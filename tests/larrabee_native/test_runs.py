@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -273,10 +274,10 @@ def test_a_memory_that_is_too_large_is_left_to_numpy_before_anything_is_made(mon
 
 def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> None:
     from larrabee_bridge.vpu.native import group_program
-    from pixelflow.simd.lanes.native.code_cache import Cache
     from pixelflow.simd.lanes.native.group_run import GroupRuns
     from pixelflow.simd.lanes.native.toolchain import toolchain
     from pixelflow.simd.lanes.native.translate import CodeBuilder
+    from pixelflow.simd.store import Store
 
     def result(made_by: CodeBuilder, count: int) -> list[int]:
         unit = VectorUnit(assemble_vector("again: add r1, 7\nsub r2, 1\njnz again\n".replace("7", str(count))))
@@ -284,11 +285,11 @@ def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> N
         assert GroupRuns(group_program(unit.program, unit.lanes.shape), made_by=made_by).run(unit.lanes, 100).is_done
         return unit.scalar(1).tolist()
 
-    made_by = CodeBuilder(toolchain(), Cache(tmp_path))
+    made_by = CodeBuilder(toolchain(), Store(tmp_path))
     assert [result(made_by, count) for count in (7, 9, 1000)] == [[35], [45], [5000]]
     (kept,) = tmp_path.iterdir()
     written = kept.stat().st_mtime_ns
-    assert result(CodeBuilder(toolchain(), Cache(tmp_path)), 11) == [55]
+    assert result(CodeBuilder(toolchain(), Store(tmp_path)), 11) == [55]
     assert [each.stat().st_mtime_ns for each in tmp_path.iterdir()] == [written]
 
 
@@ -296,27 +297,27 @@ def test_what_is_carried_out_often_is_compiled_with_care(tmp_path, monkeypatch) 
     """203 parts a group: from the second run on 64 groups have carried out 20,000, of which the first two show it."""
     from larrabee_bridge.vpu.native import group_program
     from pixelflow.simd.lanes.native import group_run as run
-    from pixelflow.simd.lanes.native.code_cache import Cache
     from pixelflow.simd.lanes.native.group_run import GroupRuns
     from pixelflow.simd.lanes.native.toolchain import toolchain
     from pixelflow.simd.lanes.native.translate import CodeBuilder
+    from pixelflow.simd.store import Store
 
     monkeypatch.setattr(run, "_CAREFUL_FROM", 20_000)
     program = group_program(counting("compiled").program, thread_shape(64))
-    runs = GroupRuns(program, made_by=CodeBuilder(toolchain(), Cache(tmp_path)))
+    runs = GroupRuns(program, made_by=CodeBuilder(toolchain(), Store(tmp_path)))
 
-    def kept_after_a_run(runs: GroupRuns) -> list[bool]:
+    def kept_after_a_run(runs: GroupRuns) -> set[Path]:
         expected, unit = counting("rows"), counting("compiled")
         expected.run()
         assert runs.run(unit.lanes, 10_000).is_done
         assert seen(unit) == seen(expected)
-        return sorted("hasty" in each.name for each in tmp_path.iterdir())
+        return set(tmp_path.iterdir())
 
-    assert [kept_after_a_run(runs) for _ in range(2)] == [[True], [False, True]]
-    # Whoever comes next takes what was compiled with care.
-    for each in tmp_path.glob("*hasty*"):
-        each.unlink()
-    assert kept_after_a_run(GroupRuns(program, made_by=CodeBuilder(toolchain(), Cache(tmp_path)))) == [False]
+    hasty, both = kept_after_a_run(runs), kept_after_a_run(runs)
+    assert len(hasty) == 1 and len(both) == 2 and hasty < both
+    # The next process takes what was compiled with care.
+    hasty.pop().unlink()
+    assert len(kept_after_a_run(GroupRuns(program, made_by=CodeBuilder(toolchain(), Store(tmp_path))))) == 1
 
 
 def test_engines_have_the_names_that_they_have_everywhere() -> None:
@@ -359,11 +360,11 @@ def test_runs_of_a_program_are_kept_for_each_number_of_lanes() -> None:
 def test_a_number_that_was_a_mask_has_sixteen_bits(tmp_path, monkeypatch) -> None:
     """With AVX-512, code made with care and lines noted, one of LLVM's passes left the upper half as it was."""
     from pixelflow.simd.lanes.native import group_run as run
-    from pixelflow.simd.lanes.native.code_cache import Cache
     from pixelflow.simd.lanes.native.toolchain import toolchain
     from pixelflow.simd.lanes.native.translate import CodeBuilder
+    from pixelflow.simd.store import Store
 
-    builder = CodeBuilder(toolchain(), Cache(tmp_path))
+    builder = CodeBuilder(toolchain(), Store(tmp_path))
     monkeypatch.setattr(run, "builder", lambda: builder)
     monkeypatch.setattr(run, "_CAREFUL_FROM", 0)
     program = assemble_vector("vstored [256], v0\nkmovrk k0, r1\nkmovkr r4, k0\nvexpandd v0{k3}, [r10]\n")

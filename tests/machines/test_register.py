@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from microcode.assembler import assemble
+from microcode.assembly import assemble
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import PictureDifference, draw_frame
 from pixelflow.simd.errors import InputError, nearest

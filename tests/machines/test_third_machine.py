@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microcode.assembler import assemble
+from microcode.assembly import assemble
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.machine import machine_named, register

@@ -12,7 +12,6 @@ from pixelflow.simd.commands import (
     MachineCommands,
     MachineDrawing,
     MachineOption,
-    whole_number,
 )
 from pixelflow.simd.configuration import param
 from pixelflow.simd.drawing import DrawnFrame, Frame, draw_frame, spans_of
@@ -23,7 +22,7 @@ from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded
 from pixelflow.simd.report import Column, Report, Table, number
-from pixelflow.simd.units import Standing
+from pixelflow.simd.units import Standing, whole_number
 
 LANES = 4
 

@@ -37,8 +37,11 @@ _PATIENCE = (60.0, 20.0)
 _FIRST = 3
 """Files of tests that are collected first for a change to what runs at import."""
 
-_COMPILER = "pixelflow/simd/lanes/"
-"""What decides how native code is made: each change to it begins without any; others share what was made."""
+_DECIDING = (
+    *("pixelflow/simd/", "pixelflow/isa/", "pixelflow/node/", "pixelflow/config.py"),
+    *("microcode/", "tessellation/", "larrabee_bridge/vpu/"),
+)
+"""Files that decide kept things: each change to one begins with an empty store; others share one."""
 
 Note = Callable[[str], object]
 
@@ -121,7 +124,7 @@ class Trials:
         path = self.root / site.file
         source = path.read_text(encoding="utf-8")
         noted: list[str] = []
-        self._fresh = site.file.startswith(_COMPILER)
+        self._fresh = site.file.startswith(_DECIDING)
         parts = _parted(chosen) if run == self._cold else [chosen]
         if chosen:
             try:

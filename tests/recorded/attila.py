@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isfinite, nan
+from math import ceil, isfinite, isnan, nan
 from pathlib import Path
 from statistics import median
 
@@ -296,6 +296,8 @@ CLASSES = {
         Class("A8", "the same for mixed scenes, frames of 512 and sweeps: within 35 %, sweeps in the same order"),
         Class("A9", "cycles of whole frames: within 25 %"),
         Class("A10", "the machine of section 5: ratios within 15 %, in the same order"),
+        Class("meshes", "cycles of drawing of indexed meshes: within 10 %"),
+        Class("statistics", "95 % of kinds of statistics within 5 % in nine of ten runs"),
     )
 }
 
@@ -396,6 +398,8 @@ def _cycles(run: RecordedRun, scene: AttilaScene, found: RunFigures) -> Iterator
             continue
         if run.columns.get("ShadedFragments_FFU") == 0 and run.columns.get("IndexesSent_StF") == 3:
             yield within("A6", run.name, figure, recorded, here, 0.25)
+        if drawing and any(draw.indices is not None for draw in scene.draws):
+            yield within("meshes", run.name, figure, recorded, here, 0.10)
         if not drawing:
             yield within("A9", run.name, figure, recorded, here, 0.25)
         elif run.overrides or run.group == "mixed" or max(scene.size) > 256:
@@ -524,6 +528,68 @@ def _short(each: Found) -> str:
     return "+".join(f"{key.rpartition('.')[2]}={value}" for key, value in each[0].overrides.items()) or "as it is"
 
 
+# Statistics by kind: every statistic of every run, summed over units and channels.
+
+
+_ENOUGH, _WITHIN, _KINDS = 0.9, 0.05, 0.95
+"""Share of runs in which a kind has to be right, how far it may be off there, and share of kinds that have to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticRow:
+    """A kind of statistic over all runs that have it."""
+
+    name: str
+    runs: int
+    right: int
+    """Runs in which it is within 5 %, or one unit."""
+    middle: float
+    """Median of the ratio to the recorded figure, over runs in which that is not 0; NaN without such runs."""
+
+    @property
+    def share(self) -> float:
+        """Share of runs in which it is right."""
+        return self.right / self.runs
+
+    @property
+    def held(self) -> bool:
+        """True if it is right in nine of ten runs."""
+        return self.share >= _ENOUGH
+
+
+def kind_of(name: str) -> str:
+    """Return a statistic's name without numbers of units, channels and samples: `DataCycles_MC`, `Inputs_ShF`."""
+    base, _, box = name.partition("-")[0].rpartition("_")
+    numbered = box == "MC" or base.startswith("Histo")
+    return f"{re.sub('[0-9]{2}$', '', base) if numbered else base}_{box}"
+
+
+def rows_of_statistics(found: Sequence[Found]) -> tuple[StatisticRow, ...]:
+    """Return a row for each kind that both the record and this machine have, the least right first."""
+    figures: dict[str, list[tuple[float, float]]] = {}
+    for run, here in found:
+        sums: dict[str, list[float]] = {}
+        for name, value in here.statistics.items():
+            if name in run.statistics:
+                of_kind = sums.setdefault(kind_of(name), [0.0, 0.0])
+                of_kind[0] += run.statistics[name]
+                of_kind[1] += value
+        for kind, (recorded, ours) in sums.items():
+            figures.setdefault(kind, []).append((recorded, ours))
+    rows = []
+    for kind, pairs in figures.items():
+        right = sum(within("", "", kind, *pair, _WITHIN).held for pair in pairs)
+        ratios = [ours / recorded for recorded, ours in pairs if recorded]
+        rows.append(StatisticRow(kind, len(pairs), right, median(ratios) if ratios else nan))
+    return tuple(sorted(rows, key=lambda row: (row.share, row.name)))
+
+
+def _share_of_kinds(rows: Sequence[StatisticRow]) -> Iterator[RecordRow]:
+    if rows:
+        wanted, right = ceil(_KINDS * len(rows)), sum(row.held for row in rows)
+        yield RecordRow("statistics", "all runs", f"right kinds of {len(rows)}", wanted, right, 0, right >= wanted)
+
+
 # Judging of a folder: every recorded run is made here, and its figures are judged by class of acceptance.
 
 
@@ -539,6 +605,7 @@ class FolderJudgement:
     rows: tuple[RecordRow, ...]
     refused: dict[str, str]
     """Runs that this machine does not make, and why."""
+    statistics: tuple[StatisticRow, ...] = ()
 
     @property
     def short(self) -> list[RecordRow]:
@@ -552,7 +619,8 @@ def judge(records: Records, workers: WorkerPool = HERE, progress: Counting = uns
     refused = {run.name: each.refused for run, each in found if each.refused}
     made = [(run, each) for run, each in found if not each.refused]
     rows = [row for run, each in made for row in rows_of_run(run, load_scene(records.scene(run)), each)]
-    return FolderJudgement(records, (*rows, *rows_of_families(made)), refused)
+    statistics = rows_of_statistics(made)
+    return FolderJudgement(records, (*rows, *rows_of_families(made), *_share_of_kinds(statistics)), refused, statistics)
 
 
 def report(folder: Path, workers: WorkerPool = HERE, progress: Counting = unseen) -> Report:
@@ -568,11 +636,23 @@ def report(folder: Path, workers: WorkerPool = HERE, progress: Counting = unseen
         parts += ["falling short:", Table(columns, shown)]
         if len(found.short) > _SHOWN:
             parts.append(f"and {len(found.short) - _SHOWN} more; --json has them all")
+    off = [row for row in found.statistics if not row.held]
+    if off:
+        kinds = (Column("statistic", fixed=True), Column("runs within 5 %"), Column("median ratio"))
+        parts += [
+            "statistics right in fewer than nine of ten runs:",
+            Table(kinds, [statistic_cells(row) for row in off]),
+        ]
     parts += [f"refused: {name} ({reason})" for name, reason in found.refused.items()]
     parts += [f"skipped: {name} ({reason})" for name, reason in found.records.skipped.items()]
     nothing = "" if found.rows else "nothing to judge"
     failure = "" if found.short or found.refused else nothing or None
     return Report(results=parts, schema="pixelflow.attila-records/1", data=_data(found), failure=failure)
+
+
+def statistic_cells(row: StatisticRow) -> tuple[str, str, str]:
+    """Return the cells of a kind: its name, share of runs, median ratio."""
+    return row.name, f"{row.share:.0%}", "-" if isnan(row.middle) else f"{row.middle:.2f}"
 
 
 def _summary(found: FolderJudgement) -> Table:
@@ -604,6 +684,10 @@ def _data(found: FolderJudgement) -> dict[str, Json]:
                 "deviation": row.deviation, "limit": row.limit, "held": row.held,
             }
             for row in found.rows
+        ],
+        "statistics": [
+            {"statistic": row.name, "runs": row.runs, "within": row.right, "ratio": statistic_cells(row)[2]}
+            for row in found.statistics
         ],
         "refused": dict(found.refused),
         "skipped": dict(found.records.skipped),

@@ -36,7 +36,7 @@ _BOTH: dict[str, str] = {
 NAMES: dict[str, str] = {
     "GPU.NumFragmentShaders": "gpu.shaders",
     "GPU.NumStampPipes": "gpu.rops",
-    "RASTERIZER.StampsPerCycle": "gpu.rops",
+    "RASTERIZER.StampsPerCycle": "traversal.steps",
     "GPU.NumVertexShaders": "gpu.vertex_ports",
     "COMMANDPROCESSOR.PipelinedBatchRendering": "gpu.pipelined_draws",
     "MEMORYCONTROLLER.MemoryBuses": "memory.channels",

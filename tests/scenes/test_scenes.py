@@ -10,6 +10,7 @@ from pixelflow.simd.drawing import Blend, State, covered, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
 from tessellation.picture import View
+from tessellation.picture.models import read_model, shipped_model
 from tessellation.scenes import (
     MESHES,
     SCENES,
@@ -62,6 +63,14 @@ def test_every_mesh_that_ships_is_whole(name: str) -> None:
     counts = {"airplane": 2452, "ant": 912, "bunny": 3674, "floor": 2, "nut": 1046}
     assert len(mesh.faces) == counts[name]
     assert np.isfinite(mesh.vertices).all()
+
+
+@pytest.mark.parametrize("name", sorted(MESHES))
+def test_a_mesh_that_ships_is_the_same_without_trimesh(name: str) -> None:
+    found, expected = shipped_model(MESHES[name]), read_model(str(MESHES[name]))
+    for what in ("points", "normals", "corners"):
+        assert np.array_equal(getattr(found, what), getattr(expected, what))
+        assert getattr(found, what).dtype == getattr(expected, what).dtype
 
 
 def test_a_placed_body_stands_on_its_foot_at_its_size() -> None:

@@ -194,7 +194,7 @@ def test_a_table_of_another_version_is_refused(sweep, monkeypatch: pytest.Monkey
 def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from microcode import reader as files
+    from microcode import places as files
     from pixelflow.cli.worker_options import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]

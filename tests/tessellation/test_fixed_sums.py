@@ -15,7 +15,7 @@ from tessellation import Method, Patch, PatchManager, tessellate
 from tessellation.host.session import Session
 from tessellation.microprogram.fixed_sums import MOVED
 from tessellation.microprogram.method import library_named
-from tessellation.plan.fixed import FixedFormat, fixed_map, refusal
+from tessellation.plan.fixed import FixedFormat, fixed_map, only_residues, refusal
 from tessellation.plan.schedule import Stage
 from tessellation.studies import INPUTS, pass_of
 from tests.tessellation.test_texture_path import bicubic_pass, same_bits
@@ -126,12 +126,64 @@ def test_what_cannot_be_trusted_takes_a_pass_of_floats(teapot):
         assert ours.points.tobytes() == theirs.points.tobytes()
 
 
+def test_one_refused_patch_costs_less_than_a_pass_where_the_gps_take_it(teapot):
+    """Two patches with residues among 64: a pass of floats, or section 5's operations at the rate of two GPs."""
+    points = teapot[0].points32.copy()
+    points[0, 0, 0] = 6e-17
+    patches = [net(points), *teapot[1:]] * 2
+    whole, left = (tessellate(patches, 4, config=SMALL, method=FIXED, passes=passes) for passes in (None, 1))
+    assert only_residues(patches[0]) and [plan.fixed for plan in whole.plans] == [True, False]
+    assert list(left.refused) == list(left.on_gps) == [0, 32] and len(left.plans) == 1
+    assert (
+        left.cycles == whole.runs[0].cycles and left.gp_cycles == 2 * 16 * 282 * 100 // 480 < whole.runs[1].cycles / 8
+    )
+    assert left.within_limits and "PF205" in left.not_counted[-1] and len(left.patches) == len(patches)
+    for one, other in zip(whole.patches[1:32], left.patches[1:32], strict=True):
+        assert one.points.tobytes() == other.points.tobytes() and one.normals.tobytes() == other.normals.tobytes()
+
+
+def quarter_turn(patch: Patch, axis: int) -> Patch:
+    """Return a patch turned by 90 degrees in floating point, which leaves residues of some 6e-17 in place of zeros."""
+    i, j = (each for each in range(3) if each != axis)
+    matrix = np.eye(3)
+    matrix[i, i] = matrix[j, j] = np.cos(np.pi / 2)
+    matrix[i, j], matrix[j, i] = -np.sin(np.pi / 2), np.sin(np.pi / 2)
+    return Patch(patch.points @ matrix.T)
+
+
+@pytest.mark.parametrize(("axis", "refused"), [(0, 32), (1, 24), (2, 32)])
+def test_residues_of_a_turn_are_all_that_is_refused(axis, refused, teapot):
+    """On the edges of the model a residue is the whole coordinate of a sample, so that the limits forbid to drop it."""
+    turned = [quarter_turn(patch, axis) for patch in teapot]
+    assert sum(refusal(patch) is not None for patch in turned) == refused
+    assert sum(only_residues(patch) for patch in turned) == refused
+
+
+def test_what_the_limits_allow_is_taken(teapot):
+    """Losses of the grid of up to half of the limit, of inner control points and of first differences."""
+    source = np.random.default_rng(11)
+    patches = [net(source.uniform(-1, 1, (4, 4, 3)) * 2.0 ** source.uniform(-22, 0, (4, 4, 3))) for _ in range(300)]
+    inner = teapot[0].points32 + 1
+    inner[1, 2, 2] = 6e-17
+    assert refusal(net(inner)) is None and not only_residues(net(inner))
+    taken = [patch for patch in patches if refusal(patch) is None]
+    assert 40 < len(taken) < 60
+    for k in (2, 4, 7):
+        done = tessellate(taken, k, method=FIXED)
+        assert not done.refused and done.within_limits and 3 < done.worst_point_error < 5.1
+    # Of two columns that are almost on each other, the only differences along v are those that the grid loses.
+    close = np.zeros((4, 4, 3))
+    close[..., 0] = np.arange(4)[:, None] / 4
+    close[..., 1] = (1 + np.arange(4) * 2.0**-23) * 2.0**-17
+    assert refusal(net(close)) == "a first difference is too small for the coordinates"
+
+
 def test_what_is_exact_on_the_grid_is_never_refused():
     points = np.zeros((4, 4, 3), np.float32)
     points[3, 3] = 1
     points[1, 2, 0] = 2.0**-38
     assert refusal(Patch(points)) is None
-    points[1, 2, 0] = np.float32(2.0**-17 + 2.0**-39)
+    points[1, 2, 0] = np.float32(2.0**-21 + 2.0**-39)
     assert refusal(Patch(points)) is not None
 
 

@@ -13,6 +13,7 @@ from pixelflow.isa.control import RET, SIGNAL, START, WAIT, takes_control
 from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.pe_array import influences
 from pixelflow.node.run.semaphores import remote_semaphores
+from pixelflow.node.run.stalls import Stalls
 from pixelflow.node.run.straight_code import (
     CallFrame,
     PortUse,
@@ -42,6 +43,9 @@ class Sequencer:
         control = [takes_control(each.declaration) for each in by_kind.kinds]
         cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
         self.cycles = by_kind.spread(cycles)
+        waits = extra.store_then_read or not (config.fold_loops or config.control_cycles)
+        self.stalls = Stalls(by_kind, self.cycles, config, extra) if waits else None
+        """Waits of one instruction for the one before it; None where the configuration excludes them."""
         # Instructions that change the depth of a stack are rare; the stream checks only these.
         self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
         self.loop_end = loops_of(program)
@@ -175,6 +179,9 @@ class WholeCalls:
             end += 1
         if end == len(instructions) or depth or end == first:
             return None
+        stalls = sequencer.stalls
+        if stalls is not None and (stalls.reads[first] or stalls.up_to_read(first, end) < end):
+            return None
         return RoutineBody(
             first,
             end,
@@ -215,6 +222,7 @@ class Analysis:
             self.port_use,
             names=len(self.program.names) if stages else 0,
             known=self._straight_codes[stages],
+            stalls=sequencer.stalls,
             timed=timed,
             call=self._calls.at,
         )

@@ -63,6 +63,8 @@ class AsSoonAsPossible:
             )
             for name in (STREAMS if both else (entry or STREAMS[0],))
         ]
+        for each in self.streams:
+            each.stalls = None  # no time passes
         self._emc, self._texture = self.streams[0], self.streams[1] if both else None
         performance.join(self._emc)
         self._commands: Iterator[Issue] = iter(()) if self._texture is None else self._texture.issues()

@@ -1,11 +1,11 @@
 """Straight code: instructions that a run skips as a whole, which take the sum of their cycles.
 
-It holds PE instructions only: no control, nothing that changes the depth of a stack. Plain straight code is invisible
-to the texture side, except that addresses relative to a parameter are checked for ports in each pass. It may contain
-beginnings of stages (MARK), which take no time, where words are there at once. Settings are writes to registers of the
-LEE. Shared straight code, for timing-only runs, begins and ends with an instruction that uses a port, and sets no mark;
-`PortTimes` looks into it when a transfer comes. The call of a routine of straight code is straight code as well
-(`analysis.py`).
+It holds PE instructions only: no control, nothing that changes the depth of a stack, and no read that waits for the
+port after a store. Plain straight code is invisible to the texture side, except that addresses relative to a parameter
+are checked for ports in each pass. It may contain beginnings of stages (MARK), which take no time, where words are
+there at once. Settings are writes to registers of the LEE. Shared straight code, for timing-only runs, begins and ends
+with an instruction that uses a port, and sets no mark; `PortTimes` looks into it when a transfer comes. The call of a
+routine of straight code is straight code as well (`analysis.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
 from pixelflow.isa.control import CALL, MARK
+from pixelflow.node.run.stalls import Stalls
 from pixelflow.simd.isa.kinds import ByKind
 
 # Instructions of the EMC stream that are visible to the texture side: those that touch a local port or set a mark.
@@ -164,6 +165,7 @@ class StraightCodes:
         *,
         names: int = 0,
         known: dict[int, StraightCode | None] | None = None,
+        stalls: Stalls | None = None,
         timed: bool = False,
         call: Callable[[int], StraightCode | None] | None = None,
     ) -> None:
@@ -174,6 +176,7 @@ class StraightCodes:
         self._watched = watched
         self._ports = ports
         self._known = {} if known is None else known
+        self._stalls = stalls
         self._timed = timed
         self._call = call
         self._plain: set[int] = set()
@@ -208,7 +211,8 @@ class StraightCodes:
                 return self._code(first, end, settings=True)
         kind_of, plain, staged = self._kind_of, self._plain, self._staged
         stages: list[int] = []
-        for end in range(first, self._size):
+        limit = self._limit(first)
+        for end in range(first, limit):
             kind = kind_of[end]
             if kind in plain:
                 continue
@@ -220,8 +224,12 @@ class StraightCodes:
             else:
                 break
         else:
-            end = self._size
+            end = limit
         return self._code(first, end, stages=stages)
+
+    def _limit(self, first: int) -> int:
+        """Return the end of what can be skipped at most: inside of it, no read waits for a store."""
+        return self._size if self._stalls is None else self._stalls.up_to_read(first, self._size)
 
     def _at(self, index: int) -> Instruction:
         """Return an instruction without coefficients."""
@@ -236,8 +244,8 @@ class StraightCodes:
         return first < self._size and self._sharing(first) is True
 
     def _make_shared(self, first: int) -> StraightCode | None:
-        end = index = first
-        while index < self._size and self._is_straight(index) and not self._sets_mark(index):
+        end, index, limit = first, first, self._limit(first)
+        while index < limit and self._is_straight(index) and not self._sets_mark(index):
             index += 1
             if self._sharing(index - 1) is True:
                 end = index

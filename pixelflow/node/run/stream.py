@@ -20,6 +20,7 @@ from pixelflow.isa.control import SEMAPHORES, WAIT
 from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.run.analysis import Sequencer
 from pixelflow.node.run.semaphores import Semaphores, use_of
+from pixelflow.node.run.stalls import FIRST_LEAD, LEAD, PORT, SEQUENCER, Stalls
 from pixelflow.node.run.straight_code import CallFrame, StraightCode, StraightCodes
 from pixelflow.node.run.supply import Supply, WordTimes
 from pixelflow.observe import (
@@ -269,6 +270,12 @@ class Stream(ControlFlow):
         """Called before straight code is skipped; returns whether it can be."""
         self.on_skip: Callable[[Stream, StraightCode], None] | None = None
         """Called after straight code was skipped, unless it was issued."""
+        self.stalls = sequencer.stalls
+        """Waits of one instruction for the one before it; None without any, and where no time passes."""
+        self._stored = False
+        """True if the last cycle stored."""
+        self._lead = FIRST_LEAD
+        """Cycles that the sequencer is ahead of the PEs; below 0, the PEs wait before their next instruction."""
         self.executed = [0] * len(sequencer.cycles)
         self._single: dict[int, Issue] = {}
         self._alone_to = 0
@@ -295,6 +302,10 @@ class Stream(ControlFlow):
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
+            stalls = self.stalls
+            if stalls is not None and self._pause(stalls, index):
+                yield STALLED
+                continue
             codes = self.straight_codes
             if codes is not None and index >= self._alone_to:
                 code = codes.at(index)
@@ -313,6 +324,8 @@ class Stream(ControlFlow):
                 raise self._limit("")
             self.cycle += cycles[index]
             executed[index] += 1
+            if stalls is not None:
+                self._leave(index, index + 1)
             if self.supply is not None:
                 self.supply.ready = False
             instruction = control[index]
@@ -390,6 +403,7 @@ class Stream(ControlFlow):
             self._watch_control()
             self.mark(name)
         self.cycle = began + code.cycles
+        self._leave(code.first, code.end)
 
     def _go_through(self, first: int, end: int, cycles: int) -> None:
         """Let the time of instructions ``first`` to ``end - 1`` pass: ``cycles``, and waits for words."""
@@ -400,11 +414,33 @@ class Stream(ControlFlow):
                     self._stall(index)
                 supply.ready = False
                 self.cycle += each[index]
+                self._leave(index, index + 1)
             return
         self.cycle += cycles
+        self._leave(first, end)
         if supply is not None:
             supply.ready = False
             supply.pass_over(first, end, self.cycle - each[end - 1])
+
+    def _pause(self, stalls: Stalls, index: int) -> bool:
+        """Wait for the sequencer or the memory port before an instruction; return whether it had to wait."""
+        if self._lead < 0 and not stalls.defers[index]:
+            late, self._lead = -self._lead, 0
+            self._wait_until(self.cycle + late, SEQUENCER, index)
+            return True
+        if self._stored and stalls.reads[index]:
+            self._wait_until(self.cycle + stalls.port_cycles, PORT, index)
+            return True
+        return False
+
+    def _leave(self, first: int, end: int) -> None:
+        """Note what instructions ``first`` to ``end - 1``, now executed, leave to the next one."""
+        if self.stalls is None:
+            return
+        stored, gained = self.stalls.after(first, end)
+        if stored is not None:
+            self._stored = stored
+        self._lead = min(LEAD, self._lead + gained)
 
     def _stall(self, index: int) -> bool | None:
         """Wait for the words of an instruction; return whether it had to wait, None where that is not known yet."""
@@ -479,6 +515,7 @@ class Stream(ControlFlow):
             stage = (len(self.stages) - 1, reason)
             self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
             self.bus.emit(Waited, self.cycle, self.name, index, reason, cycle)
+            self._stored = False
         self.cycle = cycle
 
     @property
@@ -523,6 +560,7 @@ class Stream(ControlFlow):
             "routine_cycles": {name: list(use) for name, use in self.routine_cycles.items()},
             "control_since": list(self._control_since),
             "semaphores": self.semaphores.counts,
+            **({} if self.stalls is None else {"stalls": [self._stored, self._lead]}),
             **({} if self.supply is None else {"supply": self.supply.snapshot()}),
         }
 
@@ -541,6 +579,7 @@ class Stream(ControlFlow):
         self.routine_cycles = {str(name): (int(calls), int(cycles)) for name, (calls, cycles) in uses}
         self._control_since = tuple(snapshot["control_since"])
         self.semaphores.restore(snapshot["semaphores"])
+        self._stored, self._lead = snapshot.get("stalls", (False, FIRST_LEAD))
         if self.supply is not None:
             self.supply.restore(snapshot["supply"])
 
@@ -662,7 +701,7 @@ class OrderAhead:
         self._limit = stream.max_cycles
         ordering = _Ordering(supply)
         self._stream = Stream(stream.sequencer, stream.name, _Open(SEMAPHORES), supply=ordering)
-        self._stream.straight_codes = codes
+        self._stream.straight_codes, self._stream.stalls = codes, None
         self._issues = self._stream.issues()
         self._ended = False
 

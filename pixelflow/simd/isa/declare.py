@@ -26,10 +26,16 @@ _KEPT = 1 << 16  # decoded instructions that a set remembers
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One clock cycle of an instruction: what it does, and whether it uses the memory port."""
+    """One clock cycle of an instruction."""
 
     name: str
     memory: bool = False
+    """True if it uses the memory port: to read, or to write where ``store`` is set."""
+    store: bool = False
+    evaluate: bool = False
+    """True if it makes the next byte of a linear expression."""
+    hop: bool = False
+    """True if it moves a byte to the next PE."""
 
 
 class Flow(Enum):
@@ -249,7 +255,7 @@ class InstructionSet(Generic[Kind]):
 
         ``gate`` is the flag of those that can be gated, ``kind`` the class of the declarations.
         """
-        self._home = home
+        self.home = home
         self._unit = unit
         self.gate = gate
         """The flag of instructions that can be gated, and the suffix that asks for it; None without."""
@@ -295,7 +301,7 @@ class InstructionSet(Generic[Kind]):
                 standing=standing,
                 source=source,
                 meaning=meaning,
-                home=self._home,
+                home=self.home,
                 gate=self.gate if gateable else None,
                 flow=flow,
                 pushes=pushes,

@@ -68,6 +68,15 @@ class ProgramTarget(Generic[Code]):
     language: SourceLanguage[Code] | None = None
     """Reads and writes sources; None where they are microcode."""
 
+    @cached_property
+    def identity(self) -> str:
+        """A text of everything here that a program depends on, but for the declarations."""
+        memory = self.memory_bytes, self.placed_bytes, self.alignment, self.parameters
+        names = sorted((name, repr(each)) for name, each in self.names.items())
+        barred = sorted((stream, sorted(map(str, units))) for stream, units in self.barred.items())
+        words = sorted(self.braces), sorted(self.reserved), self.halt, self.owner, self.looks_at_needs
+        return repr((self.program, self.streams, *memory, names, barred, *words, [str(each) for each in self.folders]))
+
     @property
     def gate(self) -> str | None:
         """The suffix that asks for the gated form of an instruction; None where there are no gated forms."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,16 @@ class Form:
     """Which of the operands are rows of state."""
     stores: tuple[int, ...]
     """The numbers of the steps that write."""
+
+    @property
+    def digest(self) -> str:
+        """A hash of the steps, the same in every process."""
+        return _digest(self)
+
+
+@lru_cache(maxsize=4096)
+def _digest(form: Form) -> str:
+    return hashlib.sha256(repr([(int(op), *others) for op, *others in form.steps]).encode()).hexdigest()
 
 
 class Part(NamedTuple):

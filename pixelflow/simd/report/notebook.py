@@ -194,7 +194,7 @@ class RasterImage:
             raise MissingPackageError("writing a PNG needs Pillow, which is not installed", "image") from None
         buffer = io.BytesIO()
         image = Image.frombytes(_MODES[self.channels], (self.width, self.height), self.data)
-        image.save(buffer, format="PNG", optimize=True)
+        image.save(buffer, format="PNG")  # optimizing makes it a tenth smaller in seven times the time
         return buffer.getvalue()
 
     def html(self) -> str:

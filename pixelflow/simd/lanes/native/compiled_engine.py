@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from math import lcm
 from threading import RLock
 from time import perf_counter
@@ -15,11 +14,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.files import sources_of
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape
 from pixelflow.simd.lanes.form import COORDINATES, Form, Interpreter, Op, Part, coordinate_bytes, places_of
-from pixelflow.simd.lanes.native.code_cache import Cache, folder
 from pixelflow.simd.lanes.native.dispatch import DISPATCH, ELSEWHERE, FIXED, GO, GUARD, Dispatch
 from pixelflow.simd.lanes.native.lowering import (
     Block,
@@ -32,7 +29,8 @@ from pixelflow.simd.lanes.native.lowering import (
     slotted,
 )
 from pixelflow.simd.lanes.native.threads import NAMES, TEXT, Functions, Team, Work
-from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY, Toolchain, toolchain
+from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY, LANES, Toolchain, toolchain
+from pixelflow.simd.store import CODE, Store, digest_of, key_of, store
 from pixelflow.simd.workers import usable_threads
 
 # Templates: the code of meanings that differ in a few numbers, recorded once and filled in for many at a time.
@@ -202,7 +200,7 @@ What = Block | Foreign | int | str
 class Native:
     """The functions of one toolchain: numbered in the order in which they were asked for, compiled later together."""
 
-    def __init__(self, tools: Toolchain, kept: Cache) -> None:
+    def __init__(self, tools: Toolchain, kept: Store) -> None:
         self.tools = tools
         self._kept = kept
         self._number: dict[What, int] = {number: number for number in FIXED}
@@ -321,7 +319,7 @@ class Native:
 
     def _get(self, names: Sequence[str], what: Sequence[What], level: int) -> list[int] | None:
         """Return the addresses of functions that were kept on disk, None where there are none."""
-        code = self._kept.get(self._key(what, level))
+        code = self._kept.get(CODE, self._key(what, level))
         try:
             return None if code is None else self.tools.load(code, names)
         except RuntimeError:
@@ -331,14 +329,14 @@ class Native:
         """Compile functions, keep their code on disk, and return their addresses."""
         code = self.tools.compile(texts, level)
         found = self.tools.load(code, names)
-        self._kept.put(self._key(what, level), code)
+        self._kept.put(CODE, self._key(what, level), code)
         return found
 
     def _key(self, what: Sequence[What], level: int) -> str:
         texts: dict[Slotted, str] = {}
         """Of forms: blocks that differ only in the rows known to be full share theirs."""
         told = [_told(each, texts) for each in what]
-        return hashlib.sha256(f"{_lowering()} {self.tools.identity} {level} {told}".encode()).hexdigest()
+        return key_of(digest_of(LANES), self.tools.identity, level, told)
 
 
 def _is_small(what: What) -> bool:
@@ -351,13 +349,8 @@ def _told(what: What, texts: dict[Slotted, str]) -> str:
         return repr(what)
     text = texts.get(what.forms)
     if text is None:
-        text = texts[what.forms] = str([(_hashed(form), slots) for form, slots in what.forms])
+        text = texts[what.forms] = str([(form.digest, slots) for form, slots in what.forms])
     return f"{text} {what.full}"
-
-
-@lru_cache(maxsize=4096)
-def _hashed(form: Form) -> str:
-    return hashlib.sha256(repr([(int(op), *others) for op, *others in form.steps]).encode()).hexdigest()
 
 
 def _names(blocks: Sequence[What]) -> list[str]:
@@ -365,19 +358,9 @@ def _names(blocks: Sequence[What]) -> list[str]:
 
 
 @cache
-def _lowering() -> str:
-    """Return a hash of the files that decide what the IR is and how it becomes code: forms, and all of this folder."""
-    seen = hashlib.sha256()
-    lanes = dict(sources_of("pixelflow.simd.lanes"))
-    for name in ("form.py", *(each for each in lanes if each.startswith("native/"))):
-        seen.update(lanes[name])
-    return seen.hexdigest()
-
-
-@cache
 def native(width: int | None = None) -> Native:
     """Return the functions compiled for this host, with its own vectors or of ``width`` bytes."""
-    return Native(toolchain(width), Cache(folder()))
+    return Native(toolchain(width), store())
 
 
 # The engine that compiles: a meaning's form as native vector code, looped over tiles of lanes.

@@ -23,6 +23,9 @@ above 16 bits: a number of 32 bits that went through a mask of 16 lanes was stor
 for _option in _OPTIONS:  # once: a second time is an error that ends the process
     llvm.set_option("", _option)
 
+LANES = "pixelflow.simd.lanes"
+"""The package whose files decide what the IR is and how it becomes code."""
+
 HASTY, CAREFUL = 0, 1
 """How code is generated: in a quarter of the time, or so that it runs half as long again faster."""
 

@@ -8,18 +8,15 @@ either the note is full or the group has done as many steps as it may. Everythin
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import cache
 from threading import Lock
 
-from pixelflow.simd.files import sources_of
-from pixelflow.simd.lanes.form import Form, FormStep, Op
+from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.access_text import MemoryAccesses
-from pixelflow.simd.lanes.native.code_cache import Cache, folder
 from pixelflow.simd.lanes.native.group_program import (
     LINES,
     NOTHING,
@@ -30,8 +27,9 @@ from pixelflow.simd.lanes.native.group_program import (
     needed_steps,
     touches,
 )
-from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY, Toolchain, toolchain
+from pixelflow.simd.lanes.native.toolchain import CAREFUL, LANES, Toolchain, toolchain
 from pixelflow.simd.lanes.native.word_text import GroupValue, Tree, constant
+from pixelflow.simd.store import CODE, Store, digest_of, key_of, store
 
 # Functions that native code of a program calls: the loop over groups, and what seldom happens at accesses to memory.
 #
@@ -520,13 +518,12 @@ Native = Callable[[int], int]
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
 _NAME = "range"
-_HERE = "native/"
 
 
 class CodeBuilder:
     """Makes the native code of programs for one processor, or fetches what was made before."""
 
-    def __init__(self, tools: Toolchain, kept: Cache) -> None:
+    def __init__(self, tools: Toolchain, kept: Store) -> None:
         self.tools, self._kept = tools, kept
         self._made: dict[str, Native] = {}
         self._making = Lock()
@@ -539,58 +536,39 @@ class CodeBuilder:
 
         Raises Unsupported for what native code is not made for, and whatever LLVM or the loader find wrong.
         """
-        key = self._key(program, frame, noting, tracked, line_bits)
+        about = self._about(program, frame, noting, tracked, line_bits)
         with self._making:
             for each in dict.fromkeys((CAREFUL, level)):
-                found = self._known(_at(key, each))
+                found = self._known(key_of(about, each))
                 if found is not None:
                     return found
             text = translated(program, frame, noting, tracked, line_bits)
             code = self.tools.compile([text], level, promotes=True)
             (address,) = self.tools.load(code, [_NAME])
-            self._kept.put(_at(key, level), code)
-            made = self._made[_at(key, level)] = _NATIVE(address)
+            self._kept.put(CODE, key_of(about, level), code)
+            made = self._made[key_of(about, level)] = _NATIVE(address)
         return made
 
     def _known(self, key: str) -> Native | None:
         """Return what was made before, by this process or another one."""
         found = self._made.get(key)
-        code = self._kept.get(key) if found is None else None
+        code = self._kept.get(CODE, key) if found is None else None
         if code is not None:
             with suppress(RuntimeError):
                 found = self._made[key] = _NATIVE(self.tools.load(code, [_NAME])[0])
         return found
 
-    def _key(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
+    def _about(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
         parts = [
-            (_hashed(part.form), [value if known else None for value, known in zip(part.operands, fixed, strict=True)])
+            (part.form.digest, [value if known else None for value, known in zip(part.operands, fixed, strict=True)])
             for part, fixed in zip(program.parts, program.fixed, strict=True)
         ]
         flow = program.branches, program.addresses, program.following, program.stopped, program.begins
-        told = f"{parts} {flow} {program.shape.group} {frame} {noting} {tracked} {line_bits}"
-        return hashlib.sha256(f"{_lowering()} {self.tools.identity} {told}".encode()).hexdigest()
-
-
-def _at(key: str, level: int) -> str:
-    return f"{key}-hasty" if level == HASTY else key
-
-
-@lru_cache(maxsize=4096)
-def _hashed(form: Form) -> str:
-    return hashlib.sha256(repr([(int(op), *others) for op, *others in form.steps]).encode()).hexdigest()
-
-
-@cache
-def _lowering() -> str:
-    """Return a hash of the files that decide what the code is."""
-    seen = hashlib.sha256()
-    lanes = dict(sources_of("pixelflow.simd.lanes"))
-    for name in ("form.py", *(each for each in lanes if each.startswith(_HERE))):
-        seen.update(lanes[name])
-    return seen.hexdigest()
+        ways = program.shape.group, frame, noting, tracked, line_bits
+        return key_of(digest_of(LANES), self.tools.identity, parts, flow, *ways)
 
 
 @cache
 def builder() -> CodeBuilder:
     """Return the builder for this host."""
-    return CodeBuilder(toolchain(), Cache(folder()))
+    return CodeBuilder(toolchain(), store())

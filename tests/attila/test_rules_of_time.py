@@ -1,0 +1,708 @@
+"""Does each value move the outputs of its box by the cycles that it says? One row a value, derived by hand.
+
+A row runs one box twice, with the paper's value and with another one. ``before`` and ``after`` are cycles in which
+items of a port can be read, or their number; the derivation is in the row. Scripts are in `scripts.py`: DRAW begins a
+draw in cycle 11, inputs arrive in the cycle that they name, and each wire takes a cycle unless its latency is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attila_bridge.function.coverage import Setup, cover
+from attila_bridge.function.work import AttributeWork, InstructionWork
+from attila_bridge.time.caches import Tags
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import Boxes
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan
+from pixelflow.simd.configuration import Value
+from tests.attila.bench import Send, arrivals, plan, program
+from tests.attila.moved import outcome
+from tests.attila.scripts import (
+    COMMIT,
+    DRAW,
+    EVICTED,
+    FRAME,
+    GROUP,
+    MOV,
+    MOV_END,
+    ONE,
+    PAGE,
+    PROCESSED,
+    QUADS,
+    READ,
+    STEPS,
+    TRIANGLES,
+    WRITE,
+    clients,
+    cycles,
+    memory,
+    textured,
+)
+
+Outputs = dict[str, list[tuple[int, Any]]]
+Run = Callable[[AttilaConfig], Outputs]
+Figure = Callable[[Outputs], object]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A value: its key, another value, a script of its box, a figure of the outputs before and after, and why."""
+
+    key: str
+    value: Value
+    run: Run
+    figure: Figure
+    before: object
+    after: object
+    because: str
+    given: Mapping[str, Value] = field(default_factory=dict)
+
+
+def of(pick: Callable[[Boxes], Any], sends: list[Send], *draws: DrawPlan, **more: Any) -> Run:
+    return lambda config: arrivals(pick, sends, *(draws or (plan(),)), config=config, **more)
+
+
+def at(port: str) -> Figure:
+    """The cycles of a port."""
+    return lambda found: cycles(found, port)
+
+
+def last(port: str) -> Figure:
+    """The last cycle of a port."""
+    return lambda found: cycles(found, port)[-1]
+
+
+def first(port: str) -> Figure:
+    """The first cycle of a port; 0 without items."""
+    return lambda found: next(iter(cycles(found, port)), 0)
+
+
+def number(*ports: str) -> Figure:
+    """The number of items of ports."""
+    return lambda found: sum(len(found[port]) for port in ports)
+
+
+def stream(port: str, items: Any, begin: int = 21, amount: int = 1) -> list[Send]:
+    """An item a cycle."""
+    return [(begin + number, port, item, amount) for number, item in enumerate(items)]
+
+
+# --- vertices --------------------------------------------------------------------------------------------------------
+
+MANY = plan(indices=list(range(100)))
+FREE: list[Send] = [(12, "loader_free", 100)]
+_FETCH = of(lambda boxes: boxes.fetch, [DRAW], MANY)
+_FETCH_FREE = of(lambda boxes: boxes.fetch, [DRAW, *FREE], MANY)
+_FETCH_LINES = of(lambda boxes: boxes.fetch, [DRAW, *FREE, (13, "commit_free", (0, 100))], MANY)
+_READ_INDICES = of(lambda boxes: boxes.fetch, [DRAW], plan(indices=list(range(1000)), index_bytes=4))
+_COMMIT = of(lambda boxes: boxes.commit, COMMIT)
+_EIGHT = of(lambda boxes: boxes.commit, COMMIT, plan(vertex_program=program(outputs=8)))
+_ASSEMBLY = of(lambda boxes: boxes.assembly, [*TRIANGLES[:3], *stream("vertices", (0, 0, 0), 31)])
+_ASK = of(lambda boxes: boxes.assembly, [DRAW], MANY)
+_LOADER = of(
+    lambda boxes: boxes.loader,
+    [(21, "indices", (0, 0, 0, False, False)), (41, "memory_data", (False, 0, 64, 1, 0))],
+)
+_FOUR_ATTRIBUTES = of(
+    lambda boxes: boxes.loader,
+    [(21, "indices", (0, 0, 0, False, False)), (41, "memory_data", (False, 0, 64, 1, 0))],
+    plan(attributes=tuple(AttributeWork(n, 16 * n, 16, 16) for n in range(4))),
+)
+_SPREAD = of(lambda boxes: boxes.loader, [(21 + n, "indices", (0, 4 * n, n, False, False)) for n in range(8)])
+_CLIPPER = of(lambda boxes: boxes.clipper, TRIANGLES)
+_CLIPPER_ASKS = of(lambda boxes: boxes.clipper, [DRAW])
+
+VERTICES = [
+    Rule("streamer.request_queue", 4, _FETCH, number("indices"), 8, 4, "each index takes an entry; none is given back"),
+    Rule("streamer.output_memory", 24, _FETCH_FREE, number("indices"), 48, 24, "a line for each index, none freed"),
+    Rule("streamer.output_queue", 32, _FETCH_LINES, number("indices"), 64, 32, "an entry for each index, none freed"),
+    Rule("streamer.index_buffer", 512, _READ_INDICES, number("memory_request"), 16, 8, "64 bytes a request, none read"),
+    Rule("streamer.cache_requests", 2, _SPREAD, number("memory_request"), 4, 2, "vertex n is in line n; no line comes"),
+    Rule("streamer.cache_inputs", 2, _SPREAD, number("memory_request"), 4, 2, "as requests: lines being read"),
+    Rule("streamer.cache_lines", 4, _SPREAD, number("memory_request"), 8, 4, "every line is reserved until it is read",
+        {"streamer.cache_requests": 8, "streamer.cache_inputs": 8}),
+    Rule("streamer.cache_line", 128, _SPREAD, number("memory_request"), 4, 8, "4 lines of one transaction, or of two"),
+    Rule("streamer.cache_port", 4, _LOADER, last("vertex0"), 44, 47,
+        "64 bytes over 4 ports: 1 cycle of 16 bytes, 4 of 4"),
+    Rule("streamer.attributes", 2, _FOUR_ATTRIBUTES, at("vertex0"), [45], [47],
+        "the line is written in 41, and in 42 four are read, then the vertex is loaded; with two the line takes "
+        "two cycles, "
+        "as do four reads"),
+    Rule("memory.loader_bus", 8, _LOADER, last("vertex0"), 44, 51, "64 bytes on the bus: 1 cycle, or 8"),
+    Rule("assembly.bus_latency", 13, _COMMIT, at("vertices"), [62, 63], [65, 66], "sent in 51 and 52: 10 + 1, 13 + 1"),
+    Rule("streamer.attributes_sent", 2, _EIGHT, at("vertices"), [63, 65], [65, 69],
+        "8 outputs hold the bus for 2 cycles, or 4: sent in 51 and 53, or 51 and 55, and 10 more"),
+    Rule("assembly.queue", 4, _ASK, number("request"), 8, 4, "a request for each free place; no vertex comes"),
+    Rule("clipper.start", 3, _ASSEMBLY, at("triangles"), [35, 36], [35, 38],
+        "the third vertex in 33, sent in 34; the end"),
+    Rule("clipper.latency", 9, _CLIPPER, at("output"), [29, 33], [32, 36], "in 21, done in 27 or 30, a wire of 2"),
+    Rule("clipper.buffer", 2, _CLIPPER_ASKS, number("request"), 4, 2, "a request for each free place"),
+    Rule("setup.start", 7, _CLIPPER, at("output"), [29, 33], [29, 36], "sent in 27; the next 4, or 7, later"),
+    Rule("setup.input_latency", 4, _CLIPPER, at("output"), [29, 33], [31, 35], "sent in 27 and 31, a wire of 2, or 4"),
+    Rule("command.end_latency", 5, _CLIPPER, at("ended"), [33], [36], "sent in 31 with the end of the draw"),
+]  # fmt: skip
+
+# --- set-up to interpolation -----------------------------------------------------------------------------------------
+
+_SETUP = of(lambda boxes: boxes.setup, [*TRIANGLES[:4], (25, "triangles", -1)])
+_SETUP_ASKS = of(lambda boxes: boxes.setup, [DRAW])
+_TRAVERSAL_ASKS = of(lambda boxes: boxes.traversal, [DRAW])
+_TILES = plan(
+    batches=(BatchPlan(1, 4, tuple((2 * n, 2, n + 1) for n in range(4))),), steps_inside=[(0, 0, 0, 0, 16)] * 8
+)
+_TRAVERSAL = of(lambda boxes: boxes.traversal, TRIANGLES[:1] + TRIANGLES[3:], _TILES)
+_WIDE = plan(
+    batches=(BatchPlan(1, 4, tuple((8 * n, 8, n + 1) for n in range(4))),), steps_inside=[(0, 0, 0, 0, 16)] * 32
+)
+_SLOW_TILES = of(lambda boxes: boxes.traversal, TRIANGLES[:1] + TRIANGLES[3:], _WIDE)
+_HZ = of(lambda boxes: boxes.hz, STEPS, plan(hierarchical=True))
+_FULL_STEPS = plan(
+    step_quads=[tuple(range(16 * n, 16 * n + 16)) for n in range(16)],
+    blocks=list(range(16)), rops=bytes(16), shaders=bytes(16), steps_inside=[(0, 0, 0, 0, 16)] * 16,
+    steps_covered=[64] * 16, nearest=[0] * 256, tested=b"\x0f" * 256, to_depth=b"\x0f" * 256, to_color=b"\x0f" * 256,
+    depth_words=[0] * 1024, color_words=[7] * 1024,
+)  # fmt: skip
+_HZ_STEPS: list[Send] = [DRAW, (12, "fifo_ready", False), *stream("steps", [(2 * n, 2) for n in range(4)], amount=128)]
+_HZ_FILLS = of(lambda boxes: boxes.hz, _HZ_STEPS, _FULL_STEPS)
+_HZ_CLEAR = of(lambda boxes: boxes.hz, [(20, "command", ("clear", 0))])
+_INTERPOLATOR = of(lambda boxes: boxes.interpolator, [(21, "quads", (0, [(0, 0)]), 4)], plan(fragment_inputs=16))
+
+RASTER = [
+    Rule("setup.fifo", 6, _SETUP_ASKS, number("request"), 12, 6, "a request for each free place"),
+    Rule("setup.latency", 12, _SETUP, at("output"), [33, 37], [35, 39], "in 21 and 25, 10 or 12 cycles, a wire of 2"),
+    Rule("setup.output_latency", 5, _SETUP, at("output"), [33, 37], [36, 40], "done in 31 and 35, a wire of 2, or 5"),
+    Rule("traversal.queue", 8, _TRAVERSAL_ASKS, number("request"), 16, 8, "a request for each free place"),
+    Rule("traversal.steps", 1, _TRAVERSAL, at("steps"), [26, 27, 28, 29, 30], [26, 27, 28, 29, 30, 31, 32, 33, 34],
+        "a tile of 2 steps is found in each of 24 to 27 and opened in the next cycle: 2 steps a cycle, or one "
+        "of the 8"),
+    Rule("traversal.scan_queue", 1, _SLOW_TILES, last("steps"), 42, 45,
+        "4 tiles of 8 steps take 4 cycles each from 25 on; with one place the next is only sought when the last "
+        "has left"),
+    Rule("hz.access_latency", 9, _HZ, at("quads"), [28, 29], [32, 33],
+        "looked up in 21, read in 26, or 30; sent in 27"),
+    Rule("hz.queue", 160, _HZ_FILLS, first("ready"), 23, 24,
+        "32 quads a cycle from 21: more than 64 of 128 are free up to "
+        "63, which 64 in 22 exceed; of 160 up to 95, which 96 in 23 exceed"),
+    Rule("hz.cleared", 4, _HZ_CLEAR, at("ended"), [22], [37], "64 blocks: 1 cycle, or 16, from 20; a wire of 2"),
+    Rule("fifo.interpolation_latency", 9, _INTERPOLATOR, at("output"), [30], [35],
+        "in 21, 4 + 16 / 4, at most 8; with 9 "
+        "the wire is longer: 9 + 4"),
+    Rule("fifo.interpolators", 2, _INTERPOLATOR, at("output"), [30], [34], "4 + 16 / 4, or 4 + 16 / 2"),
+]  # fmt: skip
+
+# --- fragment FIFO and shaders ---------------------------------------------------------------------------------------
+
+_NOT_READY: list[Send] = [(12, "depth_ready0", False), (12, "depth_ready1", False)]
+_FIFO = lambda boxes: boxes.fifo  # noqa: E731
+_GENERATED = of(_FIFO, [DRAW, *_NOT_READY,
+    *stream("quads", [tuple(range(32 * n, 32 * n + 32)) for n in range(8)], amount=128)], _FULL_STEPS)  # fmt: skip
+_TESTED = of(_FIFO, [DRAW, *stream("tested0", range(100), amount=4)], _FULL_STEPS)
+_BUSY: list[Send] = [(12, "busy0", True), (12, "busy1", True)]
+_PAIRS: list[Send] = stream("interpolated", [(0, [(0, n)]) for n in range(200)], amount=4)
+_SHADED = of(_FIFO, [DRAW, *_PAIRS], _FULL_STEPS)
+_BLOCKED = of(_FIFO, [DRAW, *_BUSY, *stream("tested0", range(60), amount=4),
+    *stream("interpolated", [(0, [(0, n)]) for n in range(40)], 40, amount=4)], _FULL_STEPS)  # fmt: skip
+_VERTICES: list[Send] = [
+    (21 + n, f"vertex{port}", (0, (4 * n + port, False, False))) for n in range(20) for port in range(4)
+]
+_VERTICES_BUSY = of(_FIFO, [DRAW, *_BUSY, *_VERTICES])
+_VERTICES_SHADED = of(_FIFO, [DRAW, *_VERTICES])
+_ALONE: list[Send] = [*_VERTICES[:4], (100, "vertex0", (0, (4, False, False)))]
+_WAITING = of(_FIFO, _ALONE, until=3000)
+_READS_TEXTURE = program(InstructionWork(2, (), 256, 0, False), MOV_END)
+_GROUPS: list[Send] = [(10, "command", (1, 1)), *stream("groups", [(1, 0, n, ()) for n in range(40)], amount=4)]
+_SHADERS = lambda boxes: boxes.shaders[0]  # noqa: E731
+_STUCK = of(_SHADERS, _GROUPS[:18], plan(fragment_program=_READS_TEXTURE))
+_STUCK_LONG = of(_SHADERS, _GROUPS[:30], plan(fragment_program=_READS_TEXTURE))
+_SEVEN = of(_SHADERS, [(10, "command", (1, 7)), *_GROUPS[1:16]],
+    plan(fragment_program=program(*_READS_TEXTURE.instructions, temporaries=7)))  # fmt: skip
+_LONG = of(_SHADERS, GROUP, plan(fragment_program=program(MOV, MOV_END, outputs=16)))
+_PLAIN = of(_SHADERS, GROUP)
+_TWO = program(MOV, InstructionWork(4, (), -1, -1, True))
+_IN_ORDER = of(_SHADERS, GROUP, plan(fragment_program=_TWO))
+_FOUR_GROUPS = of(
+    _SHADERS, _GROUPS[:5], plan(fragment_program=program(MOV, MOV, MOV, InstructionWork(4, (), -1, -1, True)))
+)
+_MIXED = of(_SHADERS, [*GROUP, (22, "groups", (1, 1, 0, ()), 4)],
+    plan(fragment_program=program(InstructionWork(5, (), -1, -1, True))), plan(number=1))  # fmt: skip
+
+SHADERS = [
+    Rule("fifo.generated", 160, _GENERATED, first("ready"), 24, 25,
+        "32 quads a cycle from 21: 96 in 23 leave less than 64 of 128 free; 128 in 24 of 160"),
+    Rule("fifo.tested", 16, _TESTED, first("consumer0"), 67, 51,
+        "a quad a cycle from 21; 16 are given to the interpolator, so in 66 the 46th leaves 30 held, 2 of 32 "
+        "free; of 16 "
+        "the 30th, in 50, leaves 14"),
+    Rule("fifo.interpolated", 8, _TESTED, number("interpolation"), 16, 8, "a quad at a time, each reserving a place"),
+    Rule("fifo.shaded", 32, _SHADED, number("input0"), 128, 32, "every interpolated quad is shaded, none comes back"),
+    Rule("fifo.shader_inputs", 8, _BLOCKED, number("interpolation"), 20, 18,
+        "16 places of interpolated quads, and one more for each group that waits at the busy shader: 16 / 4, or 8 / 4"),
+    Rule("fifo.vertex_inputs", 20, _VERTICES_BUSY, first("vertices_ready"), 32, 33,
+        "four come a cycle from 21; 8 groups wait at two busy shaders up to 28, then 4, 8 and 12 vertices are "
+        "held, in 31 "
+        "more than 16 - 8; of 20 in 32"),
+    Rule("fifo.vertex_outputs", 16, _VERTICES_SHADED, number("input0", "input1"), 12, 4,
+        "four places a group, none leaves"),
+    Rule("fifo.vertex_wait", 500, _WAITING, at("input1"), [1023], [523],
+        "the group before in 21, more than 1000 after it "
+        "or 500, and a wire"),
+    Rule("shader.threads", 56, _STUCK, first("busy"), 0, 38,
+        "a group a cycle from 21, 17 of them, none ends without a ticket: 15 of 32 slots free, or 1 of 18 in 37"),
+    Rule("shader.buffers", 8, _STUCK_LONG, first("busy"), 0, 50,
+        "29 groups leave 3 of 32 slots free, or 1 of 30 in 49"),
+    Rule("shader.registers", 224, _SEVEN, first("busy"), 36, 28,
+        "28 registers a group, two groups must have room: 448 - 28 x 15 < 56 in 35; 224 - 28 x 7 in 27"),
+    Rule("shader.fetch_delay", 9, _LONG, last("output"), 43, 47,
+        "the reader is fetched in 22, refused until 27 where it goes; with 9 it is fetched in 30, decoded in "
+        "31: 4 later"),
+    Rule("shader.output_latency", 9, _LONG, last("output"), 43, 41, "16 outputs: 8 + 3 of at most 11, or 9"),
+    Rule("shader.output_delay", 1, _PLAIN, at("output"), [31], [29],
+        "decoded in 22, done in 26, sent in 27: 1 + 3, or 1 + 1"),
+    Rule("shader.batch_wait", 32, _IN_ORDER, at("output"), [96], [64],
+        "21 + 64, fetched in 86, decoded in 87, done in 91, "
+        "sent in 92, 4 on its way; 32 earlier", {"shader.window": False}),
+    Rule("shader.window", False, _IN_ORDER, at("output"), [32], [96],
+        "fetched in 22 at once, decoded in 23, sent in 28; "
+        "a batch waits 64 cycles"),
+    Rule("shader.results", 1, _MIXED, at("output"), [32, 33], [32, 34],
+        "decoded in 22 and 23, both written in 27 and sent in 28 and 29; with one place the second is decoded "
+        "again in 25, "
+        "written in 29 and sent in 30"),
+    Rule("shader.thread_rate", 8, _FOUR_GROUPS, last("output"), 46, 39,
+        "16 instructions from 21, one a cycle: the last in 36, sent in 42; two a cycle from 22: in 29, sent in 35"),
+]  # fmt: skip
+
+# --- texture units ---------------------------------------------------------------------------------------------------
+
+_TEXTURE = lambda boxes: boxes.textures[0][0]  # noqa: E731
+_IDLE = of(_TEXTURE, [])
+_FETCH_ONE: Run = lambda config: textured(ONE, config=config)  # noqa: E731
+
+
+def _lines(*blocks: int) -> Run:
+    """Reads of one texel each, of a line each, without an answer of memory."""
+    samples = [((((block, 16),),),) for block in blocks]
+    draw = plan(reads=(ReadPlan({n: n for n in range(len(blocks))}, samples),))
+    return of(_TEXTURE, stream("requests", [(n, 0, n, 0) for n in range(len(blocks))]), draw)
+
+
+_GIVEN = {"texture.request_queue": 64}
+
+TEXTURES = [
+    Rule("texture.request_queue", 1, _IDLE, number("tickets"), 4, 1, "a ticket for each place"),
+    Rule("texture.address_latency", 9, _FETCH_ONE, at("address"), [29], [32], "in 21, begun in 22, 6 + 1, or 9 + 1"),
+    Rule("texture.filter_latency", 9, _FETCH_ONE, at("results"), [69], [74],
+        "filtered from 61, 4 + 1 or 9 + 1; sent in 68"),
+    Rule("texture.decompression", 9, _FETCH_ONE, at("results"), [69], [74], "the line is there in 52; 4 cycles, or 9"),
+    Rule("texture.port", 16, _FETCH_ONE, at("results"), [69], [66],
+        "256 bytes over 16 ports of 4, or 16: 4 cycles, or 1"),
+    Rule("memory.texture_bus", 16, _FETCH_ONE, at("results"), [69], [72],
+        "the last 64 bytes hold the bus 1 cycle, or 4"),
+    Rule("texture.cache_requests", 2, _lines(0, 1, 2, 3, 4, 5), number("memory_request"), 16, 8,
+        "4 lines of 4 transactions are asked, or 2", _GIVEN),
+    Rule("texture.cache_inputs", 2, _lines(0, 1, 2, 3, 4, 5), number("memory_request"), 16, 8, "as requests", _GIVEN),
+    Rule("texture.line", 64, _lines(0, 1), number("memory_request"), 8, 2, "a transaction a line", _GIVEN),
+    Rule("texture.ways", 2, _lines(0, 16, 32, 48), number("memory_request"), 16, 8,
+        "blocks of one set: each way is reserved until its line comes", _GIVEN),
+    Rule("texture.lines", 8, _lines(0, 8, 16, 24, 32, 40), number("memory_request"), 24, 16,
+        "two sets of 16 have 3 blocks each; one set of 8 has all 6, and 4 ways",
+        {**_GIVEN, "texture.cache_requests": 8, "texture.cache_inputs": 8}),
+    Rule("texture.wait_window", 1, _lines(0, 1, 2, 3), number("memory_request"), 16, 4,
+        "a sample without its line waits in the window; with one place the next is not fetched", _GIVEN),
+    Rule("texture.access_queue", 1, _lines(0, 1, 2, 3), number("memory_request"), 16, 4,
+        "one access at a time", _GIVEN),
+]  # fmt: skip
+
+# --- depth and colour units ------------------------------------------------------------------------------------------
+
+
+def _rop(kind: str) -> Callable[[Boxes], Any]:
+    return lambda boxes: boxes.depth[0] if kind == "depth" else boxes.color[0]
+
+
+def _rops(kind: str) -> list[Rule]:
+    """Rows that both kinds have: depths are tested, colours blended."""
+    works = {"tests": True} if kind == "depth" else {"blends": True}
+    passes = plan() if kind == "depth" else plan(color_mask=0)
+    done = "tested" if kind == "depth" else "ended"
+    quads = stream("quads", range(40), amount=4)
+    busy: list[Send] = [(12, "consumer", False)] if kind == "depth" else []
+    one = of(_rop(kind), QUADS, plan(**works))
+    two = of(_rop(kind), [DRAW, *stream("quads", (0, 1, -1), amount=4)], plan(**works))
+    many = of(_rop(kind), [DRAW, *quads], plan(**works, step_quads=[tuple(range(16))] * 4, blocks=[0, 1, 2, 3]))
+    lines = of(
+        _rop(kind),
+        [DRAW, *stream("quads", range(0, 160, 16), amount=4)],
+        plan(
+            **works,
+            step_quads=[(16 * n,) for n in range(10)],
+            blocks=[16 * n for n in range(10)],
+            to_depth=b"\x0f" * 160,
+            to_color=b"\x0f" * 160,
+            tested=b"\x0f" * 160,
+            depth_words=[0] * 640,
+            color_words=[7] * 640,
+        ),
+        blocks=256,
+    )
+    clear = of(_rop(kind), [(20, "command", ("clear", 0))])
+    at_end = {"depth": 0, "color": 1}[kind]
+    four: Figure = lambda found: cycles(found, "alu_start")[:4]  # noqa: E731
+    rows = [
+        Rule(f"{kind}.alu_latency", 3, one, last(done), 46 + at_end, 47 + at_end,
+        "as blending: arithmetic begins in 41"),
+        Rule(f"{kind}.alu_rate", 3, two, at("alu_start"), [42, 43], [42, 45], "both words are there by 40"),
+        Rule(f"{kind}.decompression", 1, one, at("alu_start"), [42], [35], "8 cycles of the line, or 1"),
+        Rule(f"{kind}.port", 64, one, at("alu_start"), [42], [38],
+        "256 bytes over a port of 32, or 64: 8 cycles, or 4"),
+        Rule(f"{kind}.fetch_queue", 4, many, first("ready"), 0, 31,
+            "a quad a cycle from 21; the line is there in 39, 17 wait; with 4 places 6 wait before them in 30"),
+        Rule(f"{kind}.cache_requests", 2, lines, first("ready"), 31, 29,
+            "a line of one set a quad: 4 ways take 4, then 6 wait in 30; 2 requests take 2, and 6 wait in 28"),
+        Rule(f"{kind}.cache_inputs", 1, lines, four, [42, 50, 58, 66], [42, 58, 74, 90],
+            "a line is decompressed while another is written, one in 8 cycles; one at a time takes 8 + 8"),
+        Rule(f"{kind}.cleared", 2048, clear, at("ended"), [277], [149], "262,144 states from 20: 256 cycles, or 128"),
+        Rule(f"{kind}.block_states", 1024, clear, at("ended"), [277], [22], "256 cycles, or 1"),
+    ]  # fmt: skip
+    if kind == "color":
+        rows += [
+            Rule(
+                "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
+            ),
+        ]
+    if kind == "depth":
+        stalled = of(_rop(kind), [DRAW, *busy, *quads], passes)
+        rows += [
+            Rule("depth.input_queue", 4, stalled, first("ready"), 35, 31,
+                "8 are written from 22 on and stay; 6 wait before them in 34, or 2 in 30"),
+            Rule("depth.write_queue", 4, stalled, first("ready"), 35, 31, "8, or 4, are written; 6 wait in 34, or 30"),
+        ]  # fmt: skip
+    return rows
+
+
+_EVICTION = of(
+    lambda boxes: boxes.depth[0],
+    [DRAW, *((21 + 60 * step, "quads", 16 * step, 4) for step in range(5))],
+    EVICTED,
+    blocks=128,
+)
+_SWAP = of(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))])
+_DISPLAY = of(lambda boxes: boxes.display, [(21, "states0", {}), (21, "states1", {})])
+_UNREAD = of(lambda boxes: boxes.display, [(21, "states0", dict.fromkeys(range(64), 64)), (21, "states1", {})])
+
+ROPS = [
+    *_rops("depth"),
+    *_rops("color"),
+    Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
+        "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
+        "4, or 7"),
+    Rule("depth.compression", 11, _EVICTION, last("memory_request"), 280, 283,
+        "compressed from 271 on, 8 or 11; a wire"),
+    Rule("depth.ways", 2, _EVICTION, number("memory_request"), 1, 3,
+        "five lines of one set: one, or three, are evicted"),
+    Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
+    Rule("color.compression", 3, _SWAP, at("states"), [80], [75], "8 cycles to compress, or 3"),
+    Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
+    Rule("memory.color_bus", 16, _SWAP, at("states"), [80], [83], "64 bytes hold the bus for 1 cycle, or 4"),
+    Rule("display.decompression", 2, _DISPLAY, at("ended"), [89], [153], "a cycle, or two, for each of 64 blocks"),
+    Rule("display.updated", 16, _DISPLAY, at("ended"), [89], [92], "64 states in 1 cycle, or 4"),
+    Rule("display.queue", 16, _UNREAD, number("memory_request"), 32, 16,
+        "blocks in the queue are asked for, none comes"),
+]  # fmt: skip
+
+# --- memory and command processor ------------------------------------------------------------------------------------
+
+
+def _memory(*accesses: tuple[int, bool, int]) -> Run:
+    return lambda config: {"data": [(cycle, None) for cycle in memory(*accesses, config=config)]}
+
+
+def _answers(client: str) -> Run:
+    """Four reads of a client, of a channel each: the cycles in which it has their answers."""
+
+    def run(config: AttilaConfig) -> Outputs:
+        number = clients().index(client)
+        sends: list[Send] = [(30 + n, f"{client}_request", (False, 256 * n, 64, number, n)) for n in range(4)]
+        return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
+
+    return run
+
+
+def _bus(key: str, client: str) -> Rule:
+    return Rule(f"memory.{key}", 16, _answers(client), at(f"{client}_data"), [46, 47, 48, 49], [46, 50, 54, 58],
+        "data from 40 to 43, the bus reserved in 44, sent in 45; one a cycle, or one in 4 over 16 bytes")  # fmt: skip
+
+
+def _flood(write: bool) -> Run:
+    """A request a cycle of one client to one page."""
+
+    def run(config: AttilaConfig) -> Outputs:
+        number = clients().index("SU0::ColorWrite")
+        sends: list[Send] = [
+            (30 + n, "SU0::ColorWrite_request", (write, 64 * (n % 4), 64, number, n)) for n in range(70)
+        ]
+        return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
+
+    return run
+
+
+def _accepts(what: int) -> Figure:
+    """The first cycle in which another client sees that only reads (1) or nothing (0) is accepted."""
+    return lambda found: next((cycle for cycle, each in found["SU1::ZStencilTest_state"] if each == what), 0)
+
+
+THREE_WRITES = ((30, WRITE, 0), (31, WRITE, 64), (32, WRITE, 128))
+_PROCESSOR = of(lambda boxes: boxes.processor, PROCESSED, plan(), steps=FRAME)
+
+MEMORY = [
+    Rule("memory.read_latency", 14, _memory((30, READ, 0)), at("data"), [40], [44], "from start to data"),
+    Rule("memory.write_latency", 9, _memory((30, WRITE, 0), (31, READ, 64)), at("data"), [36, 56], [39, 59],
+        "a write 6, or 9; the read starts 4 + 6 + 6, or 4 + 9 + 6, later"),
+    Rule("memory.write_to_read", 9, _memory((30, WRITE, 0), (31, READ, 64)), at("data"), [36, 56], [36, 59],
+        "as above"),
+    Rule("memory.page_open", 25, _memory((30, READ, 0), (31, READ, PAGE)), at("data"), [40, 60], [40, 65],
+        "after 20, or 25"),
+    Rule("memory.open_pages", 4, _memory((30, READ, 0), (31, READ, PAGE)), at("data"), [40, 60], [40, 44],
+        "both are open"),
+    Rule("memory.page_bytes", 8192, _memory((30, READ, 0), (31, READ, PAGE // 2)), at("data"), [40, 60], [40, 44],
+        "the address is of page 1, which is not open, or of page 0, which is"),
+    Rule("memory.bus_bits", 32, _memory((30, READ, 0), (31, READ, 64)), at("data"), [40, 44], [40, 48],
+        "4 cycles, or 8"),
+    Rule("memory.max_reads", 1, _memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128)), at("data"), [40, 44, 54],
+        [40, 50, 70], "reads in 30 and 34, the write 14 later; with one read the write in 44, the read 16 later"),
+    Rule("memory.max_writes", 2, _memory(*THREE_WRITES, (35, READ, 192)), at("data"),
+        [36, 40, 44, 64], [36, 40, 60, 70],
+        "two writes are a run, which goes on in 38; of at most two it ends: the read in "
+        "50, the write 14 later"),
+    Rule("memory.interleave", 512, _memory((30, READ, 0), (31, READ, 256)), at("data"), [40], [40, 44],
+        "the second read is of channel 1, or of channel 0"),
+    Rule("memory.channels", 1, _memory((30, READ, 0), (31, READ, 256)), at("data"), [40], [40, 44],
+        "all are of channel 0"),
+    _bus("fetch_bus", "StreamerFetch"),
+    _bus("display_bus", "DAC"),
+    _bus("depth_bus", "SU0::ZStencilTest"),
+    Rule("memory.service_queue", 1, _memory((30, READ, 0), (31, READ, 64)), at("data"), [40, 44], [40, 56],
+        "the place is kept until the answer has left its bus in 46: data to 43, reserved in 44, sent in 45"),
+    Rule("memory.read_buffers", 1, _memory((30, READ, 0), (31, READ, 64)), at("data"), [40, 44], [40, 56],
+        "the same way"),
+    Rule("memory.request_queue", 32, _flood(READ), _accepts(0), 86, 43,
+        "one comes a cycle from 30, one ends in 4 from 43: less than 20 of 64 free after 56 - 11 in 85, of 32 "
+        "after 13 in 42"),
+    Rule("memory.reserve", 1, _flood(READ), _accepts(0), 86, 99,
+        "less than 20 free, or less than 10 after 69 - 14 in 98"),
+    Rule("memory.write_buffers", 16, _flood(WRITE), _accepts(1), 58, 37,
+        "one ends in 4 from 39: less than 10 of 32 free after 28 - 5 in 57, of 16 after 7 in 36"),
+    Rule("command.start_latency", 4, _PROCESSOR, last("color0_command"), 253, 256, "the swap begins in 252"),
+    Rule("memory.command_bus", 64, _PROCESSOR, at("fetch_command"), [89], [82],
+        "the program comes in 80: 8 cycles, or 1"),
+]  # fmt: skip
+
+# --- formulas of a frame ---------------------------------------------------------------------------------------------
+
+
+def _phases(scene: str) -> Run:
+    return lambda config: {phase: [(cycles, None)] for phase, cycles in outcome(scene, config)[0].items()}
+
+
+FRAMES = [
+    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [84], [50], "68, or 34, and 16 for a texture"),
+    Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [84], [76], "68, and 16, or 8"),
+    Rule("command.index_cycles", 3, _phases("mesh"), at("Ready"), [74], [71], "68, and 6, or 3"),
+    Rule("command.test_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
+        "68 + 6 + 5 + 5, or 68 + 6 + 2 + 5"),
+    Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
+        "68 + 6 + 5 + 5, or 68 + 6 + 5 + 2"),
+    Rule("command.padding", 8, _phases("texture"), at("MemoryWrite"), [2833], [2801],
+        "8 bytes a cycle: arrays 12 + 12 + 6, levels 2048 + 512 + 128 + 32 + 8 + 2 + 1, programs of 3 and 1 "
+        "instructions and "
+        "16 more: 38 + 34; 8 instructions of 16 bytes less are 16 cycles, twice"),
+]  # fmt: skip
+
+RULES = [*VERTICES, *RASTER, *SHADERS, *TEXTURES, *ROPS, *MEMORY, *FRAMES]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.key)
+def test_a_value_takes_the_cycles_of_its_row(rule: Rule) -> None:
+    config = PAPER.with_values(rule.given)
+    assert rule.figure(rule.run(config)) == rule.before, rule.because
+    assert rule.figure(rule.run(config.with_values({rule.key: rule.value}))) == rule.after, rule.because
+
+
+# --- rules without a value -------------------------------------------------------------------------------------------
+
+
+def victims(ways: int, blocks: int, *, first_way: int = 0, used: tuple[int, ...] = ()) -> list[int]:
+    """Ways that are given to blocks of one set, each released at once."""
+    tags = Tags(ways, 1, blocks)
+    tags.first_way = first_way
+    for way in used:
+        tags.use(way)
+    lines = []
+    for block in range(blocks):
+        lines.append(tags.fetch(block))
+        tags.release(lines[-1])
+    return lines
+
+
+def culled(nearest: int, equal: bool) -> bool:
+    """Whether hierarchical Z drops a quad of this depth behind a maximum of 5."""
+    draw = plan(hierarchical=True, nearest=[nearest] * 64, culls_equal=equal)
+    sends = [STEPS[0], (15, "maxima0", (0, 5)), *STEPS[1:]]
+    return len(arrivals(lambda boxes: boxes.hz, sends, draw)["quads"]) == 1
+
+
+def inside(value: float, a: float) -> bool:
+    """Whether the first fragment of a tile is inside an edge with this value there, rising to the right by ``a``."""
+    edges = np.array([[[a, 0, value], [0, 0, 1], [0, 0, 1]]], np.float64)
+    setup = Setup(edges, np.zeros((1, 3)), np.zeros(1, bool), np.zeros(1, bool), np.ones(1), np.zeros((1, 4), np.int64))
+    zero = np.zeros(1, np.int64)
+    return bool(cover(setup, zero.astype(np.int32), zero, zero, (0, 0, 8, 8)).inside[0, 0])
+
+
+WORDS = [0x10000000, 0x20000000, 0x40000000, 0x70000000]
+"""Of one quad: with the 0 of the rest five high parts, of which two are near neither end."""
+
+
+def states(*second: Send) -> object:
+    """States of blocks sent to the display: after a quad of WORDS, and one of 0 over it in ``second``."""
+    draws = plan(color_words=WORDS * 64), plan(number=1, color_words=[0] * 256)
+    sends: list[Send] = [*QUADS, (60, "command", ("swap", 0)), *second]
+    return arrivals(lambda boxes: boxes.color[0], sends, *draws)["states"][-1][1]
+
+
+AGAIN: list[Send] = [
+    (400, "command", ("draw", 1)), (410, "quads", 0, 4), (411, "quads", -1, 4), (450, "command", ("swap", 0)),
+]  # fmt: skip
+CLEARED: list[Send] = [(100, "command", ("clear", 0)), *AGAIN]
+
+
+def crossbar() -> tuple[int, int]:
+    """Groups that two shaders get of six quads each, one ROP's for a busy shader, the other ROP's for an idle one."""
+    draw = plan(rops=bytes((0, 1)), shaders=bytes((0, 1)), blocks=[0, 4])
+    pairs = stream("interpolated", [(0, [(0, n), (1, 16 + n)]) for n in range(6)], amount=8)
+    found = arrivals(lambda boxes: boxes.fifo, [DRAW, (12, "busy0", True), *pairs], draw)
+    return len(found["input0"]), len(found["input1"])
+
+
+def inputs(*sends: Send) -> list[int]:
+    """Cycles in which the first shader gets groups from the fragment FIFO."""
+    return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
+
+
+def interpolated() -> list[object]:
+    """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
+    draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
+    sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
+    return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
+
+
+def committed(*sends: Send) -> Outputs:
+    """What commit sends of two vertices, asked for in 15 and 16, of which the first is shaded in 50."""
+    first: list[Send] = [
+        *COMMIT[:3],
+        (21, "indices", (0, 0, 0, False, False, 0)),
+        (50, "shaded0", (0, (0, False, False))),
+    ]
+    return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
+
+
+def again() -> list[int]:
+    """Cycles in which the arithmetic begins with two quads of one place."""
+    sends = [DRAW, *stream("quads", (0, 16, -1), amount=4)]
+    draw = plan(tests=True, blocks=[0, 0], step_quads=[(0,), (16,)])
+    return cycles(arrivals(lambda boxes: boxes.depth[0], sends, draw), "alu_start")
+
+
+def overtaken() -> list[int]:
+    """When a group leaves whose second instruction would write a register before the first one does."""
+    draw = plan(
+        fragment_program=program(InstructionWork(13, (), 256, -1, False), MOV, InstructionWork(4, (), -1, -1, True))
+    )
+    return cycles(arrivals(_SHADERS, GROUP, draw), "output")
+
+
+def writes(config: AttilaConfig = PAPER) -> list[bool]:
+    """Which transactions of a colour unit write: a quad and a swap, and once more the same."""
+    draws = plan(), plan(number=1)
+    sends = [*QUADS, (60, "command", ("swap", 0)), *AGAIN]
+    found = arrivals(lambda boxes: boxes.color[0], sends, *draws, config=config)
+    return [item[0] for _, item in found["memory_request"]]
+
+
+def trilinear() -> list[int]:
+    """When the addresses of two reads of two bilinear steps are there."""
+    draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE),), ((*ONE, *ONE),)]),))
+    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)]), draw), "address")
+
+
+def looked_up(maximum: int) -> list[int]:
+    """When a quad that comes in 21 and the end of its draw leave hierarchical Z, and a maximum comes."""
+    sends = [STEPS[0], (maximum, "maxima0", (9, 5)), *STEPS[1:]]
+    return cycles(arrivals(lambda boxes: boxes.hz, sends, plan(hierarchical=True)), "quads")
+
+
+UNCOMPRESSED = PAPER.with_values({"color.compress": False})
+_ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
+HELD: list[tuple[str, object, object, str]] = [
+    ("a hit that ends a draw passes the shaders", cycles(committed(*_ENDS), "vertices"), [62, 72],
+        "the first is sent in 51 and takes 11; the second in 61, though its vertex is shaded"),
+    ("a line asked for again is kept", committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+        [(52, ("left", 0)), (53, ("kept", 0))], "its last user has left in 51, and an index finds it in 52"),
+    ("a line not asked for is free", committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+        [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("a result does not overtake another", overtaken(), [43],
+        "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
+        "in 34, done in 38"),
+    ("a compressed line is read before it is written over", writes()[:2], [True, False],
+        "the swap has stored 64 bytes; they are asked for, and do not come"),
+    ("of a line written in part, touched pieces are stored", writes(UNCOMPRESSED), [True] * 5,
+        "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
+    ("addresses take a cycle for each bilinear step", trilinear(), [30, 32], "begun in 22 and 24, 6 + 2 each"),
+    ("maxima go before a look-up", (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
+        "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
+    ("a quad waits for another one of its place", again(), [42, 46],
+        "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
+    ("the last vertex of a draw completes a group", inputs((21, "vertex0", (0, (0, False, True)))), [22],
+        "it does not wait for three more, as one that is not the last does"),
+    ("vertices go before quads", inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
+        "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
+    ("the turn of interpolation changes with the scan tile", interpolated()[:3],
+        [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
+        "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
+        "together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the first way of a search rotates", victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
+        "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
+        "beginning of 4"),
+    ("replacement remembers four ways", victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
+        "the search begins at 0; of three remembered ways 0 would be taken"),
+    ("a way used again is the last", victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
+    ("equal depths are culled where less is asked", (culled(5, True), culled(5, False), culled(4, True)),
+        (True, False, False), "not less than 5; with lequal it may pass; 4 is nearer"),
+    ("an edge within 1e-12 of a fragment is on it", (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),
+        (True, True, False), "an edge that rises to the right owns what is on it, one that falls does not"),
+    ("an edge further than 1e-12 is not", (inside(2e-12, -1), inside(-2e-12, 1)), (True, False), "by its sign"),
+    ("reads go before a second write", memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)), [36, 56, 66],
+        "one write is no run: the read starts 16 after it, in 46, and the write 14 after that"),
+    ("two writes are a run", memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
+        "the third goes in 38, before the read, which starts 16 later"),
+    ("a read waits for a write of its bytes", memory((30, WRITE, 0), (31, WRITE, 4 * PAGE), (32, READ, 4 * PAGE)),
+        [36, 56, 76],
+        "the second write opens a page in 50, 20 after the first; the read starts 16 later and not before it"),
+    ("a line once uncompressed stays so", states(*AGAIN), {0: 256}, "all of its words are 0 now, which takes 64 bytes"),
+    ("a clear forgets that", states(*CLEARED), {0: 64}, "the block is clear before the second draw"),
+    ("a round over the ROPs ends at a full shader", crossbar(), (0, 4),
+        "four groups wait for the busy shader; then its ROP's next quad ends each round before the other ROP's"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "expected", "because"), HELD, ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_a_rule_holds(rule: str, found: object, expected: object, because: str) -> None:
+    assert found == expected, because

@@ -1,0 +1,174 @@
+"""Assembled programs in the store: the same program as without it, and another one whenever a source has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from microcode import assemble, assembler
+from microcode.assembly import assemble_file
+from microcode.places import EXAMPLES, LIBRARY
+from pixelflow.config import THESIS, NodeConfig, load_config
+from pixelflow.isa import Program
+from pixelflow.isa.program import PIXELFLOW, target_of
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.store import PROGRAM, store
+from tessellation import load, tessellate
+from tessellation.microprogram import passes
+from tessellation.microprogram.method import Method
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PIXELFLOW_CACHE", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def assembled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the sources that were assembled, and not found."""
+    done: list[str] = []
+    real = assembler.assembled
+    monkeypatch.setattr(
+        assembler, "assembled", lambda source, *more: (done.append(source.file), real(source, *more))[1]
+    )
+    return done
+
+
+def files() -> int:
+    return sum(each.kind == PROGRAM for each in store().files())
+
+
+def same(one: Program, other: Program) -> bool:
+    return one == other and type(one) is type(other) and one.to_json() == other.to_json()
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.mc")))
+def test_every_example_is_the_same_program(name: str, assembled: list[str]) -> None:
+    first, again = assemble(f"{name}.mc"), assemble(f"{name}.mc")
+    assert assembled == [f"examples/{name}.mc"] and same(first, again) and first is not again
+
+
+def test_a_changed_source_is_assembled_again(folder: Path, assembled: list[str]) -> None:
+    source = folder / "a.mc"
+    for number in (1, 2, 1):
+        source.write_text(f"LD R, #{number}\n")
+        assert assemble(source) == assemble(source) and assemble(source).instructions[0].operands[-1].value == number
+    assert len(assembled) == 2
+
+
+def test_a_changed_include_is_assembled_again(folder: Path, assembled: list[str]) -> None:
+    (folder / "a.mc").write_text('include "b.mc"\nLD R, #N\n')
+    (folder / "b.mc").write_text('include "c.mc"\nconst N = Q + 1\n')
+    for number in (1, 2, 2):
+        (folder / "c.mc").write_text(f"const Q = {number}\n")
+        assert assemble("a.mc").instructions[0].operands[-1].value == number + 1
+    assert len(assembled) == 2
+
+
+def test_an_include_that_another_file_now_comes_before_is_found_anew(folder: Path) -> None:
+    """The library's file first; then one of that name in the program's folder."""
+    (folder / "a.mc").write_text('include "integer/arithmetic.mc"\nLD R, #1\n')
+    before = assemble("a.mc")
+    shutil.copytree(LIBRARY / "integer", folder / "integer")
+    with (folder / "integer" / "arithmetic.mc").open("a") as source:
+        source.write("LD R, #77\n")
+    assert assemble("a.mc") != before
+    shutil.rmtree(folder / "integer")
+    assert same(assemble("a.mc"), before)
+
+
+def test_an_include_that_has_gone_is_a_fault(folder: Path) -> None:
+    (folder / "a.mc").write_text('include "b.mc"\nLD R, #1\n')
+    (folder / "b.mc").write_text("const N = 1\n")
+    assemble("a.mc")
+    (folder / "b.mc").unlink()
+    with pytest.raises(InputError, match=r"b\.mc is not found"):
+        assemble("a.mc")
+
+
+def test_parameters_targets_and_names_are_apart(folder: Path, assembled: list[str]) -> None:
+    (folder / "a.mc").write_text("param N = 1\nrange x[4]\nSTI x, #N\n")
+    shutil.copy("a.mc", "b.mc")
+    programs = [assemble("a.mc"), assemble("a.mc", N=2), assemble("a.mc", N=3), assemble(folder / "a.mc")]
+    programs += [assemble("b.mc"), assemble("a.mc", target_of(100, 200))]
+    assert len(assembled) == files() == 6
+    assert [each.where(0) for each in programs[3:5]] == [f"{folder}/a.mc:3", "b.mc:3"]
+    assert [same(each, again) for each, again in zip(programs, (
+        assemble("a.mc"), assemble("a.mc", N=2), assemble("a.mc", N=3), assemble(folder / "a.mc"),
+        assemble("b.mc"), assemble("a.mc", target_of(100, 200)),
+    ), strict=True)] == [True] * 6  # fmt: skip
+    assert len(assembled) == 6
+
+
+def test_faults_are_never_kept(folder: Path) -> None:
+    (folder / "a.mc").write_text("LD R, #1000\n")
+    for _ in range(2):
+        with pytest.raises(InputError) as caught:
+            assemble("a.mc")
+        assert str(caught.value.faults[0].place).startswith("a.mc:1")
+    assert not files()
+
+
+def test_an_instruction_declared_elsewhere_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it means may be another thing in the next process."""
+    declaration = PIXELFLOW.instructions["LD"]
+    (folder / "a.mc").write_text("LD R, #1\n")
+    monkeypatch.setattr(declaration.meaning, "__module__", "somebody.elses")
+    assemble("a.mc")
+    assert not files()
+
+
+def test_texts_and_standard_input_are_not_kept() -> None:
+    assemble("LD R, #1\n")
+    assert not files()
+
+
+@pytest.mark.parametrize("damage", ["cut off", "of others", "another object"])
+def test_damage_leads_to_the_same_program(folder: Path, damage: str) -> None:
+    before = assemble("mandelbrot.mc")
+    (kept,) = store().path.glob("*.program")
+    if damage == "cut off":
+        kept.write_bytes(kept.read_bytes()[:1000])
+    elif damage == "of others":
+        os.chmod(kept, 0o666)
+    else:
+        kept.unlink()
+        store().put(PROGRAM, kept.stem, b"not a pickle")
+    assert same(assemble("mandelbrot.mc"), before)
+
+
+def test_it_is_found_without_the_assembler(folder: Path) -> None:
+    import subprocess
+    import sys
+
+    text = (
+        "import sys; from microcode.assembly import assemble_file; from microcode.places import EXAMPLES\n"
+        "from pixelflow.isa.program import PIXELFLOW\n"
+        "print(assemble_file(EXAMPLES / 'mandelbrot.mc', 'mandelbrot', PIXELFLOW, {}).sha256,\n"
+        "      'microcode.assembler' in sys.modules)"
+    )
+    found = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout for _ in range(2)]
+    expected = assemble_file(EXAMPLES / "mandelbrot.mc", "mandelbrot", PIXELFLOW, {}).sha256
+    assert [each.split() for each in found] == [[expected, "True"], [expected, "False"]]
+
+
+def test_a_pass_of_a_tessellation_is_the_same_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first pass of a session is kept, under all that it depends on; another net or machine is another one."""
+    patches = load("teapot").patches[:3]
+
+    def programs(which: int, config: NodeConfig = THESIS, method: Method | None = None) -> list[Program]:
+        found = tessellate(patches[:which], 4, config=config, method=method, engine="rows")
+        return [run.program for run in found.runs]
+
+    ways = ((2, THESIS, None), (3, THESIS, None), (2, load_config(None, ["sdram.trp_cycles=4"]), None),
+            (2, THESIS, Method(control_points="lee")))  # fmt: skip
+    first = [programs(*way) for way in ways]
+    assert files() == len(ways)
+    monkeypatch.setattr(passes, "_pass_builder", lambda *work: pytest.fail("made again"))
+    again = [programs(*way) for way in ways]
+    assert all(same(a, b) for some, others in zip(first, again, strict=True) for a, b in zip(some, others, strict=True))
