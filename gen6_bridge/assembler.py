@@ -238,12 +238,12 @@ def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     rest = _SET.get(mnemonic, 0)
     if rest and tokens.said_unsigned:
         rest = _UNSIGNED_DESCRIPTOR
-    found = EuInstruction(declaration, (controls, *operands), rest=rest | tokens.unread_bits << IMMEDIATE.low)
+    instruction = EuInstruction(declaration, (controls, *operands), rest=rest | tokens.unread_bits << IMMEDIATE.low)
     try:
-        found.encode()
+        instruction.encode()
     except (EncodingError, ValueError) as error:
         raise tokens.fault(str(error), declaration.synopsis, start) from None
-    return EuStatement(found, tuple(labels))
+    return EuStatement(instruction, tuple(labels))
 
 
 def _predicate(tokens: EuTokens) -> Controls:
@@ -372,8 +372,8 @@ def _operands(
                 operands.append(targets)
             case DestinationKind() | ThreeDestinationKind():
                 if declaration.shape.form == "send":
-                    found = _send(tokens, rules)
-                    return [*found[:2], found[2]], [], found[3]
+                    message = _send(tokens, rules)
+                    return [*message[:2], message[2]], [], message[3]
                 operands.append(read_destination(tokens, rules))
             case MessageKind() | ControlsKind():
                 raise AssertionError(spec.name)
@@ -556,11 +556,11 @@ def _resolved(statement: EuStatement, number: int, labels: dict[str, int]) -> Eu
                 # A jump counts from the next instruction.
                 operands[position] = ImmediateOperand(EuType.D, units - 2 & 0xFFFFFFFF)
     try:
-        found = replace(instruction, operands=tuple(operands))
-        found.encode()
+        resolved = replace(instruction, operands=tuple(operands))
+        resolved.encode()
     except ValueError as error:
         raise InputError(Fault(str(error), statement.labels[0].token.place)) from None
-    return found
+    return resolved
 
 
 def _units(label: TargetLabel, number: int, labels: dict[str, int]) -> int:

@@ -120,11 +120,11 @@ class EuTokens(StatementTokens):
             self._open -= 1
             self.expect(")", "after an expression")
             return sign * inner
-        found = self.here
-        if found is None or found.kind != "number" or "." in found.text:
+        number = self.here
+        if number is None or number.kind != "number" or "." in number.text:
             raise self.fault(f"expected {what}, a whole number", None)
         self.skip()
-        return sign * int(found.text, 16 if found.key.startswith("0x") else 10)
+        return sign * int(number.text, 16 if number.key.startswith("0x") else 10)
 
 
 def statements(text: str, file: str) -> Iterator[list[SourceToken]]:
@@ -250,18 +250,18 @@ def read_register(tokens: EuTokens, symbols: Symbols) -> tuple[WrittenRegister, 
         return WrittenRegister(File.MESSAGE if key == "m" else File.GENERAL, 0, 0, _address(tokens)), None
     if key in _ALONE:
         return WrittenRegister(File.ARCHITECTURE, _ALONE[key]), None
-    found = _REGISTER.match(key)
-    if found is None:
+    match = _REGISTER.match(key)
+    if match is None:
         near = nearest(token.text, symbols.registers)
         raise tokens.fault(
             f"{token.text} is not a register", f"did you mean {near}?" if near else f"registers: {_REGISTERS}", token
         )
-    file, base, count = _FILES[found[1]]
-    number = int(found[2])
+    file, base, count = _FILES[match[1]]
+    number = int(match[2])
     if number >= count:
-        raise tokens.fault(f"there is no {token.text}", f"{found[1]}0 to {found[1]}{count - 1}", token)
+        raise tokens.fault(f"there is no {token.text}", f"{match[1]}0 to {match[1]}{count - 1}", token)
     sub = 0
-    if found[1] == "n":
+    if match[1] == "n":
         number, sub = 0, number  # the public assembler reads n1 as n0.1
     if tokens.peek() == "." and tokens.begins_number(1):
         tokens.take()
@@ -324,12 +324,12 @@ def _letters(tokens: EuTokens) -> tuple[str, EuType | None]:
     """Take ``.xyzw`` with the type that may follow without a blank: ``.xzF``."""
     if tokens.peek() != ".":
         return "", None
-    found = re.fullmatch(r"([xyzw]{1,4})(ud|d|uw|w|ub|b|f)?", tokens.peek(1))
-    if found is None:
+    match = re.fullmatch(r"([xyzw]{1,4})(ud|d|uw|w|ub|b|f)?", tokens.peek(1))
+    if match is None:
         raise tokens.fault("expected channels after the point", "x, y, z, w", tokens.here)
     tokens.take()
     tokens.take()
-    return found[1], EuType[found[2].upper()] if found[2] else None
+    return match[1], EuType[match[2].upper()] if match[2] else None
 
 
 def read_destination(tokens: EuTokens, rules: OperandRules) -> EuDestination:
@@ -442,22 +442,22 @@ def read_region(tokens: EuTokens, *, indirect: bool) -> Region | None:
     tokens.expect(">", "after a region")
     match numbers:
         case [vertical]:
-            found = (vertical, 1, 0)
+            region = (vertical, 1, 0)
         case [width, horizontal] if indirect:
-            found = (VXH, width, horizontal)
+            region = (VXH, width, horizontal)
         case [vertical, width, horizontal]:
-            found = (vertical, width, horizontal)
+            region = (vertical, width, horizontal)
         case _:
             raise tokens.fault("a region has a vertical stride, a width and a horizontal stride", "<8;8,1>", token)
     for value, choices, what in (
-        (found[0], (0, 1, 2, 4, 8, 16, 32, VXH), "vertical stride"),
-        (found[1], (1, 2, 4, 8, 16), "width"),
-        (found[2], (0, 1, 2, 4), "horizontal stride"),
+        (region[0], (0, 1, 2, 4, 8, 16, 32, VXH), "vertical stride"),
+        (region[1], (1, 2, 4, 8, 16), "width"),
+        (region[2], (0, 1, 2, 4), "horizontal stride"),
     ):
         if value not in choices:
             few = ", ".join(str(each) for each in choices if each != VXH)
             raise tokens.fault(f"a {what} of {value}", f"one of {few}", token)
-    return found
+    return region
 
 
 # --- immediates -------------------------------------------------------------------------------------------------------
@@ -487,8 +487,8 @@ def _number(tokens: EuTokens) -> int | float:
     at = 1 if tokens.peek() == "-" else 0
     if "." in tokens.peek(at) and tokens.peek(at) != ".":
         minus = tokens.accept("-")
-        found = float(tokens.take().text)
-        return -found if minus else found
+        value = float(tokens.take().text)
+        return -value if minus else value
     return tokens.integer("a number")
 
 
@@ -582,24 +582,24 @@ def _plain(tokens: EuTokens) -> tuple[int, EuMessage]:
 def _limited(tokens: EuTokens, what: str, width: int) -> int:
     """Take a number of ``width`` bits."""
     token = tokens.here
-    found = tokens.integer(what)
-    if not 0 <= found < 1 << width:
-        raise tokens.fault(f"{found} does not fit {what}", f"0 to {(1 << width) - 1}", token)
-    return found
+    number = tokens.integer(what)
+    if not 0 <= number < 1 << width:
+        raise tokens.fault(f"{number} does not fit {what}", f"0 to {(1 << width) - 1}", token)
+    return number
 
 
 def _numbers(tokens: EuTokens, name: str, *widths: int, optional: int = 0, more: bool = False) -> list[int]:
     """Read fields between parentheses, each of this many bits; the last ``optional`` may be missing."""
     tokens.expect("(", f"of {_FIELDS[name]}")
-    found: list[int] = []
-    while len(found) < len(widths):
-        if found and not tokens.accept(","):
+    numbers: list[int] = []
+    while len(numbers) < len(widths):
+        if numbers and not tokens.accept(","):
             break
-        found.append(_limited(tokens, f"a field of {_FIELDS[name]}", widths[len(found)]))
-    if len(found) < len(widths) - optional:
+        numbers.append(_limited(tokens, f"a field of {_FIELDS[name]}", widths[len(numbers)]))
+    if len(numbers) < len(widths) - optional:
         raise tokens.fault(f"{len(widths) - optional} fields are wanted", _FIELDS[name])
     if more:
         tokens.expect(",", f"of {_FIELDS[name]}")
     else:
         tokens.expect(")", f"after {_FIELDS[name]}")
-    return found
+    return numbers

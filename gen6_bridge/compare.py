@@ -134,10 +134,10 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
     offset, shade = Offset(), ShadeOffset()
     for number, body in enumerate(bodies):
         given = _Attributes.of(body)
-        found = shade_vertices(given.points, given.normals, given.coordinates, _constants(standpoint, body), config)
-        cut = _Cut.of(standpoint, found, given, frame)
-        colours = np.rint(found.colours.astype(np.float64) * 255).astype(np.int64)
-        texels = None if given.coordinates is None else found.coordinates.astype(np.float64)
+        shaded = shade_vertices(given.points, given.normals, given.coordinates, _constants(standpoint, body), config)
+        cut = _Cut.of(standpoint, shaded, given, frame)
+        colours = np.rint(shaded.colours.astype(np.float64) * 255).astype(np.int64)
+        texels = None if given.coordinates is None else shaded.coordinates.astype(np.float64)
         places = on_the_screen(cut.clip.reshape(-1, 4), frame.width, frame.height).astype(np.float64)
         places = places.reshape(-1, 3, 3)
         if standpoint.reached_past(points):  # rounding may leave a corner in front of the plane by its last bits
@@ -150,9 +150,9 @@ def project_on_gen6(frame: Frame, bodies: Sequence[Body], view: View, *, config:
             None if draws[number].triangles.nearness is None else cut.nearness,
         )
         draws[number] = replace(draws[number], triangles=triangles)
-        offset = offset.with_other(_offset(standpoint, found, given.points, cut.untouched, frame))
+        offset = offset.with_other(_offset(standpoint, shaded, given.points, cut.untouched, frame))
         shade = shade.with_other(_shade_offset(standpoint, body, given, colours, texels))
-        done.append(found)
+        done.append(shaded)
     return FromUnits(replace(frame, draws=tuple(draws)), tuple(done), offset, shade)
 
 
@@ -184,8 +184,8 @@ class _Cut:
 
     def of_vertices(self, values: NDArray[np.number]) -> NDArray[np.number]:
         """Return values of vertices for the corners."""
-        found = values[self.corners]
-        return found if self.pieces is None else self.pieces.of_corners(found)
+        corners = values[self.corners]
+        return corners if self.pieces is None else self.pieces.of_corners(corners)
 
     @property
     def untouched(self) -> NDArray[np.int64]:
@@ -240,15 +240,15 @@ def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     scene = order.load()
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
-    found = project_on_gen6(scene.frame, scene.bodies, scene.view, config=order.told["config"])
-    different = _different(scene.frame, found.frame)
+    projected = project_on_gen6(scene.frame, scene.bodies, scene.view, config=order.told["config"])
+    different = _different(scene.frame, projected.frame)
     pixels = scene.frame.width * scene.frame.height
     before = PriorWork(
         PriorWork.of(scene).tessellation,
-        _projection(found, different, pixels),
-        _facts(found, different, pixels),
+        _projection(projected, different, pixels),
+        _facts(projected, different, pixels),
     )
-    return draw_picture(order, found.frame, before, {"vertices": found.vertices})
+    return draw_picture(order, projected.frame, before, {"vertices": projected.vertices})
 
 
 def _different(host: Frame, units: Frame) -> tuple[int, int]:
@@ -258,8 +258,8 @@ def _different(host: Frame, units: Frame) -> tuple[int, int]:
     return int(np.count_nonzero(off)), int(off.max())
 
 
-def _facts(found: FromUnits, different: tuple[int, int], pixels: int) -> list[tuple[str, str]]:
-    off, shade, (count, most) = found.offset, found.shade, different
+def _facts(projected: FromUnits, different: tuple[int, int], pixels: int) -> list[tuple[str, str]]:
+    off, shade, (count, most) = projected.offset, projected.shade, different
     texels = f", texture of 1/65536 texel {shade.texels}" if shade.texels else ""
     places = f"within {off.steps} of 1/256 pixel of 64 bits, depths of 2^24 within {off.depth_steps}"
     return [
@@ -273,11 +273,11 @@ def _facts(found: FromUnits, different: tuple[int, int], pixels: int) -> list[tu
     ]
 
 
-def _projection(found: FromUnits, different: tuple[int, int], pixels: int) -> dict[str, Json]:
-    off, shade = found.offset, found.shade
+def _projection(projected: FromUnits, different: tuple[int, int], pixels: int) -> dict[str, Json]:
+    off, shade = projected.offset, projected.shade
     return {
-        "vertices": sum(len(each.clip) for each in found.vertices),
-        "threads": sum(len(each.steps) for each in found.vertices),
+        "vertices": sum(len(each.clip) for each in projected.vertices),
+        "threads": sum(len(each.steps) for each in projected.vertices),
         "largest_difference": {
             "steps": off.steps,
             "depth_steps": off.depth_steps,

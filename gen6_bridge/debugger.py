@@ -142,23 +142,23 @@ def place_named(text: str) -> ThreadPlace:
         return ThreadPlace(text, form or "UW", 0, 4, "f0")
     if key in ("a0", "a"):
         return ThreadPlace(text, form or "UW", A0, 16)
-    found = _REGISTER.match(key)
-    if found is None:
+    match = _REGISTER.match(key)
+    if match is None:
         refuse(f"{text!r} is not a place of a thread", _WRITTEN)
-    return _register(text, found, form or "UD")
+    return _register(text, match, form or "UD")
 
 
-def _register(text: str, found: re.Match[str], form: str) -> ThreadPlace:
-    base, count = (MRF, MRF_REGISTERS) if found[1] == "m" else (0, GRF_REGISTERS)
-    first = int(found[2])
-    last = int(found[4]) if found[4] else first
+def _register(text: str, match: re.Match[str], form: str) -> ThreadPlace:
+    base, count = (MRF, MRF_REGISTERS) if match[1] == "m" else (0, GRF_REGISTERS)
+    first = int(match[2])
+    last = int(match[4]) if match[4] else first
     if not first <= last < count:
-        refuse(f"{text}: no such registers", f"{found[1]}0 to {found[1]}{count - 1}")
+        refuse(f"{text}: no such registers", f"{match[1]}0 to {match[1]}{count - 1}")
     start, size = base + first * REGISTER_BYTES, (last - first + 1) * REGISTER_BYTES
-    if found[3]:
+    if match[3]:
         element = EuType[form].size
-        start, size = start + int(found[3]) * element, element
-        if int(found[3]) * element >= REGISTER_BYTES:
+        start, size = start + int(match[3]) * element, element
+        if int(match[3]) * element >= REGISTER_BYTES:
             refuse(f"{text}: no such element", f"0 to {REGISTER_BYTES // element - 1} of {form}")
     return ThreadPlace(text, form, start, size)
 
@@ -421,9 +421,9 @@ def position(width: int, session: EuSession) -> Iterator[Part]:
     yield line(f"  {'thread ' + which:<22} channels {_channels(int(session.unit.running[first]))}", width)
 
 
-def _numbers(found: list[int]) -> str:
-    more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
-    return ", ".join(str(each) for each in found[:_FEW]) + more
+def _numbers(threads: list[int]) -> str:
+    more = f" and {len(threads) - _FEW} more" if len(threads) > _FEW else ""
+    return ", ".join(str(each) for each in threads[:_FEW]) + more
 
 
 def _channels(mask: int) -> str:
@@ -472,8 +472,8 @@ def masks(width: int, session: EuSession, thread: int) -> Iterator[Part]:
     unit = session.unit
 
     def of(name: str) -> list[bool]:
-        found: list[bool] = unit.lanes.get_bit(name).reshape(unit.threads, CHANNELS)[thread].tolist()
-        return found
+        bits: list[bool] = unit.lanes.get_bit(name).reshape(unit.threads, CHANNELS)[thread].tolist()
+        return bits
 
     exist, on = of(DISPATCHED), of(ON)
     pointers = unit.lanes.get_word(PC).reshape(unit.threads, CHANNELS)[thread].tolist()

@@ -38,10 +38,8 @@ class _Language:
 
     def assemble(self, text: str, file: str, name: str) -> EuProgram:
         """Return the program of a source text; raises InputError with every fault."""
-        found = assemble_text(text, file)
-        return EuProgram(
-            found.words, name, labels=found.labels, data=found.data, lines=found.lines, line_of=found.line_of
-        )
+        read = assemble_text(text, file)
+        return EuProgram(read.words, name, labels=read.labels, data=read.data, lines=read.lines, line_of=read.line_of)
 
     def text(self, program: AssembledProgram) -> str:
         """Return the public disassembler's text, which the assembler cannot read: options and messages differ."""

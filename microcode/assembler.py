@@ -21,18 +21,18 @@ Code = TypeVar("Code", bound=AssembledProgram)
 
 
 def assembled(
-    found: Source, target: ProgramTarget[Code], parameters: Mapping[str, int | float]
+    text_source: Source, target: ProgramTarget[Code], parameters: Mapping[str, int | float]
 ) -> tuple[Code, list[Included]]:
     """Return the program of a source, and the files that it includes; raises InputError with every fault."""
-    if not any(line.text.split(";")[0].strip() for line in found.lines):
-        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(found.file)))
-    name = Path(found.file).stem if found.path else "program"
+    if not any(line.text.split(";")[0].strip() for line in text_source.lines):
+        raise InputError(Fault("the source is empty: there is nothing to assemble", Place(text_source.file)))
+    name = Path(text_source.file).stem if text_source.path else "program"
     if target.language is not None:
         if parameters:
             raise InputError(Fault(f"the file has no param {next(iter(parameters))}"))
-        return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name), []
+        return target.language.assemble("\n".join(line.text for line in text_source.lines), text_source.file, name), []
     draft = Draft(name, target)
-    expand(draft, found, parameters)
+    expand(draft, text_source, parameters)
     return link(draft, target.program), draft.included_files
 
 

@@ -35,11 +35,11 @@ def footprint(instruction: Instruction) -> Footprint:
     """Return the footprint of an instruction; an empty one if its meaning is not over lanes."""
     if not instruction.declaration.on_lanes:
         return Footprint()
-    found = effects(instruction.resolve(_PARAMETERS).apply)
+    touched = effects(instruction.resolve(_PARAMETERS).apply)
     reads, writes = (
-        frozenset(_based(row) for row in state if isinstance(row, int)) for state in (found.reads, found.writes)
+        frozenset(_based(row) for row in state if isinstance(row, int)) for state in (touched.reads, touched.writes)
     )
-    return Footprint(reads, writes, frozenset(name for name in found.writes if isinstance(name, str)))
+    return Footprint(reads, writes, frozenset(name for name in touched.writes if isinstance(name, str)))
 
 
 def _based(row: int) -> tuple[int | None, int]:
@@ -63,28 +63,28 @@ class _Reaches:
     def __init__(self, program: AssembledProgram) -> None:
         self._program = program
         self._entries = {routine.entry: routine for routine in program.routines}
-        self._found: dict[int, Reach] = {}
+        self._known: dict[int, Reach] = {}
 
     def of(self, routine: Routine) -> Reach:
         """Return the reach of a routine from each parameter; recursion adds nothing."""
-        if routine.entry in self._found:
-            return self._found[routine.entry]
-        found = self._found[routine.entry] = {}
+        if routine.entry in self._known:
+            return self._known[routine.entry]
+        widest = self._known[routine.entry] = {}
         for at, instruction in zip(self._program.addresses, self._program.instructions, strict=True):
             if not routine.entry <= at < routine.end:
                 continue
             touched = footprint(instruction)
             for base, offset in touched.reads | touched.writes:
                 if base is not None:
-                    _widen(found, base, offset, offset + 1)
+                    _widen(widest, base, offset, offset + 1)
             called = self._entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
             if called is not None:
                 reach = self.of(called)
                 for number, argument in enumerate(instruction.operands[1]):
                     if isinstance(argument, Mem) and argument.base is not None and number in reach:
                         low, high = reach[number]
-                        _widen(found, argument.base, argument.offset + low, argument.offset + high)
-        return found
+                        _widen(widest, argument.base, argument.offset + low, argument.offset + high)
+        return widest
 
 
 def _widen(reach: Reach, base: int, low: int, high: int) -> None:
@@ -160,11 +160,11 @@ class Finding:
 
 def check(program: AssembledProgram) -> list[Finding]:
     """Return the findings of all checks, in the order of the program."""
-    found: dict[Finding, None] = {}
+    findings: dict[Finding, None] = {}
     for examine in _CHECKS:
         for finding in examine(program):
-            found.setdefault(finding)
-    return sorted(found, key=lambda item: (item.place.file, item.place.line or 0) if item.place else ("", 0))
+            findings.setdefault(finding)
+    return sorted(findings, key=lambda item: (item.place.file, item.place.line or 0) if item.place else ("", 0))
 
 
 def _place(program: AssembledProgram, index: int) -> Place | None:

@@ -34,19 +34,19 @@ class _Disassembly:
 
     def _labels(self) -> dict[int, list[str]]:
         """Return the labels of each word address."""
-        found: dict[int, list[str]] = {}
+        labels: dict[int, list[str]] = {}
         for name, at in self.program.labels.items():
-            found.setdefault(at, []).append(name.rpartition(".")[2])
-        used = {name for names in found.values() for name in names}
+            labels.setdefault(at, []).append(name.rpartition(".")[2])
+        used = {name for names in labels.values() for name in names}
         for instruction in self.program.instructions:
             for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
-                if isinstance(spec.kind, Target) and operand not in self.routines and operand not in found:
+                if isinstance(spec.kind, Target) and operand not in self.routines and operand not in labels:
                     name = f"L{operand}"
                     while name in used:
                         name += "_"
                     used.add(name)
-                    found[operand] = [name]
-        return found
+                    labels[operand] = [name]
+        return labels
 
     def lines(self) -> Iterator[str]:
         program = self.program

@@ -116,10 +116,10 @@ class Rounds:
 
     def exchanged(self, change: Callable[[Instruction], Instruction]) -> Rounds:
         """Return the same rounds with instructions of the same lengths that ``change`` returns, called in order."""
-        found = copy(self)
+        rounds = copy(self)
         changed = {id(each): tuple([change(variant) for variant in each.variants]) for each in self.in_order()}
-        found.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
-        return found
+        rounds.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
+        return rounds
 
     def encode(self) -> list[int]:
         """Return the words of all rounds."""
@@ -370,12 +370,12 @@ class MemoryLayout:
             block = DataBlock(start, (), size)
         else:
             try:
-                found = data_bytes(kind, values)
+                content = data_bytes(kind, values)
             except ValueError as error:
                 raise InputError(str(error)) from None
-            if len(found) > room:
-                raise InputError(f"{len(found)} bytes of data, but there is room for {room}")
-            block, size = DataBlock(start, found), len(found)
+            if len(content) > room:
+                raise InputError(f"{len(content)} bytes of data, but there is room for {room}")
+            block, size = DataBlock(start, content), len(content)
         for other, where in self._data:
             end = other.start + (other.lanes or len(other.values))
             if start < end and other.start < start + size:
@@ -390,8 +390,8 @@ class MemoryLayout:
     @property
     def ranges(self) -> tuple[MemoryRange, ...]:
         """All ranges, by address."""
-        found = sorted(self._ranges.values(), key=lambda item: (item.start, item.size, item.name))
-        return tuple(MemoryRange(item.name, item.start, item.size, self._forms[item.name]) for item in found)
+        ranges = sorted(self._ranges.values(), key=lambda item: (item.start, item.size, item.name))
+        return tuple(MemoryRange(item.name, item.start, item.size, self._forms[item.name]) for item in ranges)
 
     @property
     def blocks(self) -> tuple[DataBlock, ...]:
@@ -418,10 +418,10 @@ class MemoryLayout:
             raise InputError(f"range {name} is declared twice" + (f", first in {where}" if where else ""))
 
     def _add(self, name: str, start: int, size: int, place: Place | None) -> Range:
-        found = self._ranges[name] = Range(name, start, size)
+        item = self._ranges[name] = Range(name, start, size)
         self._use(start, size)
         self._places[name] = _where(place)
-        return found
+        return item
 
     def _inside(self, name: str, start: int, size: int, *, kind: str = "range ") -> None:
         limit = self._target.memory_bytes
@@ -473,7 +473,7 @@ def converted(
         value, kind = given[shape.size], declaration.operands[shape.size].kind
         if is_whole(value) and isinstance(kind, Number) and kind.holds(value):
             touched = value
-    found: list[Operand] = []
+    operands: list[Operand] = []
     for position, spec in enumerate(declaration.operands):
         values = given[position:] if spec.kind.most is not None else given[position : position + 1]
         taken = []
@@ -488,10 +488,10 @@ def converted(
                 raise OperandError(f"{declaration.mnemonic}: {message}", at, *hints) from None
             taken.append(operand)
         if spec.kind.most is not None:
-            found.append(tuple(taken))
+            operands.append(tuple(taken))
         else:
-            found.append(taken[0] if taken else found[0])
-    return found
+            operands.append(taken[0] if taken else operands[0])
+    return operands
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -625,10 +625,10 @@ class Draft:
         The program is the same as if every round were emitted here one by one.
         """
         section = self._section
-        found = Rounds(count)
-        section.instructions.append(found)
+        rounds = Rounds(count)
+        section.instructions.append(rounds)
         section.lines.append(-1)
-        return RoundsDraft(found, self.target.instructions, partial(self._instruction, section), self._caller_line)
+        return RoundsDraft(rounds, self.target.instructions, partial(self._instruction, section), self._caller_line)
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:

@@ -356,13 +356,13 @@ def _routine(expander: Expander, statement: language.RoutineDef, item: Statement
 
 def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, int] | Range]:
     """Return the scratch areas of a routine: ranges by name, or address and size."""
-    found: list[tuple[int, int] | Range] = []
+    areas: list[tuple[int, int] | Range] = []
     rest = list(nodes)
     while rest:
         node = rest.pop(0)
         value = node.evaluate(scope)
         if isinstance(value, Range):
-            found.append(value)
+            areas.append(value)
             continue
         match value:
             case Mem(offset, None):
@@ -373,8 +373,8 @@ def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, in
                 raise node.complain(f"scratch is a range or an address, not {shown(value)}")
         if not rest:
             raise node.complain("the size of the scratch is missing", "write: uses address, size")
-        found.append((start, whole(rest.pop(0), scope)))
-    return found
+        areas.append((start, whole(rest.pop(0), scope)))
+    return areas
 
 
 def _loop(expander: Expander, statement: language.Loop, item: StatementItem, scope: Scope) -> None:

@@ -339,10 +339,10 @@ def _size(value: Value) -> int:
 
 
 def _address(value: Value) -> int:
-    found = _mem(value)
-    if not isinstance(found, Mem) or found.base is not None:
+    place = _mem(value)
+    if not isinstance(place, Mem) or place.base is not None:
         raise ValueError(f"{shown(value)} has no address that is known now")
-    return found.offset
+    return place.offset
 
 
 _MANY = 1 << 16
@@ -544,12 +544,12 @@ class CallExpression(ExpressionNode):
     arguments: tuple[ExpressionNode, ...]
 
     def evaluate(self, names: Names) -> Value:
-        found = FUNCTIONS.get(self.function)
-        if found is None:
+        known = FUNCTIONS.get(self.function)
+        if known is None:
             near = nearest(self.function, FUNCTIONS)
             hint = f"did you mean {near}?" if near else "functions: " + ", ".join(FUNCTIONS)
             raise Complaint(f"unknown function {self.function}", self.column, len(self.function), hint)
-        low, high, apply = found
+        low, high, apply = known
         if not low <= len(self.arguments) <= high:
             wanted = str(low) if low == high else f"at least {low}"
             count = len(self.arguments)
@@ -932,8 +932,8 @@ class Scope:
 
     def find_macro(self, name: str) -> MacroValue | None:
         """Return a macro by name, or None."""
-        found = (scope.macros.get(name) or scope.imported_macros.get(name) for scope in self._outwards())
-        return next((macro for macro in found if macro is not None), None)
+        macros = (scope.macros.get(name) or scope.imported_macros.get(name) for scope in self._outwards())
+        return next((macro for macro in macros if macro is not None), None)
 
     def visible(self) -> list[str]:
         """Return all names visible from here."""

@@ -83,7 +83,7 @@ def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
 def _strangers(draft: Draft) -> list[Fault]:
     """Return a fault for each line that gives a stream, or a routine it calls, an instruction of another stream."""
     lines = list(draft.lines)
-    found: dict[tuple[str, int, str], Fault] = {}
+    faults: dict[tuple[str, int, str], Fault] = {}
     for stream, main in draft.streams.items():
         barred = draft.target.barred.get(stream, ())
         for section in _called_from(main, draft):
@@ -92,28 +92,28 @@ def _strangers(draft: Draft) -> list[Fault]:
                 if declaration.unit not in barred:
                     continue
                 key = (stream, number, declaration.mnemonic)
-                if key in found:
+                if key in faults:
                     continue
                 whose = "" if section is main else f", which calls {section.name}"
                 message = f"{declaration.mnemonic} is not an instruction of stream {stream}{whose}"
                 place = _word_place(lines[number], instruction.mnemonic) if number >= 0 else None
                 others = [name for name, units in draft.target.barred.items() if declaration.unit not in units]
-                found[key] = Fault(message, place, f"it belongs after `stream {others[0]}`")
-    return list(found.values())
+                faults[key] = Fault(message, place, f"it belongs after `stream {others[0]}`")
+    return list(faults.values())
 
 
 def _called_from(main: Section, draft: Draft) -> list[Section]:
     """Return the main code of a stream and the routines called from it."""
-    found = {id(main): main}
+    sections = {id(main): main}
     ahead = [main]
     while ahead:
         for pending in ahead.pop().pending:
             label = pending.scope.find(pending.reference.name)
             routine = label.section if label is not None else main
-            if routine in draft.routines and id(routine) not in found:
-                found[id(routine)] = routine
+            if routine in draft.routines and id(routine) not in sections:
+                sections[id(routine)] = routine
                 ahead.append(routine)
-    return list(found.values())
+    return list(sections.values())
 
 
 def _word_place(line: Line, word: str) -> Place:
@@ -138,11 +138,11 @@ def _code(section: Section, draft: Draft) -> list[Instruction | Rounds]:
 
 def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], int]:
     """Return the word addresses of the instructions and of the end, and the end again."""
-    found = [at]
+    addresses = [at]
     for instruction in code:
         at += instruction.words
-        found.append(at)
-    return found, at
+        addresses.append(at)
+    return addresses, at
 
 
 def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) -> tuple[str, ...]:
@@ -169,9 +169,9 @@ def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) 
 
 def _single(instructions: Sequence[Instruction | Rounds], index: int) -> Instruction:
     """Return an instruction that is not part of rounds, as none with a label is."""
-    found = instructions[index]
-    assert isinstance(found, Instruction)
-    return found
+    instruction = instructions[index]
+    assert isinstance(instruction, Instruction)
+    return instruction
 
 
 def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruction:
@@ -191,8 +191,8 @@ def _library_hint(name: str) -> str | None:
     # Imported for a fault alone: the catalogue takes longer to make than most programs.
     from microcode.catalogue import routine_named
 
-    found = routine_named(name)
-    return None if found is None else f"the library has it: {found.include}"
+    entry = routine_named(name)
+    return None if entry is None else f"the library has it: {entry.include}"
 
 
 def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
@@ -241,10 +241,10 @@ def _routine(section: Section, addresses: list[int]) -> Routine:
 
 
 def _labels(draft: Draft, addresses: dict[int, list[int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    labels: dict[str, int] = {}
     routines = {section.name for section in draft.routines}
     for scope in draft.scopes:
         for name, label in scope.labels.items():
             if scope.prefix is not None and not (scope.parent is None and name in routines):
-                found[f"{scope.prefix}{name}"] = addresses[id(label.section)][label.index]
-    return found
+                labels[f"{scope.prefix}{name}"] = addresses[id(label.section)][label.index]
+    return labels

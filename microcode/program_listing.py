@@ -265,12 +265,12 @@ class _Listing:
         yield f"{'words':>7}  {'own':>8}  {'total':>8}  name"
         program = self.program
         for name, at in program.entries.items():
-            found = self.totals.at(at)
-            yield f"{'':>7}  {_number(found, 'own'):>8}  {_number(found, 'total'):>8}  stream {name}"
+            total = self.totals.at(at)
+            yield f"{'':>7}  {_number(total, 'own'):>8}  {_number(total, 'total'):>8}  stream {name}"
         for routine in program.routines:
-            found = self.totals.at(routine.entry)
+            total = self.totals.at(routine.entry)
             size = routine.end - routine.entry
-            yield f"{size:>7}  {_number(found, 'own'):>8}  {_number(found, 'total'):>8}  {routine.name}"
+            yield f"{size:>7}  {_number(total, 'own'):>8}  {_number(total, 'total'):>8}  {routine.name}"
 
 
 def _number(total: Total | None, which: str) -> str:

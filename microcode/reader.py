@@ -59,9 +59,9 @@ class Files:
             candidate = folder / path
             if not _is_file(candidate):
                 continue
-            found = candidate.resolve()
-            if first is None or any(found.is_relative_to(root) for root in self._roots(first)):
-                return read_source(found, shown + path)
+            resolved = candidate.resolve()
+            if first is None or any(resolved.is_relative_to(root) for root in self._roots(first)):
+                return read_source(resolved, shown + path)
             outside = True
         if outside:
             raise Complaint(
@@ -253,14 +253,14 @@ class Tokens:
         raise Complaint(f"expected {wanted}, found {self.text!r}", column, len(self.text), hint)
 
     def _character(self, column: int) -> Complaint:
-        found = self.line[self._start]
-        if found == '"':
+        character = self.line[self._start]
+        if character == '"':
             return Complaint('text without a closing "', column, len(self.line) - self._start)
-        if found == "'":
+        if character == "'":
             return Complaint("a character in single quotes is one byte, as in 'A'", column)
-        if found in "{}":
-            return Complaint(f"{found} belongs inside a name, as in fadd{{n}}", column)
-        return Complaint(f"unexpected character {found!r}", column)
+        if character in "{}":
+            return Complaint(f"{character} belongs inside a name, as in fadd{{n}}", column)
+        return Complaint(f"unexpected character {character!r}", column)
 
 
 _WORDS = {
@@ -338,14 +338,14 @@ class _Reader(Tokens):
         if self.depth == DEPTH:
             raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
         self.depth += 1
-        found = self.parenthesis() if self.has("(") else self.operand_of_operator(self.take(*_FACTORS))
+        node = self.parenthesis() if self.has("(") else self.operand_of_operator(self.take(*_FACTORS))
         self.depth -= 1
-        return found
+        return node
 
     def parenthesis(self) -> ExpressionNode:
-        found = self.expression()
+        inner = self.expression()
         self.must(")")
-        return found
+        return inner
 
     def operand_of_operator(self, token: Token) -> ExpressionNode:
         match token.kind:
@@ -435,15 +435,15 @@ class _Reader(Tokens):
 
     def several(self, read: Callable[[], _Read]) -> tuple[_Read, ...]:
         """Read one or more of something, with commas between them."""
-        found = [read()]
+        parts = [read()]
         while self.has(","):
-            found.append(read())
-        return tuple(found)
+            parts.append(read())
+        return tuple(parts)
 
     def expressions(self) -> tuple[ExpressionNode, ...]:
-        found = self.several(self.expression)
+        nodes = self.several(self.expression)
         self.close((")", END))
-        return found
+        return nodes
 
     def name(self) -> Token:
         return self.take("NAME", "TEMPLATE")
@@ -452,9 +452,9 @@ class _Reader(Tokens):
         self.must("(")
         if self.has(")"):
             return ()
-        found = self.names()
+        names = self.names()
         self.must(")")
-        return found
+        return names
 
     def names(self) -> tuple[NameExpression, ...]:
         tokens = self.several(lambda: self.take("NAME"))
@@ -472,12 +472,12 @@ class _Reader(Tokens):
         if self.has("#"):
             inner = self.expression()
             return language.Immediate(inner.column - 1, inner.stop, inner)
-        found, words = self.place(), []
+        node, words = self.place(), []
         while self.kind == "BRACED":
             words.append(self.take("BRACED"))
         if not words:
-            return found
-        return language.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
+            return node
+        return language.Braced(node.column, words[-1].stop, node, tuple(word.text.strip("{} \t") for word in words))
 
     # --- statements --------------------------------------------------------------------------------------------------
 
@@ -607,9 +607,9 @@ with them."""
 def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
     """Read a whole text by a rule; raises Complaint. ``offset`` is added to every column."""
     reader = _Reader(text, offset)
-    found = rule(reader)
+    tree = rule(reader)
     reader.finish()
-    return found
+    return tree
 
 
 def read_expression(text: str) -> ExpressionNode:

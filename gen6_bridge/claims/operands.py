@@ -19,8 +19,8 @@ _CHANNELS = np.arange(16, dtype=np.int32)
 
 
 def _integers(unit_register: NDArray[np.uint8]) -> list[int]:
-    found: list[int] = unit_register.reshape(-1).view(np.int32).tolist()
-    return found
+    values: list[int] = unit_register.reshape(-1).view(np.int32).tolist()
+    return values
 
 
 def native_control(bench: Bench, printed: Printed) -> Measured:
@@ -35,9 +35,9 @@ def native_control(bench: Bench, printed: Printed) -> Measured:
     )
     entries = "".join(f"mov (8) g20<1>D {10 * at}D\njmpi (1) END\n" for at in range(5))
     case = executed(f"jmpi (1) g10<0,1,0>D\n{entries}END:\nnop\n", {10: np.full(8, 3 * 4, np.int32)})
-    found = [_integers(unit.general[0, 20])[0] for unit in (loop, calls, case)]
-    text = f"a loop ends at {found[0]}, {found[1]} calls return, the fourth case gives {found[2]}"
-    return Measured(text, {"loop": found[0], "subroutine": found[1], "case": found[2]})
+    results = [_integers(unit.general[0, 20])[0] for unit in (loop, calls, case)]
+    text = f"a loop ends at {results[0]}, {results[1]} calls return, the fourth case gives {results[2]}"
+    return Measured(text, {"loop": results[0], "subroutine": results[1], "case": results[2]})
 
 
 def pointer_per_channel(bench: Bench, printed: Printed) -> Measured:
@@ -54,7 +54,7 @@ def pointer_per_channel(bench: Bench, printed: Printed) -> Measured:
     add (16) g22<1>D g20<8,8,1>D 100D
     """
     unit = executed(source, {10: _CHANNELS})
-    wrong = sum(found != channel + 101 for channel, found in enumerate(_integers(unit.general[0, 22:24])))
+    wrong = sum(value != channel + 101 for channel, value in enumerate(_integers(unit.general[0, 22:24])))
     nests, threads = 10, 64
     differ = sum(wrong_channels(seed, threads) for seed in range(nests))
     text = (
@@ -100,10 +100,39 @@ def nesting(bench: Bench, printed: Printed) -> Measured:
     for level in reversed(range(depth)):
         lines += [f"E{level}:", f"endif (16) {f'E{level - 1}' if level else 'END'}"]
     unit = executed("\n".join([*lines, "END:", "nop"]), {10: 4 * _CHANNELS})
-    wrong = sum(found != 4 * channel for channel, found in enumerate(_integers(unit.general[0, 12:14])))
+    wrong = sum(value != 4 * channel for channel, value in enumerate(_integers(unit.general[0, 12:14])))
     recursive = _integers(executed(_FACTORIAL).general[0, 21])[0]
     text = f"{depth} deep, {wrong} channels wrong; a routine that calls itself finds 12! = {recursive:,}"
     return Measured(text, {"wrong": wrong, "recursive": recursive})
+
+
+_STACK = 16
+"""Levels of a mask stack that the proxy of the previous generation has; invented."""
+
+
+def _level(level: int, *, stack: bool) -> tuple[list[str], list[str]]:
+    """Return the lines that open a level of a nest and those that close it; past a stack, masks go to memory."""
+    opening = [f"cmp.g.f0.0 (8) null<1>D g10<8,8,1>D {level}D"]
+    closing = [f"E{level}:", f"endif (8) {f'E{level - 1}' if level else 'END'}"]
+    if stack and level >= _STACK:
+        opening += ["mov (1) m2<1>UW f0.0<0,1,0>UW", "send (8) 1 null null write(0, 2, 8, 0) mlen 2 rlen 0"]
+        restore = ["send (8) 1 g60<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1", "mov (1) f0.0<1>UW g60<0,1,0>UW"]
+        closing = [closing[0], *restore, closing[1]]
+    return [*opening, f"(+f0.0) if (8) E{level}"], closing
+
+
+def ironlake_nesting(bench: Bench, printed: Printed) -> Measured:
+    """Compare the cycles of a level with those of one past a stack whose masks the program saves to memory."""
+
+    def cycles(depth: int, *, stack: bool) -> int:
+        levels = [_level(level, stack=stack) for level in range(depth)]
+        lines = [line for opening, _ in levels for line in opening]
+        lines += [line for _, closing in reversed(levels) for line in closing]
+        return timed("\n".join([*lines, "END:", "nop"])).cycles
+
+    own, past = (cycles(2 * _STACK, stack=stack) - cycles(2 * _STACK - 1, stack=stack) for stack in (False, True))
+    text = f"{own} cycles a level by pointers, {past} past a stack of {_STACK} (invented), whose masks go to memory"
+    return Measured(text, {"level": own, "level_past_stack": past})
 
 
 def vector_length(bench: Bench, printed: Printed) -> Measured:
@@ -181,13 +210,13 @@ def indirect(bench: Bench, printed: Printed) -> Measured:
 
 def two_modes(bench: Bench, printed: Printed) -> Measured:
     """Compare the fields of both modes."""
-    found = {*rules_of("mov (8) g20<2>F g10<4,4,1>F {align16}"), *rules_of("mov (8) g20<1>F g10<2,4,1>F {align16}")}
+    broken = {*rules_of("mov (8) g20<2>F g10<4,4,1>F {align16}"), *rules_of("mov (8) g20<1>F g10<2,4,1>F {align16}")}
     forms = SOURCES[0]
     swizzle = mask_of(each for each in forms["direct16"] if each.name in "xyzw")
     region = mask_of(each for each in forms["direct"] if each.name in ("sub", "horizontal", "width"))
     shared = (swizzle & region).bit_count()
-    text = "; ".join(RULES[rule] for rule in sorted(found)) + f"; {shared} bits are swizzle or region"
-    return Measured(text, {"rules": len(found), "shared_bits": shared})
+    text = "; ".join(RULES[rule] for rule in sorted(broken)) + f"; {shared} bits are swizzle or region"
+    return Measured(text, {"rules": len(broken), "shared_bits": shared})
 
 
 def layouts(bench: Bench, printed: Printed) -> Measured:
@@ -215,8 +244,8 @@ def layouts(bench: Bench, printed: Printed) -> Measured:
     turned = executed(rows, {10: np.arange(16, dtype=np.float32)})
     wrong = int((wanted != first.floats(20, 4).reshape(4, 8).T).sum())
     wrong += int((second.floats(20, 4).reshape(8, 4) != wanted).sum())
-    found = np.array([turned.floats(20 + at)[0, :4] for at in range(4)])
-    wrong += int((found != np.arange(16).reshape(4, 4).T).sum())
+    transposed = np.array([turned.floats(20 + at)[0, :4] for at in range(4)])
+    wrong += int((transposed != np.arange(16).reshape(4, 4).T).sum())
     text = (
         f"{len(soa)} instructions and {timed(chr(10).join(soa)).cycles} cycles by components, "
         f"{len(aos)} and {timed(chr(10).join(aos)).cycles} by vertices"
@@ -260,6 +289,6 @@ def eight_floats(bench: Bench, printed: Printed) -> Measured:
 
 
 MEASURES = by_name(
-    native_control, pointer_per_channel, nesting, vector_length, masks, alignment, regions, packing, indirect,
-    two_modes, layouts, operands, indirect_operand, multiply_add, eight_floats,
+    native_control, pointer_per_channel, nesting, ironlake_nesting, vector_length, masks, alignment, regions, packing,
+    indirect, two_modes, layouts, operands, indirect_operand, multiply_add, eight_floats,
 )  # fmt: skip

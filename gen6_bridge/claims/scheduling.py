@@ -86,7 +86,7 @@ def loops() -> Iterator[Case]:
 def off(*families: Iterator[Case]) -> tuple[int, list[str]]:
     """Return the count of cases, and those that differ from their closed form."""
     cases = [case for family in families for case in family]
-    wrong = [f"{name}: {found}, by the closed form {wanted}" for name, found, wanted in cases if found != wanted]
+    wrong = [f"{name}: {got}, by the closed form {wanted}" for name, got, wanted in cases if got != wanted]
     return len(cases), wrong
 
 
@@ -184,8 +184,8 @@ def sixteen_floats(bench: Bench, printed: Printed) -> Measured:
 
 
 def fixed_threads(bench: Bench, printed: Printed) -> Measured:
-    """Dispatch seven threads and count those that begin before the first has ended."""
-    account = timed(_CHAIN, 7, 20)
+    """Dispatch more threads than fit and count those that begin before the first has ended."""
+    account = timed(_CHAIN, _CONFIG.threads + 2, 20)
     first = min(each.end for each in account.threads)
     together = sum(each.begin < first - held(_CHAIN) for each in account.threads)
     text = f"{together} threads at once, whatever registers they use"
@@ -231,10 +231,10 @@ def in_flight(bench: Bench, printed: Printed) -> Measured:
     count, config = 8, NO_CACHES
     reads = [f"send (8) 1 g{20 + 4 * at}<1>UW null sampler(1, 0, F) mlen 1 rlen 4" for at in range(count)]
     uses = [f"mov (8) g{at + 1}<1>F g{20 + 4 * at}<8,8,1>F" for at in range(count)]
-    found = timed("\n".join([*reads, *uses])).cycles
+    cycles = timed("\n".join([*reads, *uses])).cycles
     formula = (count - 1) * config.sampler_busy + config.sampler_cycles + config.issue_cycles
-    text = f"{found} cycles for eight messages, {count * config.sampler_cycles} if they waited for each other"
-    return Measured(text, {"cycles_more_than_formula": found - formula})
+    text = f"{cycles} cycles for eight messages, {count * config.sampler_cycles} if they waited for each other"
+    return Measured(text, {"cycles_more_than_formula": cycles - formula})
 
 
 def accumulators(bench: Bench, printed: Printed) -> Measured:
@@ -247,9 +247,9 @@ def accumulators(bench: Bench, printed: Printed) -> Measured:
     """
     unit = executed(source, {10: numbers.astype(np.int32).reshape(-1)})
     low, high = (unit.general[0, at].view(np.uint32).tolist() for at in (20, 21))
-    found = [(upper << 32 | lower) for upper, lower in zip(high, low, strict=True)]
+    products = [(upper << 32 | lower) for upper, lower in zip(high, low, strict=True)]
     wanted = [int(a) * int(b) & (1 << 64) - 1 for a, b in numbers.T]
-    wrong = sum(mine != theirs for mine, theirs in zip(found, wanted, strict=True))
+    wrong = sum(mine != theirs for mine, theirs in zip(products, wanted, strict=True))
     registers = CHANNELS * EuType.D.size // REGISTER_BYTES
     return Measured(f"{wrong} of 8 products differ", {"registers": registers, "wrong": wrong})
 

@@ -138,13 +138,13 @@ def pixel_threads(
 
 def _payload(draw: Draw, triangle: NDArray[np.int64], places: Sequence[tuple[int, int]]) -> NDArray[np.uint32]:
     """Return the planes of each thread's triangle, r, g, b, u, v and their divisor: A, B, C at each place."""
-    found = np.zeros((len(triangle), _PLANES, PLANE_WORDS), np.int64)
+    payload = np.zeros((len(triangle), _PLANES, PLANE_WORDS), np.int64)
     textured = draw.state.texture is not None
     for sample, place in enumerate(places):
         for plane, terms in _planes(draw.triangles, place, textured=textured).items():
             for term, values in zip((0, 1, 4 + sample), terms, strict=True):
-                found[:, plane, term] = values[triangle]
-    return found.reshape(len(triangle), _PLANES * PLANE_WORDS).astype(np.uint32)
+                payload[:, plane, term] = values[triangle]
+    return payload.reshape(len(triangle), _PLANES * PLANE_WORDS).astype(np.uint32)
 
 
 def _planes(
@@ -152,10 +152,11 @@ def _planes(
 ) -> dict[int, list[NDArray[np.int64]]]:
     """Return A, B and C of the planes in use, by number."""
     if not bool(triangles.level.all()):
-        found = quotients_of(triangles, place, textured=textured)
-        above = range(NUMERATORS.start, found.a.shape[1])
+        quotients = quotients_of(triangles, place, textured=textured)
+        above = range(NUMERATORS.start, quotients.a.shape[1])
         numbers = dict(enumerate(above)) | {_PLANES - 1: DIVISOR}
-        return {plane: [each[:, at] for each in (found.a, found.b, found.c)] for plane, at in numbers.items()}
+        terms = (quotients.a, quotients.b, quotients.c)
+        return {plane: [each[:, at] for each in terms] for plane, at in numbers.items()}
     colours = planes_of(triangles, place)
     known = {plane: [each[:, 1 + plane] for each in (colours.a, colours.b, colours.c)] for plane in range(3)}
     if textured:

@@ -129,9 +129,9 @@ class EuInstruction(Instruction):
     @property
     def controls(self) -> Controls:
         """Fields of DW0."""
-        found = self.operands[0]
-        assert isinstance(found, Controls)
-        return found
+        first = self.operands[0]
+        assert isinstance(first, Controls)
+        return first
 
     @property
     def destination(self) -> EuDestination | None:
@@ -221,11 +221,11 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
             )
         whole = sum(word << 32 * place for place, word in enumerate(meant))
         try:
-            found = self.decode_whole(whole)
-            found.check()
+            instruction = self.decode_whole(whole)
+            instruction.check()
         except (ValueError, MachineFault) as error:
             raise InputError(f"instruction {number}: {error}") from None
-        return found
+        return instruction
 
     def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
         """Return the instructions of words in order; raises InputError as `decode`."""
@@ -245,22 +245,12 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
                 raise ValueError(f"{declaration.mnemonic}: operand {spec.name}: {error}") from None
             operands.append(operand)
             taken |= claimed
-        found = EuInstruction(declaration, tuple(operands), rest=whole & ~taken)
-        if found.controls.compacted:
+        instruction = EuInstruction(declaration, tuple(operands), rest=whole & ~taken)
+        if instruction.controls.compacted:
             raise ValueError(
                 "a compacted instruction (64 bits): give the native form, no program at hand uses this one"
             )
-        return found
-
-    def make(self, mnemonic: str, *operands: Operand, gated: bool = False) -> EuInstruction:
-        """Return an instruction after checking that its operands can be encoded; raises EncodingError."""
-        declaration = self[mnemonic]
-        if len(operands) != len(declaration.operands):
-            wanted = len(declaration.operands)
-            raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
-        found = EuInstruction(declaration, operands)
-        found.encode()
-        return found
+        return instruction
 
 
 INSTRUCTIONS = EuInstructionSet("gen6_bridge.isa", kind=EuDeclaration, unit=EuUnit.FPU)

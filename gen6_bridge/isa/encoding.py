@@ -222,12 +222,12 @@ def _form(*, wide: bool, indirect: bool) -> str:
     return ("indirect" if indirect else "direct") + ("16" if wide else "")
 
 
-def _begins(found: Mapping[str, int]) -> tuple[int, int, IndirectAddress | None]:
+def _begins(values: Mapping[str, int]) -> tuple[int, int, IndirectAddress | None]:
     """Return an operand's register, byte in it and address from its fields; those of 16-byte mode count 16 bytes."""
     address = None
-    if found["indirect"]:
-        address = IndirectAddress(found["index"], found.get("offset", 16 * found.get("offset16", 0)))
-    return found.get("number", 0), found.get("sub", 16 * found.get("half", 0)), address
+    if values["indirect"]:
+        address = IndirectAddress(values["index"], values.get("offset", 16 * values.get("offset16", 0)))
+    return values.get("number", 0), values.get("sub", 16 * values.get("half", 0)), address
 
 
 def _begin_fields(operand: EuDestination | SourceRegion, *, wide: bool) -> dict[str, int]:
@@ -251,10 +251,10 @@ class DestinationKind(WordKind[EuDestination]):
     def read(self, word: int) -> tuple[EuDestination, int]:
         indirect, wide = read_field(word, _DESTINATION[2]), read_field(word, CONTROLS[0])
         fields = DESTINATIONS[_form(wide=bool(wide), indirect=bool(indirect))]
-        found = read_fields(word, fields)
-        number, sub, address = _begins(found)
-        kind, stride = EuType(found["type"]), _stride(found["stride"])
-        return EuDestination(File(found["file"]), kind, number, sub, stride, found.get("mask"), address), mask_of(
+        values = read_fields(word, fields)
+        number, sub, address = _begins(values)
+        kind, stride = EuType(values["type"]), _stride(values["stride"])
+        return EuDestination(File(values["file"]), kind, number, sub, stride, values.get("mask"), address), mask_of(
             fields
         )
 
@@ -280,19 +280,19 @@ class SourceKind(WordKind[Source]):
             return ImmediateOperand(IMMEDIATE_TYPES[common["type"]], read_field(word, IMMEDIATE)), mask_of(fields)
         wide = bool(read_field(word, CONTROLS[0]))
         fields = self._forms[_form(wide=wide, indirect=bool(common["indirect"]))]
-        found = read_fields(word, fields)
-        number, sub, address = _begins(found)
+        values = read_fields(word, fields)
+        number, sub, address = _begins(values)
         operand = SourceRegion(
-            File(found["file"]),
-            EuType(found["type"]),
+            File(values["file"]),
+            EuType(values["type"]),
             number,
             sub,
-            VXH if found["vertical"] == 15 else _stride(found["vertical"]),
-            4 if wide else 1 << found["width"],
-            1 if wide else _stride(found["horizontal"]),
-            found["absolute"],
-            found["negate"],
-            (found["x"], found["y"], found["z"], found["w"]) if wide else None,
+            VXH if values["vertical"] == 15 else _stride(values["vertical"]),
+            4 if wide else 1 << values["width"],
+            1 if wide else _stride(values["horizontal"]),
+            values["absolute"],
+            values["negate"],
+            (values["x"], values["y"], values["z"], values["w"]) if wide else None,
             address,
         )
         return operand, mask_of(fields)
@@ -317,9 +317,9 @@ class ThreeDestinationKind(WordKind[EuDestination]):
     allowed = "a general or message register with a write mask (g20<1>.xyF)"
 
     def read(self, word: int) -> tuple[EuDestination, int]:
-        found = read_fields(word, THREE_DESTINATION)
-        file = File.MESSAGE if found["message"] else File.GENERAL
-        operand = EuDestination(file, EuType.F, found["number"], 4 * found["sub"], 1, found["mask"])
+        values = read_fields(word, THREE_DESTINATION)
+        file = File.MESSAGE if values["message"] else File.GENERAL
+        operand = EuDestination(file, EuType.F, values["number"], 4 * values["sub"], 1, values["mask"])
         return operand, mask_of(THREE_DESTINATION)
 
     def write(self, operand: EuDestination) -> int:
@@ -343,20 +343,20 @@ class ThreeSourceKind(WordKind[SourceRegion]):
         self._fields = THREE_SOURCES[position]
 
     def read(self, word: int) -> tuple[SourceRegion, int]:
-        found = read_fields(word, self._fields)
-        x, y, z, w = (found["swizzle"] >> 2 * channel & 3 for channel in range(4))
+        values = read_fields(word, self._fields)
+        x, y, z, w = (values["swizzle"] >> 2 * channel & 3 for channel in range(4))
         operand = SourceRegion(
             File.GENERAL,
             EuType.F,
-            found["number"],
-            4 * found["sub"],
+            values["number"],
+            4 * values["sub"],
             4,
             4,
             1,
-            found["absolute"],
-            found["negate"],
+            values["absolute"],
+            values["negate"],
             (x, y, z, w),
-            replicate=found["replicate"],
+            replicate=values["replicate"],
         )
         return operand, mask_of(self._fields)
 
@@ -381,8 +381,8 @@ class TargetsKind(WordKind[Targets]):
         """Labels in the source."""
 
     def read(self, word: int) -> tuple[Targets, int]:
-        found = read_fields(word, self._fields)
-        return Targets(found["jip"], found.get("uip")), mask_of(self._fields)
+        values = read_fields(word, self._fields)
+        return Targets(values["jip"], values.get("uip")), mask_of(self._fields)
 
     def write(self, operand: Targets) -> int:
         return write_fields(self._fields, {"jip": operand.jip, "uip": operand.uip or 0})

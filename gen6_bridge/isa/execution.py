@@ -87,24 +87,24 @@ def places_of(operand: EuDestination | SourceRegion, span: Span) -> tuple[int, .
     Places of an indirect operand count from its base. Raises MachineFault for a place past the registers.
     """
     taken = [each >= 0 for each in elements(span)]
-    found = [operand.place(each) if each >= 0 else 0 for each in elements(span)]
+    places = [operand.place(each) if each >= 0 else 0 for each in elements(span)]
     size, source = operand.type.size, isinstance(operand, SourceRegion)
     if operand.address is not None:
-        return tuple(found)
+        return tuple(places)
     if operand.file not in (File.GENERAL, File.MESSAGE):
         start = ARCHITECTURE_BASES.get(operand.architecture)
         if start is None:
-            return tuple(operand.sub + (operand.number & 1) * REGISTER_BYTES + each for each in found)
-        _within([operand.sub + each for each in found], size, 16, "an architecture register")
-        return tuple(start + operand.sub + each for each in found)
+            return tuple(operand.sub + (operand.number & 1) * REGISTER_BYTES + each for each in places)
+        _within([operand.sub + each for each in places], size, 16, "an architecture register")
+        return tuple(start + operand.sub + each for each in places)
     start, base, limit, what = 0, operand.first_byte, GRF_BYTES, "a source" if source else "a destination"
     if operand.file is File.MESSAGE:
         if source:
             raise MachineFault("message registers are written and sent, never read as a source")
         base = (operand.number & 0x7F) * REGISTER_BYTES + operand.sub
         start, limit, what = MRF, MRF_REGISTERS * REGISTER_BYTES, "a message register"
-    _within([base + place for place, there in zip(found, taken, strict=True) if there], size, limit, what)
-    return tuple(start + base + place if there else 0 for place, there in zip(found, taken, strict=True))
+    _within([base + place for place, there in zip(places, taken, strict=True) if there], size, limit, what)
+    return tuple(start + base + place if there else 0 for place, there in zip(places, taken, strict=True))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -177,8 +177,8 @@ class Channels(Generic[Word, Bit]):
         while step < count:
             word = lanes.either(word, lanes.route(word, [channel ^ step for channel in range(CHANNELS)]))
             step *= 2
-        found = self.as_bit(word)
-        return lanes.complement(found) if every else found
+        grouped = self.as_bit(word)
+        return lanes.complement(grouped) if every else grouped
 
     def as_word(self, bits: Bit) -> Word:
         """Return 1 where a bit is set, 0 elsewhere."""
@@ -254,11 +254,11 @@ def _starts(region: SourceRegion, *, paired: bool) -> list[int]:
 # sixteen words.
 
 
-def _there(found: Iterable[int]) -> tuple[int, ...]:
-    channels = tuple(found)
-    if max(channels) >= CHANNELS:
-        raise MachineFault(f"channel {max(channels)} of the accumulator, there are {CHANNELS}")
-    return channels
+def _there(channels: Iterable[int]) -> tuple[int, ...]:
+    taken = tuple(channels)
+    if max(taken) >= CHANNELS:
+        raise MachineFault(f"channel {max(taken)} of the accumulator, there are {CHANNELS}")
+    return taken
 
 
 def explicit_elements(places: Sequence[int], kind: EuType) -> tuple[int, ...]:
@@ -477,9 +477,9 @@ class Execution(Channels[Word, Bit]):
         increment: Bit | None = None,
     ) -> None:
         """Convert floats to the destination's type and write them; ``increment``: where they were rounded up."""
-        found, exact = self.from_float(dst, word, raw=raw)
+        bits, exact = self.from_float(dst, word, raw=raw)
         overflow = partial(self.integers.overflows, word, dst.type)
-        self._finish(dst, found, exact, conditions=conditions, overflow=overflow, increment=increment)
+        self._finish(dst, bits, exact, conditions=conditions, overflow=overflow, increment=increment)
 
     def give_selected(self, dst: EuDestination, word: Word, exact: Integer[Word] | None) -> None:
         """Write converted results of a choice; flags stay, and a predicate that chose disables no channel."""

@@ -544,7 +544,6 @@ def _dot(mnemonic: str, opcode: int, terms: int, text: str, *, homogeneous: bool
     declare(
         mnemonic, opcode, DST, SRC0, SRC1, family=EuFamily.PRODUCT, floats=True, standing=Standing.INVENTED,
         source=_ORDER,
-        shape=TextShape(mnemonic, True, 2),
     )(described(meaning, text))  # fmt: skip
 
 

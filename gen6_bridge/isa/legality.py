@@ -148,12 +148,12 @@ def broken_rules(instruction: EuInstruction) -> tuple[str, ...]:
     declaration = instruction.declaration
     if declaration.family in (EuFamily.FLOW, EuFamily.MESSAGE):
         return ()
-    found = sorted(set(_rules(instruction)))
-    if not any(each[0] in "SDE" for each in found):
+    broken = sorted(set(_rules(instruction)))
+    if not any(each[0] in "SDE" for each in broken):
         if _too_far(instruction):
-            return (*found, "D5")
-        found = sorted({*found, *register_rules(instruction)})
-    return tuple(found)
+            return (*broken, "D5")
+        broken = sorted({*broken, *register_rules(instruction)})
+    return tuple(broken)
 
 
 def _rules(instruction: EuInstruction) -> Iterator[str]:

@@ -231,11 +231,11 @@ class EuRun(Shown):
         )
 
     def _broken(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        broken: dict[str, list[int]] = {}
         for at, rules in self.program.broken.items():
             for rule in rules:
-                found.setdefault(rule, []).append(at)
-        return found
+                broken.setdefault(rule, []).append(at)
+        return broken
 
     def _object(self) -> dict[str, Json]:
         account, channels = self.account, self.channels
@@ -253,7 +253,7 @@ class EuRun(Shown):
             "served": {str(target): held for target, held in account.served.items()},
             "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
             "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
-            "rules_broken": dict(self._broken().items()),
+            "rules_broken": dict(self._broken()),
             "regions": dict(self.usage.regions),
             "registers": {"read": dict(self.usage.read), "written": dict(self.usage.written)},
             "bytes": {str(target): count for target, count in self.usage.sent.items()},

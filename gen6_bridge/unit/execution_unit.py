@@ -163,8 +163,8 @@ class ExecutionUnit:
 
     def floats(self, register: int, count: int = 1) -> NDArray[np.float32]:
         """Return ``count`` registers as floats: float32[threads, 8 count]."""
-        found = np.ascontiguousarray(self.general[:, register : register + count])
-        return found.reshape(self.threads, -1).view(np.float32)
+        content = np.ascontiguousarray(self.general[:, register : register + count])
+        return content.reshape(self.threads, -1).view(np.float32)
 
     def set_register(self, register: int, values: NDArray[np.generic]) -> None:
         """Write consecutive registers, the same in all threads ([n]) or different in each ([threads, n])."""
@@ -240,10 +240,10 @@ class ExecutionUnit:
 
     def step(self, subscriber: Subscriber | None = None) -> None:
         """Execute one instruction by the threads that are furthest back; raises MachineFault."""
-        found = self.standing()
-        if found is not None:
+        standing = self.standing()
+        if standing is not None:
             self.subscriber = subscriber
-            here, active = found
+            here, active = standing
             self._stretch(here, active, here + 1)
             self.lanes.let(None)
 
@@ -262,8 +262,8 @@ class ExecutionUnit:
             self._execute(here, active)
             self.issued += active
             if self._branches[here]:
-                found = self.lanes.group_word(IP).astype(np.int64)
-                self.pointers = np.where(active, found, self.pointers)
+                following = self.lanes.group_word(IP).astype(np.int64)
+                self.pointers = np.where(active, following, self.pointers)
                 break
             here += 1
             if self._sends[here - 1]:
@@ -412,14 +412,14 @@ class ChannelCounts:
     def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
         """Count instructions without a predicate, one after the other."""
         threads = int(active.sum())
-        found: dict[tuple[int, int, int], tuple[int, int, int, int]] = {}
+        counts: dict[tuple[int, int, int], tuple[int, int, int, int]] = {}
         for number in range(first, past):
             self.issued[self._names[number]] += threads
             controls = self._controls[number]
             key = controls.size, controls.first, controls.all_channels
-            if key not in found:
-                found[key] = self._counted(controls, active)
-            self._add(threads, *found[key])
+            if key not in counts:
+                counts[key] = self._counted(controls, active)
+            self._add(threads, *counts[key])
 
     def _add(self, threads: int, size: int, there: int, on: int, enabled: int) -> None:
         possible = threads * size

@@ -110,8 +110,8 @@ def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
     unwanted = int(request.header[2]) >> _OFF if request.message.header else 0
     wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
     texel = trilinear(texture, u, v, _detail(u, v)) if texture.mipmaps else filtered(texture, u, v)
-    found = texel.T[wanted].astype(np.uint32)
-    return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
+    components = texel.T[wanted].astype(np.uint32)
+    return np.ascontiguousarray(components).view(np.uint8).reshape(-1)
 
 
 def looked_at(texture: Texture, request: Request) -> int:
@@ -141,9 +141,9 @@ def _detail(u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.int64]:
 def ramp() -> Texture:
     """Return the default texture of a run: 16x16 texels, red 16 a column, green 16 a row, opaque."""
     step = 256 // _RAMP * np.arange(_RAMP, dtype=np.uint8)
-    found = np.zeros((_RAMP, _RAMP, _COMPONENTS), np.uint8)
-    found[..., 0], found[..., 1], found[..., 3] = step, step[:, None], 255
-    return Texture(found)
+    content = np.zeros((_RAMP, _RAMP, _COMPONENTS), np.uint8)
+    content[..., 0], content[..., 1], content[..., 3] = step, step[:, None], 255
+    return Texture(content)
 
 
 class Urb:

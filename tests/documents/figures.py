@@ -254,7 +254,7 @@ HELD = {
     "42,770": "tests/trimming/test_parity.py",
     "768": "tests/rendering/test_composition.py",
     "39,200": "tests/gen6/test_records.py",
-    "450": "tests/gen6/test_time.py",
+    "450": "tests/gen6/rules_of_time.py",
     "6,000": "tests/gen6/test_records.py",
     "13": "TUTORIAL.md",
 }

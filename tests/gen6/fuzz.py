@@ -32,7 +32,7 @@ LOGIC = ("not", "and", "or", "xor")
 FLOATS, DOTS, THREE = ("sel", "cmp", "cmpn", "add", "mul", "mac"), ("dp4", "dph", "dp3", "dp2"), ("mad", "lrp")
 KINDS = ((UNARY, 2), (ROUNDING, 1), (BINARY, 6), (FLOATS, 4), (DOTS, 1), (("line", "pln"), 1), (THREE, 1))
 BYTE_ADDRESSES = (640, 704, 960, 1004, 1100, 1201, 1312, 1504)
-"""What the address registers hold."""
+"""Values of the address registers."""
 HIGHEST = 120
 _F = EuType.F
 
@@ -209,7 +209,7 @@ def random_float(source: random.Random) -> int:
 
 
 def fill(unit: ExecutionUnit, seed: int) -> None:
-    """Give a unit of one or more threads random registers, flags, and accumulators; floats stand in every third one."""
+    """Give a unit of one or more threads random registers, flags, and accumulators; every third one holds floats."""
     source = random.Random(seed)
     numbers = np.random.default_rng(seed)
     unit.general[:] = numbers.integers(0, 256, unit.general.shape, np.uint8)
@@ -246,7 +246,7 @@ _OPTIONS = {"align16": "align16", "all_channels": "mask_disable", "quarter": "se
 
 
 def source_of(instruction: EuInstruction) -> str | None:
-    """Return an instruction in the public assembler's syntax; None where it has none (infinities, NaNs)."""
+    """Return an instruction in the public assembler's syntax; None if it cannot be written (infinities, NaNs)."""
     controls = instruction.controls
     name = instruction.declaration.mnemonic
     text = ""

@@ -1,4 +1,4 @@
-"""Records of the public assembler and disassembler, and the folder of further ones, where somebody has it."""
+"""Records of the public assembler and disassembler, and the folder of further ones, if there is one."""
 
 from __future__ import annotations
 

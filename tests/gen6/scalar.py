@@ -32,7 +32,7 @@ class Thread:
 
 
 class Step:
-    """A word that a thread carries out."""
+    """Instruction word that a thread executes."""
 
     def __init__(self, thread: Thread, word: int) -> None:
         self.thread, self.word = thread, Word(word)
@@ -135,7 +135,7 @@ class Step:
                 self.write(element, value, is_float)
 
     def compressed(self) -> bool:
-        """Return whether sixteen elements are carried out as two eights: an operand lies in two registers."""
+        """Return whether sixteen elements are executed as two eights: an operand is in two registers."""
         word = self.word
         if word.size < 16:
             return False

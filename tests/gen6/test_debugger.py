@@ -1,4 +1,4 @@
-"""Does the debugger stop where it is told, show what threads hold, and have one state for each position?"""
+"""Does the debugger stop at its stops, show the state of threads, and have one state for each position?"""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_its_cycles_are_the_runs() -> None:
     assert [each[-1][1] + 2 for each in session.cycles()] == [each.end for each in run.account.threads]
 
 
-def test_a_stop_is_met_every_so_many_times() -> None:
+def test_a_stop_is_met_every_third_time() -> None:
     session = begun()
     session.add(find_code(session.program, "TOP"), 3)
     hits = session.go_on().hits
@@ -160,6 +160,10 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
         ("print g128", "no such registers"),
         ("print g1.8:D", "no such element"),
         ("print g1:G", "G is not a form"),
+        ("where 1", "is one word too many"),
+        ("print g1:UDD", "did you mean UD"),
+        ("list 0 1", "is one word too many"),
+        ("info threads 1", "no information on .threads 1."),
         ("step thread 1", "there is no thread 1"),
         ("break NOWHERE", "no label or routine 'NOWHERE'"),
         ("delete 3", "there is no stop 3"),
@@ -174,7 +178,7 @@ def test_there_and_back_through_changes_a_position_has_one_state() -> None:
         ("poke g1", "assigns no number"),
     ],
 )
-def test_what_cannot_be_done_is_said(command: str, message: str) -> None:
+def test_wrong_commands_have_messages(command: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         said(SOURCE, command)
 

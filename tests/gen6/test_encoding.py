@@ -64,7 +64,7 @@ def test_fields_do_not_overlap() -> None:
         (3, "opcode 3 is not an instruction"),
     ],
 )
-def test_what_is_no_instruction_is_refused(word: int, message: str) -> None:
+def test_undefined_words_are_refused(word: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         INSTRUCTIONS.decode_whole(word)
 
@@ -101,6 +101,60 @@ NINES = "9" * 5000
         ("send (8) 1 g1<1>UW null read(256, 0, 0, 0) mlen 1 rlen 1", "256 does not fit", "0 to 255"),
         ("send (8) 1 g1<1>UW null null mlen 16 rlen 1", "16 does not fit the length", "0 to 15"),
         ("send (8) g1<1>UW m1 2 a0.0<0,1,0>UD", "a descriptor in a register", "write it as a number"),
+        (".default_execution_size 8 8", "8 is one word too many for .default_execution_size", None),
+        (".declare a Base=g10 Type=F", "expected ElementSize=", None),
+        (".declare a Base=g10 ElementSize=4 DstRegion=<3> Type=F", "a stride of 3 elements", None),
+        (
+            ".declare a Base=g1 ElementSize=4 Type=F; .declare a Base=g2 ElementSize=4 Type=F",
+            "a is declared already",
+            None,
+        ),
+        (".data m1 F 1.0", "data go to a general register", None),
+        (".data g128 F 1.0", "data go to a general register", None),
+        (".data g1 FF 1.0", "FF is not a type of data", None),
+        (".data g127.7 F 1.0, 2.0", "data leave the general registers", None),
+        (".data g1 UB 256", "256 is not a UB", None),
+        (".data g1 UB -1", "-1 is not a UB", None),
+        (".data g1 D 1.5", "1.5 is not a D", None),
+        ("(+f1) mov (8) g1<1>D 1D", "a predicate is f0.0 or f0.1, not f1", None),
+        ("(+f0.any3h) mov (8) g1<1>D 1D", "any3h is not a predicate", None),
+        ("(+f0.1) cmp.g.f0.0 (8) g1<1>D g2<8,8,1>D 1D", "predicate and condition use one flag word", None),
+        ("cmp.g.f0.2 (8) g1<1>D g2<8,8,1>D 1D", "there is no f0.2", None),
+        ("mov (8) g1<1>D 1D {align16} g3", "after the options", None),
+        ("mov (8) g1<1>D 1D {EOT}", "EOT ends a thread with a message", None),
+        ("math.g (8) g1<1>F g2<8,8,1>F inv", "has no condition: its function or target is encoded there", None),
+        ("mov (8) g1.8<1>D 1D", "element 8 is past the register", None),
+        (".declare a Base=g120 ElementSize=4 Type=F; mov (8) a(9)<1> 1.0F", "there is no g129", None),
+        (".declare a Base=g10 ElementSize=4 Type=F; mov (8) a(-11)<1> 1.0F", "there is no g-1", None),
+        ("mov (8) g1<1>D g[g1]<1,0>D", "an indirect operand begins at an address register", None),
+        ("mov (8) g1<1>D g[a0.8]<1,0>D", "there is no a0.8", None),
+        ("mov (8) g1<1>D g[a0.1, 512]<1,0>D", "an offset of 512 bytes", None),
+        ("mov (8) g1<1>D g2<8,8>D", "a region has a vertical stride, a width and a horizontal stride", None),
+        ("mov (8) g1<1>D g2<3,8,1>D", "a vertical stride of 3", None),
+        ("mov (8) g1<1>D g2<8,8,1>.xD", "a swizzle belongs to 16-byte mode", None),
+        ("mov (8) g1<1>D g2<8,8,1>.vD", "expected channels after the point", None),
+        ("mov (8) g1<1>UB 1UB", "there are no immediates of one byte", None),
+        ("mov (8) g1<1>D 1.5D", "1.5 is not a whole number", None),
+        ("mad (8) g1<1>F g2.7<0,1,0>.yF g3<8,8,1>F g4<8,8,1>F", "past the register", None),
+        ("mad (8) a0<1>F g2<8,8,1>F g3<8,8,1>F g4<8,8,1>F", "three sources go to floats", None),
+        ("mad (8) g1<1>D g2<8,8,1>F g3<8,8,1>F g4<8,8,1>F", "three sources go to floats", None),
+        ("mad (8) g[a0.1]<1>F g2<8,8,1>F g3<8,8,1>F g4<8,8,1>F", "three sources go to floats", None),
+        ("mad (8) g1<1>F m2<8,8,1>F g3<8,8,1>F g4<8,8,1>F", "three sources are floats of general registers", None),
+        ("if (8) 1.5 4", "expected a label, or a number of instructions", None),
+        ("wait g1<0,1,0>UD", "expected a notification register", None),
+        ("math (8) g1<1>F g2<8,8,1>F g3<8,8,1>F sine", "sine is not a function of math", None),
+        ("send (8) g3 g1<1>UD null urb 0 mlen 1 rlen 1", "expected the first message register", None),
+        ("send (8) 24 g1<1>UD null urb 0 mlen 1 rlen 1", "there is no m24", None),
+        ("send (8) 1 g1<1>UD g2<8,8,1>UD urb 0 mlen 1 rlen 1", "the payload is in message registers", None),
+        ("send (8) g1<1>UD g2<8,8,1>UD urb 0 mlen 1 rlen 1", "expected the first message register", None),
+        ("send (8) 1 g1<1>UD null urb 64 mlen 1 rlen 1", "an offset of 64 registers", None),
+        ("send (8) 1 g1<1>UD null sampler(1, 0, UB) mlen 1 rlen 1", "expected the type of the answer", None),
+        (
+            "send (8) 1 g1<1>UD null data_port(6, 0, 0, 0, 0, 1) mlen 1 rlen 1",
+            "6 is not a cache of the data ports",
+            None,
+        ),
+        ("send (8) 1 g1<1>UD null write(1, 2) mlen 1 rlen 1", "4 fields are wanted", None),
         (f"mov (8) g{NINES}<1>F g2<8,8,1>F", "a word of 5001 characters", "at most 80"),
         (f".data g{NINES} F 1.0", "a word of 5001 characters", "at most 80"),
         (f".data g1 F 1.0, {NINES}", "a number of 5000 characters", "at most 80"),
@@ -122,6 +176,16 @@ def test_faults_say_what_and_where(source: str, message: str, hint: str | None) 
     assert message in fault.message and fault.place is not None and fault.place.line == 1
     assert hint is None or hint in (fault.hint or "")
     assert len(str(caught.value)) < 1500
+
+
+def test_a_label_is_defined_once() -> None:
+    with pytest.raises(InputError, match=r":3:1: error: a is defined twice, first in line 1"):
+        assemble_eu("a:\nnop\na:\nnop\n")
+
+
+def test_nothing_is_no_program() -> None:
+    with pytest.raises(InputError, match="the source is empty: there is nothing to assemble"):
+        assemble_eu("# nothing\n")
 
 
 def test_a_source_has_all_its_faults_at_once() -> None:

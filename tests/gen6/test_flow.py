@@ -18,24 +18,24 @@ FEW, MANY = 2, 10_000
 
 
 @pytest.mark.parametrize("seed", range(NESTS))
-def test_random_nests_are_what_each_channel_does_alone(seed: int) -> None:
+def test_random_nests_equal_each_channel_alone(seed: int) -> None:
     """10 nests of 1,024 channels each."""
     assert wrong_channels(seed, THREADS) == 0
 
 
 def test_a_channel_that_differs_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Channels that nothing is carried out for are left as they were: those that the program changes are wrong."""
+    """Without execution by channel, those that the program changes are wrong."""
     monkeypatch.setattr("gen6_bridge.claims.nests._through", lambda statements, values: None)
     assert 0 < wrong_channels(0, FEW) <= 16 * FEW
 
 
 @pytest.mark.slow
-def test_ten_thousand_nests_are_what_each_channel_does_alone() -> None:
+def test_ten_thousand_nests_equal_each_channel_alone() -> None:
     """Of 32 channels each, half of them in a thread whose dispatch mask is random."""
     assert [seed for seed in range(NESTS, NESTS + MANY) if wrong_channels(seed, FEW)] == []
 
 
-def test_a_jump_goes_by_channel_0_alone() -> None:
+def test_a_jump_depends_on_channel_0_alone() -> None:
     unit = ExecutionUnit(assemble_eu("(+f0.0) jmpi (1) END\nmov (16) g10<1>D 1D\nEND:\nnop\n").code, 2)
     unit.set_flags(np.array([1, 0xFFFE]))
     unit.run()
@@ -51,7 +51,7 @@ def test_a_call_and_a_return_may_have_a_predicate() -> None:
     assert unit.general[:, 10:13, 0].tolist() == [[1, 1, 1], [1, 0, 0]] and unit.issued.tolist() == [8, 4]
 
 
-def test_a_run_has_a_sampler_an_urb_and_memory_by_itself() -> None:
+def test_a_run_has_a_sampler_a_urb_and_memory() -> None:
     """Half a texel past the centre of column 3 and on that of row 5; two vertices; a block that comes back."""
     source = """
     mov (1) m2.2<1>UD 0x4000UD {align1 mask_disable}
@@ -94,11 +94,15 @@ def test_an_endless_thread_is_stopped() -> None:
         ("send (8) 1 g1<1>UW null sampler(1, 0, F) mlen 3 rlen 1", "no function answers"),
         ("send (8) 1 g1<1>UW null sampler(1, 0, F) mlen 1 rlen 1", "no function answers"),
         ("and (8) g1<1>F g2<8,8,1>F g3<8,8,1>F", "logic and shifts are of integers"),
+        ("shr (8) g1<1>F g2<8,8,1>F 1F", "logic and shifts are of integers"),
+        ("shl (8) g1<1>F g2<8,8,1>F 1F", "logic and shifts are of integers"),
+        ("asr (8) g1<1>F g2<8,8,1>F 1F", "logic and shifts are of integers"),
+        ("lzd (8) g1<1>F g2<8,8,1>F", "logic and shifts are of integers"),
         ("xor (8) g1<1>D g2<8,8,1>D -g3<8,8,1>D", "logic operations have no modifiers"),
         ("not (8) g1<1>W (abs)g2<8,8,1>W", "logic operations have no modifiers"),
     ],
 )
-def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, message: str) -> None:
+def test_undefined_behaviour_is_a_fault_with_its_instruction(source: str, message: str) -> None:
     with pytest.raises(MachineFault, match=message) as caught:
         ExecutionUnit(assemble_eu(source).code).run()
     assert "instruction 0" in str(caught.value)
@@ -111,7 +115,7 @@ def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, messag
         (0x02180200_00000000_22801FE1 << 32 | 0x04600031, "a message of a constant"),
     ],
 )
-def test_words_that_name_nothing_are_a_fault(word: int, message: str) -> None:
+def test_undefined_words_are_a_fault(word: int, message: str) -> None:
     with pytest.raises(MachineFault, match=message):
         ExecutionUnit([INSTRUCTIONS.decode_whole(word)]).run()
 
@@ -123,7 +127,7 @@ def test_words_that_name_nothing_are_a_fault(word: int, message: str) -> None:
         (0x02180200_00000000_22801FE1 << 32 | 0x04600031, "instruction 1: send: the payload is a constant"),
     ],
 )
-def test_a_program_with_words_that_name_nothing_is_refused_though_it_never_comes_there(word: int, message: str) -> None:
+def test_undefined_words_that_are_never_executed_are_refused(word: int, message: str) -> None:
     jump = assemble_eu("jmpi (1) END\nnop\nEND:\nnop\n").words
     words = jump[:4] + tuple(word >> 32 * at & 0xFFFFFFFF for at in range(4)) + jump[8:]
     with pytest.raises(InputError, match=message):

@@ -41,7 +41,7 @@ def test_the_interpreter_agrees_on_many() -> None:
 
 
 def native_differs(seed: int, count: int) -> bool:
-    """Return whether a program of so many instructions leaves other bits natively, in four threads."""
+    """Return whether a program of ``count`` instructions leaves other bits natively, in four threads."""
     source = Instructions(seed)
     code = [source.one() for _ in range(count)]
     units = [

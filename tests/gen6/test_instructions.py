@@ -190,8 +190,8 @@ def test_a_wide_product_becomes_the_nearest_float(a: int, b: int) -> None:
     assert unit.floats(20)[0, 0] == np.float32(a * b)
 
 
-def test_an_integer_beside_a_float_is_its_value() -> None:
-    """The rules forbid it (E1); what can be addressed is carried out."""
+def test_an_integer_next_to_a_float_is_its_value() -> None:
+    """The rules forbid it (E1); it is executed all the same."""
     unit = ExecutionUnit(assemble_eu("mov (8) g11<1>D -3D\nadd (8) g20<1>F g10<8,8,1>F g11<8,8,1>D").code)
     unit.set_register(10, np.full(8, 0.5, np.float32))
     unit.run()
@@ -250,7 +250,7 @@ def test_sixteen_channels_are_two_eights() -> None:
     assert (both.general == halves.general).all()
 
 
-def test_the_second_half_sees_what_the_first_wrote() -> None:
+def test_the_second_half_reads_results_of_the_first() -> None:
     unit = ExecutionUnit(assemble_eu("add (16) g11<1>D g10<8,8,1>D 1D").code)
     unit.set_register(10, np.arange(24, dtype=np.int32))
     unit.run()

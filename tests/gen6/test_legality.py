@@ -1,4 +1,4 @@
-"""Is each rule broken by what its sentence says, and by nothing beside it?"""
+"""Is each rule broken by its case, and by no other one?"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def same(first: ExecutionUnit, second: ExecutionUnit) -> bool:
 
 
 def test_rows_of_all_instructions_in_one_program() -> None:
-    """All rows one after the other, each with registers of its own; functions of the math unit are numpy's."""
+    """All rows in order, each with separate registers; functions of the math unit are numpy's."""
     lines: list[str] = []
     for at, (source, *_) in enumerate(ROWS):
         if "align16" in source or not source.startswith("math"):
@@ -63,7 +63,7 @@ def test_a_fault_is_the_same() -> None:
 
 
 def test_a_watched_run_has_the_same_account_by_either_engine() -> None:
-    """Subscribers are told of stretches afterwards; predicates and address registers split them."""
+    """Subscribers get stretches afterwards; predicates and address registers split them."""
     source = """
     mov (8) g8<1>D 0D
     mov (1) a0.0<1>UW 320UW

@@ -20,7 +20,7 @@ root, order = Path(sys.argv[1]), {}
 
 def called(frame, event, argument):
     path = Path(frame.f_code.co_filename)
-    if event == "call" and path.is_relative_to(root):
+    if event == "call" and path.is_relative_to(root / "gen6_bridge"):
         order[path.relative_to(root).as_posix()] = None
 
 bus = Bus()
@@ -34,7 +34,7 @@ print(*order)
 
 
 def test_files_are_executed_in_the_order_of_the_page() -> None:
-    steps = re.findall(r"^\d+\. `([a-z_/]+\.py)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    command = [sys.executable, "-c", RUN, str(ROOT / "gen6_bridge")]
+    steps = re.findall(r"^\d+\. `(gen6_bridge/[a-z_/]+\.py)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    command = [sys.executable, "-c", RUN, str(ROOT)]
     order = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     assert len(steps) == 11 and [name for name in order if name in steps] == steps

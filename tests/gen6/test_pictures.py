@@ -97,7 +97,7 @@ def test_scenes_are_the_references(name: str) -> None:
 
 
 @pytest.mark.parametrize("channels", [8, 16])
-def test_subspans_cover_what_is_visible_once(channels: int) -> None:
+def test_subspans_cover_visible_pixels_once(channels: int) -> None:
     draw = Draw("one", triangles(1, 1))
     target = Framebuffer.cleared(Frame(WIDTH, HEIGHT, (0, 0, 0), (draw,)))
     pixels = pixels_of(draw, target)
@@ -178,7 +178,7 @@ def test_the_shaders_break_no_rule_of_legality() -> None:
     assert len(kinds) == 48 and not any(pixel_shader(kind).broken for kind in kinds)
 
 
-def test_what_is_killed_and_what_is_blended_by_hand() -> None:
+def test_killed_and_blended_pixels_by_hand() -> None:
     """A texel of opacity 127 is below the cutout of 128: nothing is drawn; half of 100 over 0 is 50."""
     faint, half = (Texture(np.full((1, 1, 4), value, np.uint8)) for value in (127, 255))
     points = snap(_SQUARE, np.full((2, 3), 0.5), np.full((2, 3, 3), 100), _SQUARE)

@@ -67,7 +67,7 @@ def test_regions_are_judged_by_their_rules(tmp_path: Path, capsys: pytest.Captur
     assert "breaks S6, recorded none" in found["differences"][0]["difference"]
 
 
-def test_what_is_no_folder_of_records_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no folder of records"):
         judge(tmp_path / "absent")
     (tmp_path / "kernels.json").write_text("[]")
@@ -101,7 +101,7 @@ def test_a_record_of_another_form_is_refused(tmp_path: Path, name: str, content:
         judge(tmp_path)
 
 
-def test_kernels_worked_out_by_hand_are_equal() -> None:
+def test_kernels_by_hand_are_equal() -> None:
     """22 of unusual types, sizes and regions, nested flow, indirect operands and messages; the words are the public
     assembler's.
     """
@@ -112,7 +112,7 @@ def test_kernels_worked_out_by_hand_are_equal() -> None:
 
 @pytest.mark.parametrize("size", [6, 8])
 def test_a_word_that_names_no_register_is_a_difference(tmp_path: Path, size: int) -> None:
-    """As sixteen channels and as eight: the report goes on, and says what was refused."""
+    """As sixteen channels and as eight: the report continues, and names the refusals."""
     words = [f"00000000008d16002020000000{size}00001"]
     found = judge(written(tmp_path, {"name": "own/none", "words": words, "expect": {}})).different
     assert {each.kind for each in found} == {"kernels: registers", "kernels: watched"}

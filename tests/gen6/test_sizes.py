@@ -34,7 +34,7 @@ def triangle(*corners: tuple[float, float]) -> Draw:
 
 
 SMALL = triangle((2, 2), (3.9, 2), (2, 3.9))
-"""Covers one pixel, (2, 2): the centre of its neighbours, 3.5 + 2.5, lies past the edge x + y = 5.9."""
+"""Covers one pixel, (2, 2): the centre of its neighbours, 3.5 + 2.5, is past the edge x + y = 5.9."""
 WHOLE = triangle((0, 0), (64, 0), (0, 64))
 """Covers a picture of 32x32 pixels."""
 

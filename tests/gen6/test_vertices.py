@@ -148,7 +148,7 @@ def test_more_units_take_less_for_the_same_vertices() -> None:
     assert six.stages["many: vertices"] < one.stages["many: vertices"] and six.work == one.work
 
 
-def test_what_reaches_beyond_the_numbers_of_the_screen_is_cut() -> None:
+def test_triangles_beyond_the_guard_band_are_cut() -> None:
     near = replace(VIEW, zoom=20.0, width=4096, height=4096, field_of_view=1.0)
     body = Body("wide", POINTS * [1, 1, 1e-6], NORMALS, CORNERS)
     frame = Frame(4096, 4096, (0, 0, 0), tuple(draws_of([body], near)))

@@ -1,4 +1,4 @@
-"""Does a program mean the same at the other width, and is what has none said?"""
+"""Does a program mean the same at the other width, and is there a reason where it has none?"""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_branches_lead_where_they_did() -> None:
     assert (results[0] == results[1]).all() and results[0][20:22].any()
 
 
-def test_halves_that_overlap_are_carried_out_one_after_the_other() -> None:
-    """In two registers the unit does the same; in one it reads all sixteen first, so that halves are no form of it."""
+def test_overlapping_halves_are_executed_in_order() -> None:
+    """In two registers the unit does the same; in one it reads all sixteen first, so halves are not equal to it."""
     two = assemble_eu("mov (16) g11<1>D g10<8,8,1>D").code
     unit, halves = ExecutionUnit(two), ExecutionUnit(narrowed(two).code)
     for each in (unit, halves):
@@ -92,7 +92,7 @@ def test_halves_that_overlap_are_carried_out_one_after_the_other() -> None:
         ("(+f0.0.any16h) cmp.g.f0.0 (16) null<1>D g10<8,8,1>D 3D", "sixteen flags"),
     ],
 )
-def test_what_has_no_halves_says_why(source: str, reason: str) -> None:
+def test_programs_without_halves_have_a_reason(source: str, reason: str) -> None:
     with pytest.raises(WidthUndefined, match=reason):
         narrowed(assemble_eu(source).code)
 
@@ -128,13 +128,15 @@ def test_extended_math_becomes_two_of_eight() -> None:
         ("TOP:\nmath (8) g20<1>F g10<8,8,1>F null<8,8,1>F sqrt\n(+f0.0) while (8) TOP", "distances would grow"),
         ("mov (8) g20<1>D g10<8,8,1>W\nmov (8) g21<1>D g10<8,8,1>D", "different parts"),
         ("mov (8) g20<1>D g10<8,8,1>D\nmov (8) g22<1>D g20<0,1,0>D", "different parts"),
+        ("(+f0.0.any16h) mov (8) g20<1>D g10<8,8,1>D", "sixteen flags"),
+        ("(+f0.0.all16h) mov (8) g20<1>D g10<8,8,1>D", "sixteen flags"),
         ("mov (8) g20<1>D g70<8,8,1>D", "more registers"),
         ("mov (8) g20<1>D g10.1<8,8,1>D", "no row"),
         ("mov (8) g20<1>D g[a0.0]<8,8,1>D", "indirect"),
         ("jmpi (1) END\nEND:\nmov (8) g20<1>D g10<8,8,1>D", "jmpi"),
     ],
 )
-def test_what_has_no_wide_form_says_why(source: str, reason: str) -> None:
+def test_programs_without_a_wide_form_have_a_reason(source: str, reason: str) -> None:
     with pytest.raises(WidthUndefined, match=reason):
         widened(assemble_eu(source).code)
 

@@ -1,4 +1,4 @@
-"""What float routines must return: written from the numerics contract with numpy float32 and with Python integers.
+"""Expected results of float routines: written from the numerics contract with numpy float32 and with Python integers.
 
 The contract: subnormal operands are zeros of their sign, results below the smallest normal before rounding are zeros of
 their sign, everything else is IEEE, rounded to nearest even; NaNs are all alike.
@@ -166,7 +166,7 @@ def exact(operation: Operation, a: int, b: int, n: int) -> int:
 
 
 def same(found: int, expected: int, n: int) -> bool:
-    """Whether two patterns are the same number; the sign of a NaN is free, its pattern is not."""
+    """Return whether two patterns are the same number; the sign of a NaN is free, its pattern is not."""
     if expected == nan(n):
         return found & ~(1 << (8 * n + 7)) == nan(n)
     return found == expected

@@ -55,14 +55,14 @@ def _random_rows(entry: Entry, count: int, seed: int, **where) -> list[str]:
 
 
 @every_entry
-def test_a_hundred_thousand_operands_give_what_numpy_gives(entry: Entry) -> None:
+def test_a_hundred_thousand_operands_agree_with_numpy(entry: Entry) -> None:
     assert not _random_rows(entry, 100_000, SEED), f"seed {SEED}"
 
 
 @pytest.mark.parametrize("engine", [name for name in available() if name in ("rows", "compiled")])
 @pytest.mark.slow
 @every_entry
-def test_a_million_operands_give_what_numpy_gives(entry: Entry, engine: str) -> None:
+def test_a_million_operands_agree_with_numpy(entry: Entry, engine: str) -> None:
     assert not _random_rows(entry, 1_200_000, SEED + 1, engine=engine), f"seed {SEED + 1}"
 
 
@@ -129,7 +129,7 @@ def test_a_number_divided_by_zero_is_infinite(entry: Entry) -> None:
         (Operation.FROM_INTEGER, 0x01000003, None, 0x4B800002),
     ],
 )
-def test_rows_worked_by_hand(operation: Operation, a: int, b: int | None, expected: int) -> None:
+def test_rows_by_hand(operation: Operation, a: int, b: int | None, expected: int) -> None:
     pairs = operands.Pairs(np.array([a], np.uint32), np.array([b or 0], np.uint32))
     for entry in ENTRIES:
         if entry.operation is operation:

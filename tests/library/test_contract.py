@@ -66,7 +66,7 @@ def test_only_the_result_and_the_named_scratch_of_enabled_pes_change(entry: Entr
 
 
 @pytest.mark.parametrize("library", Library)
-def test_the_catalogue_says_what_the_sources_say(library: Library) -> None:
+def test_the_catalogue_agrees_with_the_sources(library: Library) -> None:
     entries = [entry for entry in (*FLOATS, *ORDERS, *INTEGERS) if entry.library is library]
     for size in {entry.size for entry in entries}:
         listed = {entry.name: entry for entry in entries if entry.size == size}

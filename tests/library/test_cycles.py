@@ -28,7 +28,7 @@ FINITE = {
     Operation.DIVIDE: 460,
     Operation.SQUARE_ROOT: 676,
 }
-"""What the feasibility study of the instruction set reached without infinities and NaNs."""
+"""Cycles of the instruction set's feasibility study, without infinities and NaNs."""
 TABLE_7_BICUBIC = 89_036
 """Thesis table 7, 4 x 4: the arithmetic of one bicubic pass."""
 FIXED = {
@@ -85,7 +85,7 @@ def test_tuned_library_is_at_or_below_every_published_row() -> None:
     assert _executed(find(Library.TUNED, Operation.FROM_INTEGER)) <= 135
 
 
-def test_finite_entries_are_at_or_below_what_the_study_reached() -> None:
+def test_finite_entries_are_at_or_below_the_study() -> None:
     for operation, cycles in _float_cycles(Library.TUNED, Kind.FINITE).items():
         assert cycles <= FINITE[operation], operation
 

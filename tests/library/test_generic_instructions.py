@@ -41,7 +41,7 @@ RESULTS: dict[str, Callable[[int, Values], int]] = {
     "ixor8_by": lambda bits, v: v[1] ^ K,
     "iand8_by": lambda bits, v: v[1] & K,
 }
-"""What d is afterwards, before it is cut to its size."""
+"""Values of d afterwards, before they are cut to its size."""
 
 TESTS: dict[str, Callable[[int, int], bool]] = {
     "ikeep{}_below": lambda a, b: a < b,

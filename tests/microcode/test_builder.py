@@ -1,4 +1,4 @@
-"""What does the builder give to Python: names, places, messages, speed?"""
+"""Does the builder give Python names, places, messages and speed?"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_the_places_of_lanes_are_those_of_the_machine() -> None:
     assert (x == 16 * emc + 8 * (panel % 2) + pe // 4).all() and (y == 16 * m + 4 * (panel // 2) + pe % 4).all()
 
 
-def test_the_example_of_neighbours_does_what_its_remarks_say() -> None:
+def test_the_example_of_neighbours_agrees_with_its_remarks() -> None:
     (block,) = [each for each in BLOCKS if "EMC_PixSwap" in each]
     node, program = Node(TINY, engine="rows"), assemble(block)
     node.run(program)

@@ -201,7 +201,7 @@ def test_absurd_lines_are_refused_in_short(text: str) -> None:
     assert len(message(text)) < 1500
 
 
-def test_expressions_lie_in_each_other_up_to_a_depth_of_100() -> None:
+def test_expressions_are_nested_up_to_a_depth_of_100() -> None:
     """An operand is the first of them, what is in parentheses the next."""
     deepest = f"LD R, #{'(' * 99}1{')' * 99}\n"
     assert assemble(deepest).words == assemble("LD R, #1\n").words

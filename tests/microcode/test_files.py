@@ -35,7 +35,7 @@ def texts(path: str) -> list[str]:
     return [instruction.text() for instruction in assemble(path).instructions]
 
 
-def test_include_beside_the_including_file(folder) -> None:
+def test_include_next_to_the_including_file(folder) -> None:
     folder(main='include "sub/a.mc"\nm\n', sub__a='include "b.mc"\nmacro m()\nLD R, #K\nend\n', sub__b="const K = 3\n")
     assert texts("main.mc") == ["LD R, #3", "HALT"]
 
@@ -104,7 +104,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_a_file_that_is_no_source(folder, name: str) -> None:
+def test_unreadable_files(folder, name: str) -> None:
     content, expected = UNREADABLE[name]
     folder(x=content)
     assert message("x.mc") == expected

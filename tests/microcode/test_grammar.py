@@ -150,7 +150,7 @@ def test_many_sentences() -> None:
         ("LD R, " + "(" * 101 + "1" + ")" * 101, "this is nested too deeply"),
     ],
 )
-def test_what_was_expected(text: str, message: str) -> None:
+def test_messages_name_the_expected_tokens(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         assemble(text + "\n")
     assert caught.value.faults[0].message == message

@@ -1,4 +1,4 @@
-"""Does each feature of the language give the instructions that it stands for, worked out by hand?"""
+"""Does each feature of the language give the instructions derived by hand?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ROWS = {
         "range x[4] at 4\nmacro m(r, a, k, n)\nLD r, a\nLD r, a[n]\nLD r, k\nLD r, #n\nend"
         "\nm S, x, #7, 2\nm R, x[1], R, 1",
         ["LD S, [4]", "LD S, [6]", "LD S, #7", "LD S, #2", "LD R, [5]", "LD R, [6]", "LD R, R", "LD R, #1"]),
-    "a macro may stand after its use": ("m 1\nmacro m(k)\nLD R, #k\nend", ["LD R, #1"]),
+    "a macro may come after its use": ("m 1\nmacro m(k)\nLD R, #k\nend", ["LD R, #1"]),
     "a macro sees the names around its definition": (
         "const k = 1\nmacro m()\nLD R, #k\nend\nrepeat i in 1 .. 1\nconst k = 2\nm\nend", ["LD R, #1"]),
     "labels of a macro are its own": ("macro spin()\nagain: JMP again\nend\nspin\nspin", ["JMP 0", "JMP 1"]),
@@ -83,12 +83,12 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize(("condition", "holds"), CONDITIONS.items())
-def test_what_a_condition_compares(condition: str, holds: bool) -> None:
+def test_conditions(condition: str, holds: bool) -> None:
     program = assemble(f"range x[4] at 8\nif {condition}\nMSTEP\nend\n")
     assert [each.mnemonic for each in program.instructions] == ["MSTEP"] * holds + ["HALT"]
 
 
-def test_words_worked_out_by_hand() -> None:
+def test_words_by_hand() -> None:
     """LD: opcode 0x10, no gate, register 00, kind 01, base 000, offset 0000001100 (12): 0x10080300."""
     assert assemble("LD R, [12]\n").words == (0x10080300, 0x01000000)
 

@@ -55,7 +55,7 @@ def test_every_routine_of_the_examples(path) -> None:
         "loop 65535\nloop 65535\nJMP on\non: LD R, S\nend\nend\n",
     ],
 )
-def test_what_does_not_end_soon_has_no_total(text: str) -> None:
+def test_long_programs_have_no_total(text: str) -> None:
     program = assemble(text)
     assert Totals(program).at(0) is None
     assert "?" in listing(program)

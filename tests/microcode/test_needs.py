@@ -86,7 +86,7 @@ def test_every_way_to_run_asks_first(way: str) -> None:
 
 @pytest.mark.parametrize("timing", [True, False])
 def test_a_program_that_ran_elsewhere_is_asked_again(timing: bool) -> None:
-    """What is kept with a program, and with an array, is of no configuration; two programs of the same words differ."""
+    """Kept results of a program, and of an array, belong to no configuration; two programs of the same words differ."""
     one = program()
     for _ in range(2):
         assert Node(TWO).run(one, timing=timing).reason == "halt"
@@ -151,12 +151,12 @@ def test_values_of_all_kinds() -> None:
         ("needs", "the line ends too early; expected text in quotes"),
     ],
 )
-def test_what_is_written_wrong_is_refused(text: str, message: str) -> None:
+def test_wrong_statements_are_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         assemble(text + "\n")
 
 
-def test_machines_whose_runs_would_not_ask_take_no_such_statement() -> None:
+def test_machines_whose_runs_do_not_check_refuse_the_statement() -> None:
     with pytest.raises(InputError, match="programs of this machine need nothing"):
         assemble('needs "x" = 1\n', LARRABEE)
 

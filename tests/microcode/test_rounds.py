@@ -32,7 +32,7 @@ def _end(builder: Builder) -> Program:
     return builder.build()
 
 
-def test_rounds_are_the_words_names_and_places_of_what_they_stand_for() -> None:
+def test_rounds_have_the_words_names_and_places_of_single_instructions() -> None:
     columns, (builder, some) = _columns(), _begun()
     rounds = builder.rounds(ROUNDS)
     rounds.emit("MARK", "sometimes", where=some)

@@ -17,17 +17,23 @@ from tests.mutation.sites import drawn
 from tests.mutation.trial import Trials
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ["pixelflow/node", "pixelflow/isa", "pixelflow/simd/lanes", "microcode", "tessellation"]
+ROOMS = [
+    *("pixelflow/node", "pixelflow/isa", "pixelflow/simd/lanes", "microcode", "tessellation"),
+    *("larrabee_bridge", "gen6_bridge", "attila_bridge"),
+]
 COPIED = "MUTATION_IN_COPY"
 """The variable that is set for the process that works in the copy of the tree."""
-PARTS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "benchmarks", "tests")
+PARTS = (
+    *("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels"),
+    *("benchmarks", "docs", "tests"),
+)
 
 
-def learn(folder: Path, tests: list[str]) -> int:
+def learn(folder: Path, tests: list[str], rooms: list[str]) -> int:
     """Run the tests once and note which carry out which line."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "times").unlink(missing_ok=True)
-    (folder / "rc").write_text("[run]\nrelative_files = true\nsource =\n" + "".join(f"    {each}\n" for each in ROOMS))
+    (folder / "rc").write_text("[run]\nrelative_files = true\nsource =\n" + "".join(f"    {each}\n" for each in rooms))
     about = {"MUTATION_TIMES": str(folder / "times"), "COVERAGE_FILE": str(folder / "coverage")}
     options = ["--cov", f"--cov-config={folder / 'rc'}", "--cov-context=test", "--cov-report="]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutation.learned", *options, *tests]
@@ -49,6 +55,7 @@ def main() -> int:
     parser.add_argument("what", choices=["learn", "try", "control", "tell"])
     parser.add_argument("folder", type=Path, help="where lessons and verdicts are kept")
     parser.add_argument("--tests", nargs="+", default=["tests"], help="folders of tests")
+    parser.add_argument("--rooms", nargs="+", default=ROOMS, help="folders to change (default: all of the sample)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=60, help="changes of each room")
     parser.add_argument("--longest", type=float, default=60.0, help="seconds of tests for each change")
@@ -56,7 +63,7 @@ def main() -> int:
     folder = args.folder.absolute()
     verdicts = folder / f"verdicts-{args.seed}"
     if args.what == "learn":
-        return learn(folder, args.tests)
+        return learn(folder, args.tests, args.rooms)
     if args.what == "tell":
         return tell(verdicts)
     if COPIED in os.environ:
@@ -64,7 +71,7 @@ def main() -> int:
         if args.what == "control":
             trials.control()
         else:
-            trials.run(drawn(ROOT, ROOMS, args.each, args.seed))
+            trials.run(drawn(ROOT, args.rooms, args.each, args.seed))
         return 0
     with tempfile.TemporaryDirectory() as place:
         copied(Path(place))

@@ -16,6 +16,7 @@ _Codes = dict[tuple[str, int], list[CodeType]]
 def functions_by_file(root: Path) -> dict[str, list[FunctionType]]:
     """Return the functions of all files of a tree that are imported."""
     found: defaultdict[str, list[FunctionType]] = defaultdict(list)
+    gc.unfreeze()  # what `conftest` has frozen is not listed
     for each in gc.get_objects():
         if type(each) is FunctionType and each.__code__.co_filename.startswith(f"{root}/"):
             found[each.__code__.co_filename].append(each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import json
 from pathlib import Path
 
@@ -113,6 +114,7 @@ def pair():
     import file_to_be_replaced as file
 
     made = file.outer(10)
+    gc.freeze()  # as `conftest` does after everything is imported
     functions = functions_by_file(tmp_path)[str(path)]
     changed = replacements(functions, text, text.replace("start + step", "start * step"))
     assert {function.__qualname__ for function, _ in changed} == {"outer", "outer.<locals>.inner"}
