@@ -36,7 +36,7 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 LONG = {
     "pixelflow study schedules --inputs full",
     "pixelflow compare nut --size 96x64 --cores 4 --tile 32 -o nut.png",
-    "pixelflow render teapot -o drawn.png",
+    "pixelflow demo",
     "pixelflow run mandelbrot --check-memory -q",
     "pixelflow serve teapot --samples 8",
     "pixelflow verify",
