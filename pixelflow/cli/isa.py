@@ -122,9 +122,7 @@ def _entry(declaration: Declaration) -> Iterator[Part]:
         yield from ("    .E: registers and carry change only in the PEs whose enable is set.", "")
     if isinstance(declaration, NodeDeclaration):
         yield Fact(coded(f"    in hardware, at most in a cycle: {declaration.needs}", "PF105"))
-        width = max(map(len, declaration.hardware), default=0)
-        for example, placed in declaration.hardware.items():
-            yield Fact(f"        {example:<{width}}  {placed.text}", wrap=False)
+        yield from (f"        {example}  {placed.text}" for example, placed in declaration.hardware.items())
         yield ""
     yield f"    standing: {declaration.standing} ({declaration.source})"
 

@@ -28,6 +28,7 @@ LONG = {
     "pixelflow study sensitivity",
     "pixelflow study supply",
     "pixelflow study schedules --inputs full",
+    "pixelflow study machines --scenes layers,sized --size 40x30",
 }
 """Commands that take more than a few seconds; tests of the studies execute the same in part."""
 

@@ -34,6 +34,7 @@ def blocks(document: str) -> list[tuple[str, ...]]:
 
 
 LONG = {
+    "pixelflow run microcode/examples/mandelbrot.mc --record slow.npz --stats slow.json",
     "pixelflow study schedules --inputs full",
     "pixelflow compare nut --size 96x64 --cores 4 --tile 32 -o nut.png",
     "pixelflow demo",

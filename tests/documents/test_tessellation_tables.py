@@ -135,7 +135,9 @@ TABLES: dict[str, tuple[str, tuple[int, ...], Callable[[], list[list[str]]]]] = 
 @pytest.mark.parametrize(
     "mark",
     [
-        pytest.param(each, marks=[pytest.mark.slow] if each in ("ways-of-results", "kept-during") else [])
+        pytest.param(
+            each, marks=[pytest.mark.slow] if each in ("ways-of-results", "kept-during", "record-conditions") else []
+        )
         for each in TABLES
     ],
 )
