@@ -58,7 +58,9 @@ class Attempts:
         rng = random.Random(f"{name} {number}")
         data, line = damaged(good(name), rng), rng.choice(KINDS[name].lines)
         code, wrong = self._ended(name, line, data)
-        return code == REFUSED, [f"{name} {number}: {each}: {line or 'a message'}" for each in wrong]
+        # A damaged solution is a row of a table, not a refusal of the command.
+        refused = code == (1 if line.startswith("grade ") else REFUSED)
+        return refused, [f"{name} {number}: {each}: {line or 'a message'}" for each in wrong]
 
     def _ended(self, name: str, line: str, data: bytes) -> tuple[int, list[str]]:
         """Return the exit code, and what is wrong."""
