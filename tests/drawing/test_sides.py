@@ -56,16 +56,21 @@ def test_what_pictures_leave_out_together_is_added_up() -> None:
     def picture(*cycles: int) -> list[FreeWork]:
         first, second, pixels = cycles
         return [
-            FreeWork("feed", Bound.FLOOR, "over one path", first), FreeWork("feed", Bound.FLOOR, "over two", second),
-            FreeWork("pixels", Bound.ABOUT, f"{pixels} of them", pixels), FreeWork("light", Bound.OPEN, "no rate"),
-        ]  # fmt: skip
+            FreeWork("feed", "PF301", Bound.FLOOR, "over one path", first),
+            FreeWork("feed", "PF301", Bound.FLOOR, "over two", second),
+            FreeWork("pixels", "PF302", Bound.ABOUT, f"{pixels} of them", pixels),
+            FreeWork("light", "PF301", Bound.OPEN, "no rate"),
+        ]
 
     found = free_in_all([picture(1, 20, 300), picture(4, 50, 600)])
     assert [each.cycles for each in found] == [5, 70, 900, None]
     assert [re.findall(r"\d+", each) for each in free_lines(found)] == [["5"], ["70"], ["900"], []]
     assert [bool(each["why"]) for each in map(free_object, found)] == [True, True, False, True]
     assert free_in_all([]) == [] and list(free_lines([])) == []
-    bounded, unbounded = FreeWork("light", Bound.OPEN, "by formula", 8), FreeWork("light", Bound.OPEN, "no rate")
+    bounded, unbounded = (
+        FreeWork("light", "PF301", Bound.OPEN, "by formula", 8),
+        FreeWork("light", "PF301", Bound.OPEN, "no rate"),
+    )
     apart = free_in_all([[bounded], [unbounded], [bounded]])
     assert [each.cycles for each in apart] == [16, None], "cycles are kept where a picture adds no cycles"
 

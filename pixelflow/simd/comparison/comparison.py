@@ -202,7 +202,9 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
         yield f"{'; '.join(notes)}"
     uncounted = uncounted_table(found)
     yield from ("", uncounted) if uncounted.rows else ()
-    yield f"{assumed_line(found.sides)}; `--explain sources` lists them, `--explain all` explains every figure"
+    caveats = sorted({each.code for side in found.sides for each in side.free})
+    left = f", caveats {' '.join(caveats)}" if uncounted.rows else ""
+    yield f"{assumed_line(found.sides)}{left}; `--explain sources` and `all`"
 
 
 def _answer(found: Comparison) -> str:
