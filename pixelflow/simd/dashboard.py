@@ -674,7 +674,7 @@ _LEAST_TRACKS = 6
 
 
 def pipeline_drawing(state: PipelineState) -> FrameDrawing:
-    """Return what displays and pictures need of a state."""
+    """Return the part of a state that displays and pictures show."""
     return FrameDrawing(state.subject, partial(pipeline_frame, state), partial(pipeline_text, state))
 
 

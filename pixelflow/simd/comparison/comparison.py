@@ -55,7 +55,7 @@ class Contender:
 
 
 def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refusal:
-    """Return what refuses the same, and names those of the ``others`` that would not."""
+    """Return a refusal of the same scene that names those of the ``others`` that would take it."""
 
     def hinted(draws: Sequence[tuple[str, State]], samples: int) -> None:
         try:
