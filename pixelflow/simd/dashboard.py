@@ -451,7 +451,7 @@ def header(state: PipelineState, width: int, missing: Sequence[str]) -> list[Tex
 
 
 def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
-    """Return the cycles of the phases so far; the current one stands out."""
+    """Return the cycles of the phases so far; the current one is highlighted."""
     shown = [each for each in state.phases if each.cycles or each.running]
     fields = [CellField(f"{each.name} {count(each.cycles)}", "bold reverse" if each.running else "") for each in shown]
     return _labelled("cycles", fields or [CellField("none yet", "dim")], width, lines)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages.
 #
-# The colours are those of Okabe and Ito, which colour-blind readers can tell apart.
+# The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
 
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
