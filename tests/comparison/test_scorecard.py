@@ -15,8 +15,7 @@ from gen6_bridge.time import EuConfig
 from pixelflow.config import load_config
 from pixelflow.node import Guesses
 from pixelflow.simd.comparison import comparison_object, comparison_parts, comparison_topics
-from pixelflow.simd.comparison.comparison import asked_of
-from pixelflow.simd.comparison.comparison_figure import pictures_of, timelines_of
+from pixelflow.simd.comparison.comparison import asked_of, pictures_of, timelines_of
 from pixelflow.simd.comparison.scorecard import (
     FIGURES,
     QUANTITIES,
