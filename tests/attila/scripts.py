@@ -45,7 +45,7 @@ def _texture(boxes: Boxes) -> TexturePipeline:
 def textured(
     *steps: object, config: AttilaConfig = PAPER, pick: Callable[[Boxes], TexturePipeline] = _texture
 ) -> dict[str, list[tuple[int, Any]]]:
-    """Return what a unit does with a read executed in 20 that comes in 21, its line from memory in 40, 44, 48 and 52."""
+    """Return what a unit does with a read executed in 20, which comes in 21; its line comes in 40, 44, 48 and 52."""
     sends: list[Send] = [(21, "requests", (3, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
     draw = plan(reads=(ReadPlan({0: 0}, [steps]),))  # type: ignore[list-item]
