@@ -35,19 +35,9 @@ FEW = 5
 WORDS = 3
 """A text of so many words is prose; operands, mnemonics in capitals and numbers are no words."""
 TOLD = {
-    "err",
-    "stderr",
-    "error",
-    "message",
-    "messages",
-    "getMessage",
-    "caplog",
-    "hint",
-    "fault",
-    "failure",
-    "caught",
+    "err", "stderr", "error", "message", "messages", "getMessage", "caplog", "hint", "fault", "failure", "caught",
     "refused",
-}
+}  # fmt: skip
 """Names of what a user or caller is told when something fails: its words are a contract, as are exit codes."""
 SEARCHES = {"startswith", "endswith", "count", "find", "index", "search", "match", "fullmatch", "findall"}
 REPLACES = {"setattr", "getattr", "delattr", "hasattr"}

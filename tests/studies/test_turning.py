@@ -89,6 +89,7 @@ def test_both_ways_are_executed_and_the_other_machine_is_asked_for_the_same_tria
     assert all(each.seen.configuring == 1344 for each in frames)
 
 
+@pytest.mark.slow
 def test_a_picture_that_differs_fails_the_study(turning: Turning) -> None:
     def drawer(frame: Frame) -> DrawnFrame:
         picture = draw_frame(frame)
