@@ -67,7 +67,7 @@ def test_samples_are_inside_as_a_library_of_polygons_says(shaped: Callable[[int]
     assert (len(SHAPES), total, near) == (22, 5632, 514)
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "shared-columns", "fixed-sums"])
+@pytest.mark.parametrize("schedule", ["thesis", pytest.param("shared-columns", marks=pytest.mark.slow), "fixed-sums"])
 def test_cycles(rosette: tuple[Patch, ...], schedule: str) -> None:
     """3 and 9 cycles a pass, 10 a patch, 16 a segment that is broadcast and 12 where only u = 1 is meant."""
     rosette = rosette[:1]
