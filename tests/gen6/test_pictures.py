@@ -89,7 +89,7 @@ def test_colours_and_texels_follow_perspective(channels: int, samples: int) -> N
     assert drawn.cycles > without.cycles
 
 
-@pytest.mark.parametrize("name", ["enneper", pytest.param("herd", marks=SLOW), "glass"])
+@pytest.mark.parametrize("name", ["enneper", *(pytest.param(each, marks=SLOW) for each in ("herd", "glass"))])
 def test_scenes_are_the_references(name: str) -> None:
     samples = 3 if name == "enneper" else None
     frame = load_scene(name, SceneSource(size=(48, 32), patch_samples=samples)).frame

@@ -88,7 +88,10 @@ def run(name: str) -> LarrabeeRun:
 NAMES = ("enneper", "two bodies", "wall", "wall, wide", "soup", "soup, far", "generated")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in ("two bodies", "soup", "wall, wide"))) for each in NAMES],
+)
 def test_the_picture_is_that_of_the_triangles_in_64_bit_integers(name: str) -> None:
     found = projected(name)
     side = draw_on_larrabee(found.frame, fronts=found.fronts)

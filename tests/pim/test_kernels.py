@@ -83,7 +83,9 @@ def test_a_wrong_byte_is_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALONE)
-@pytest.mark.parametrize("config", [TINY, THESIS, LARGE], ids=["tiny", "thesis", "large"])
+@pytest.mark.parametrize(
+    "config", [TINY, pytest.param(THESIS, marks=pytest.mark.slow), LARGE], ids=["tiny", "thesis", "large"]
+)
 def test_what_stays_in_a_pe_takes_the_same_on_every_machine(name: str, config: NodeConfig) -> None:
     found = measure(KERNELS[name], config)
     assert (found.right, found.cycles, found.utilisation == 1.0) == (True, ALONE[name], name not in MASKED)
