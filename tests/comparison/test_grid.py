@@ -134,6 +134,7 @@ def test_the_study_draws_what_compare_draws(scene: str, capsys: pytest.CaptureFi
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_all_machines_are_every_one_that_draws(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     words = ("compare", scene, "--machine", "all", "--sizes", "40x30", "--figure", "a.svg")

@@ -101,8 +101,10 @@ def test_engines_agree(rosette: tuple[Patch, ...], engine: str) -> None:
 @pytest.mark.parametrize(
     "method",
     [
-        Method(results="gp"), Method(results="gp-fine"), Method(results="gp-both", schedule="shared-columns"),
-        Method(mantissa_bytes=4), Method(control_points="lee"), Method(cache="base", kept="beside"),
+        Method(results="gp-both", schedule="shared-columns"), Method(cache="base", kept="beside"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (
+            Method(results="gp"), Method(results="gp-fine"), Method(mantissa_bytes=4), Method(control_points="lee"),
+        )),
     ],
     ids=lambda method: f"{method.results} {method.mantissa_bytes} {method.control_points} {method.cache}",
 )  # fmt: skip
