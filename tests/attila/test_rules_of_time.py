@@ -289,7 +289,7 @@ def _lines(*blocks: int) -> Run:
     """Reads of one texel each, of a line each, without an answer of memory."""
     samples = [((((block, 16),),),) for block in blocks]
     draw = plan(reads=(ReadPlan({n: n for n in range(len(blocks))}, samples),))
-    return of(_TEXTURE, stream("requests", [(n, 0, n, 0) for n in range(len(blocks))]), draw)
+    return of(_TEXTURE, stream("requests", [(n, 0, n, 0, 20 + n) for n in range(len(blocks))]), draw)
 
 
 _GIVEN = {"texture.request_queue": 64}
@@ -638,7 +638,7 @@ def writes(config: AttilaConfig = PAPER) -> list[bool]:
 def trilinear() -> list[int]:
     """When the addresses of two reads of two bilinear steps are there."""
     draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE),), ((*ONE, *ONE),)]),))
-    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)]), draw), "address")
+    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0, 20), (1, 0, 1, 0, 21)]), draw), "address")
 
 
 def filtered() -> list[int]:
