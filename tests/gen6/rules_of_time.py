@@ -265,6 +265,9 @@ RULES = (
          {"ways": 1}, 624, {**SMALL, "ways": 2}, [[0, 32, 0, 64, 0]]),
     Rule("a row has one port, which serves one fetch a cycle", LONG, 203, "0 at 200, 1 asked for in 1: @201 to 203",
          {"row": 1}, 202, {"caches": True, "units": 2}, [[0], [4]]),
+    Rule("for lines that are there, too", LONG, 406,
+         "0 @200, 4 @400 on all four units; line 0 is there at 401, 402, 403, 404: the last @404 to 406",
+         {"row": 1}, 404, {"caches": True, "units": 4, "row": 4}, [[0, 4, 0]] * 4),
     Rule("units of a row wait for the same line", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
          {"row": 1}, 202, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
 )  # fmt: skip

@@ -287,7 +287,8 @@ RULES = {
         f"{READ}TAS_MemRdRepeat4 16, 2", 3 + 16 * 524 + 9 + 14 * 2 + 1,
         "REF in 526 delays the second round of 12 + 512 from 527 to 536, later ones each by 2: 526 - 524",
         {"sdram.refresh=false": 3 + 16 * 524 + 1, "sdram.trfc_cycles=12": 3 + 16 * 524 + 11 + 14 * 2 + 1,
-         "sdram.refresh_interval_cycles=525": 3 + 16 * 524 + 8 + 14 + 1},
+         "sdram.refresh_interval_cycles=525": 3 + 16 * 524 + 8 + 14 + 1,
+         "sdram.refresh_interval_cycles=527": 3 + 16 * 524 + 10 + 14 * 3 + 1},
          given="sdram.refresh=true sdram.refresh_interval_cycles=526",
     ),
     "greedy refresh closes rows": Rule(
