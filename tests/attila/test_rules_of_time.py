@@ -644,7 +644,7 @@ def trilinear() -> list[int]:
 def filtered() -> list[int]:
     """When two reads of one line, of four bilinear steps and of one, leave; the line comes from 100 on."""
     draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE, *ONE, *ONE),), (ONE,)]),))
-    sends = [*stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)])]
+    sends = stream("requests", [(0, 0, 0, 0, 20), (1, 0, 1, 0, 21)])
     sends += [(100 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
     return cycles(arrivals(_TEXTURE, sends, draw), "results")
 
