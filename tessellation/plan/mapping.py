@@ -151,7 +151,7 @@ def _small(marked: Sequence[Marked]) -> list[Marked]:
 
 
 def _across(marked: Sequence[Marked], array: ArrayConfig) -> list[Pass]:
-    """Place the patches that take several EMCs, those with one number of samples in passes of their own.
+    """Place the patches that take several EMCs; a pass has one number of samples.
 
     Each goes to the band of modules with the fewest patches, among those whose modules all have its control points.
     """
