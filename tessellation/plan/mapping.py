@@ -39,8 +39,6 @@ class Placement:
 
     patch: int
     samples: int
-    module: int
-    emc: int
     x: int
     y: int
 
@@ -48,6 +46,11 @@ class Placement:
     def side(self) -> int:
         """Side of the square of PEs that the patch takes: 4, 8, 16, 32 or 64."""
         return _side(self.samples)
+
+    @property
+    def module(self) -> int:
+        """The first module that has PEs of the patch."""
+        return self.y // EMC_HEIGHT
 
     @property
     def modules(self) -> range:
@@ -171,7 +174,7 @@ def _across(marked: Sequence[Marked], array: ArrayConfig) -> list[Pass]:
             bands[min(possible, key=lambda first: len(bands[first]))].append(one)
         for start in range(0, max(map(len, bands.values())), in_a_row):
             placed = [
-                Placement(one.patch, samples, first, side * at // EMC_WIDTH, side * at, EMC_HEIGHT * first)
+                Placement(one.patch, samples, side * at, EMC_HEIGHT * first)
                 for first, members in bands.items()
                 for at, one in enumerate(members[start : start + in_a_row])
             ]
@@ -218,7 +221,7 @@ def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> li
         module, emc = divmod(first * array.emcs_per_module + chip, array.emcs_per_module)
         column, row = blocks[block]
         x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
-        placed.append(Placement(each.patch, each.samples, module, emc, x, y))
+        placed.append(Placement(each.patch, each.samples, x, y))
         used += blocks_of(each.samples)
     return placed
 
@@ -226,10 +229,9 @@ def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> li
 def _in_rows(module: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
     side = _side(members[0].samples)
     in_a_row = EMC_WIDTH * array.emcs_per_module // side
-    places = [(side * (n % in_a_row), EMC_HEIGHT * module + side * (n // in_a_row)) for n in range(len(members))]
     return [
-        Placement(each.patch, each.samples, module, x // EMC_WIDTH, x, y)
-        for each, (x, y) in zip(members, places, strict=True)
+        Placement(each.patch, each.samples, side * (n % in_a_row), EMC_HEIGHT * module + side * (n // in_a_row))
+        for n, each in enumerate(members)
     ]
 
 

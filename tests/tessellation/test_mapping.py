@@ -69,7 +69,7 @@ def test_large_patches_are_placed_first():
     work, *rest = allocate([4] * 100 + [16] * 10 + [8] * 20, ARRAY)
     assert not rest
     placed = {placement.patch: placement for placement in work.placements}
-    emcs = {size: {(p.module, p.emc) for p in placed.values() if p.samples == size} for size in (4, 8, 16)}
+    emcs = {size: {(p.module, p.x // 16) for p in placed.values() if p.samples == size} for size in (4, 8, 16)}
     assert len(emcs[16]) == 10 and len(emcs[8]) == 5
     assert not emcs[16] & (emcs[8] | emcs[4])
 
@@ -96,7 +96,7 @@ def test_sample_counts_out_of_range_are_all_named():
 
 def test_overlapping_squares_have_no_load_order():
     with pytest.raises(ValueError, match="overlap"):
-        load_order([Placement(0, 8, 0, 0, 0, 0), Placement(1, 4, 0, 0, 4, 4)])
+        load_order([Placement(0, 8, 0, 0), Placement(1, 4, 4, 4)])
 
 
 # --- figure 9 --------------------------------------------------------------------------------------------------------
