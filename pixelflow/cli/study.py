@@ -302,7 +302,7 @@ def _turning(args: argparse.Namespace, screen: Screen, progress: Progress) -> Re
     frames = list(turn(turning, chosen, config, drawers, engine=args.engine, tell=progress.tell))
     report = turning_report(turning, (view.width, view.height), frames, config, chosen)
     if args.output:
-        write_animation(args.output, [each.seen.picture for each in frames], _MILLISECONDS)
+        write_animation(args.output, [each.seen.picture.colours for each in frames], _MILLISECONDS)
     return report
 
 
