@@ -44,7 +44,7 @@ Colours = NDArray[np.uint8]
 
 _FRAME_SECONDS = 0.08
 _RECORDED_SECONDS = 0.5
-"""Of the show between two recorded pictures."""
+"""Seconds of the show between two recorded pictures."""
 _PICTURE_MS = 200
 """For which a recorded picture is shown."""
 _CLOCK = THESIS.clock_mhz * 1e6
@@ -63,7 +63,7 @@ class _Ended(Exception):
     """A key ended the show."""
 
 
-class Recording:
+class RecordedShow:
     """Display, keyboard and clock in one: keeps every picture, and time passes with each alone."""
 
     def __init__(self, width: int = 80, height: int = 24) -> None:
@@ -132,7 +132,7 @@ def _rgb(colour: Color | None, default: tuple[int, int, int]) -> tuple[int, int,
 class Show:
     """The terminal during the show: pictures in place, and keys. Without a terminal nothing is shown and time stops."""
 
-    def __init__(self, screen: Screen, recording: Recording | None = None) -> None:
+    def __init__(self, screen: Screen, recording: RecordedShow | None = None) -> None:
         self.live = recording is not None or (takes_live() and screen.format == "text" and not screen.quiet)
         self.colour = recording is not None or screen.color
         self._display, self._keys = recording or InPlaceDisplay(screen), recording or Keys()
@@ -247,7 +247,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Show the parts one after the other; return what they took."""
     if args.output is not None:
         check_picture(None, args.output, ANIMATED)
-    recording = None if args.output is None else Recording()
+    recording = None if args.output is None else RecordedShow()
     engine, facts, race = choose(AUTO).engine, list[tuple[str, int, str]](), list[tuple[str, int, float]]()
     show = Show(screen, recording)
     try:

@@ -386,7 +386,7 @@ def _patches(scene: str, how: SceneSource) -> PatchFile:
     if how.tolerance is not None:
         raise UsageError("--tolerance", "what the EMCs project is sampled alike", "give --samples instead")
     if how.floor:
-        raise UsageError("--floor", "the EMCs project what they have tessellated, and a floor is no patch")
+        raise UsageError("--floor", "the EMCs project patches alone, not a floor")
     if how.up != "z":
         raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)

@@ -32,7 +32,7 @@ def test_a_picture_fills_the_terminal_and_keeps_its_proportions(width: int, line
 
 def test_a_recording_keeps_pictures_of_80_by_24_and_its_own_time() -> None:
     pytest.importorskip("PIL.Image", reason="the letters are Pillow's (extra `image`)")
-    recording = demo.Recording()
+    recording = demo.RecordedShow()
     show = demo.Show(Screen(80, quiet=True), recording)
     colours = np.zeros((64, 128, 3), np.uint8)
     colours[:, :64], colours[32:, 64:] = (255, 0, 0), (0, 0, 255)
