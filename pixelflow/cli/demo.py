@@ -125,7 +125,7 @@ def _pixels(lines: Sequence[Sequence[Segment]], width: int, height: int) -> Colo
     return np.asarray(image).repeat(_ENLARGED, axis=0).repeat(_ENLARGED, axis=1)
 
 
-def _rgb(colour: Color | None, default: tuple[int, int, int]) -> tuple[int, int, int]:
+def _rgb(colour: Color | None, default: tuple[int, int, int]) -> tuple[int, ...]:
     return default if colour is None or colour.is_default else tuple(colour.get_truecolor())
 
 
@@ -277,8 +277,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     )  # fmt: skip
     then = Table([Column("continue with", key="command", fixed=True), Column("", key="what")], _THEN, key="then")
     tables = [each for each in (done, raced) if each.rows]
-    wrote = [] if args.output is None else [Fact(f"wrote {args.output}", key="written", value=args.output)]
-    parts: list[Part] = [part for each in (*tables, then, *wrote) for part in (each, "")][:-1]
+    shown: list[Part] = [*tables, then]
+    if args.output is not None:
+        shown.append(Fact(f"wrote {args.output}", key="written", value=args.output))
+    parts: list[Part] = [part for each in shown for part in (each, "")][:-1]
     return Report("pixelflow demo", (f"engine {engine}",), results=parts, schema="pixelflow.demo/1")
 
 
