@@ -100,6 +100,9 @@ def test_a_run_is_explored(page_of_run: str, opened) -> None:
     inside = cycle_of(page)
     begin, end = window_of(page)
     assert begin < inside < end
+    page.mouse.click(box["x"] + box["width"] - 30, box["y"] + box["height"] - 4)  # in the strip of the whole run
+    until(page, f"document.getElementById('timeline').dataset.window.endsWith(':{END}')")
+    assert window_of(page)[1] - window_of(page)[0] == end - begin
     page.mouse.move(box["x"] + 650, box["y"] + 32)
     until(page, "document.getElementById('hover').textContent.includes('eigc')")
     timeline.focus()
