@@ -88,7 +88,7 @@ export class Timeline extends EventTarget {
     const canvas = this.#canvas, width = this.#wide;
     if (!width || !this.#drawn) return;
     this.#place();
-    const last = this.#rows.at(-1), height = STRIP + (last ? last.top + last.height + 4 : RULER + 20), sharp = devicePixelRatio || 1;
+    const last = this.#rows.at(-1), height = last ? last.top + last.height + 4 : RULER + STRIP + 20, sharp = devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * sharp) || canvas.height !== Math.round(height * sharp)) {
       canvas.width = Math.round(width * sharp);
       canvas.height = Math.round(height * sharp);
@@ -111,7 +111,7 @@ export class Timeline extends EventTarget {
     for (const { row, top, height: tall } of this.#rows) if (row.form === "spans") this.#spans(pen, ink, row, top, tall);
     this.#ruler(pen, ink, height);
     pen.restore();
-    this.#strip(pen, ink, height);
+    this.#strip(pen, ink);
     pen.textBaseline = "middle";
     let before = "";
     for (const { row, top, height: tall } of this.#rows) {
@@ -142,7 +142,7 @@ export class Timeline extends EventTarget {
   }
 
   #place() {
-    let top = RULER;
+    let top = RULER + STRIP;
     this.#rows = this.#drawn.rows.map((row, number) => {
       const height = row.form === "counter" ? COUNTER : SPANS, place = { row, number, top, height };
       top += height + GAP;
@@ -194,15 +194,15 @@ export class Timeline extends EventTarget {
     pen.fill();
   }
 
-  /** The whole run below the rows: where the window is in it, and the cycle. */
-  #strip(pen, ink, height) {
+  /** The whole run, below the ruler: where the window is in it, and the cycle. */
+  #strip(pen, ink) {
     const x = (cycle) => this.#names + (cycle / this.#whole) * this.#width, { begin, end } = this.#window;
     pen.fillStyle = ink.line;
-    pen.fillRect(this.#names, height - STRIP + 4, this.#width, 2);
+    pen.fillRect(this.#names, RULER + 4, this.#width, 1);
     pen.fillStyle = ink.quiet;
-    pen.fillRect(x(begin), height - STRIP + 2, Math.max(3, x(end) - x(begin)), 6);
+    pen.fillRect(x(begin), RULER + 2, Math.max(3, x(end) - x(begin)), 5);
     pen.fillStyle = ink.here;
-    pen.fillRect(x(this.#cycle) - 0.75, height - STRIP, 1.5, STRIP);
+    pen.fillRect(x(this.#cycle) - 0.75, RULER, 1.5, STRIP - 1);
   }
 
   /** Put the middle of the window where the strip was touched. */
@@ -225,7 +225,7 @@ export class Timeline extends EventTarget {
     let held = null;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      held = { x: event.offsetX, window: this.window, moved: false, scrub: event.offsetY < RULER, strip: event.offsetY > canvas.clientHeight - STRIP };
+      held = { x: event.offsetX, window: this.window, moved: false, scrub: event.offsetY < RULER, strip: event.offsetY >= RULER && event.offsetY < RULER + STRIP };
       if (held.strip) this.#lookAt(event.offsetX, event.timeStamp);
       else if (held.scrub) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
     });
