@@ -197,15 +197,16 @@ class _Drawer:
         missing = [key for key, register in ATTRIBUTES.items() if register in read and register not in given]
         if missing:
             self._refuse(f"draws[{number}]: program {what.vertex_program} reads {missing[0]}, the draw lacks it")
-        found = None if what.indices is None else self.scene.buffers[what.indices]
-        if what.indices is not None and found is not None:
+        indices = np.arange(what.count, dtype=np.int32)
+        if what.indices is not None:
+            found = self.scene.buffers[what.indices]
             self._upload(what.indices, found.values.nbytes, number)
+            indices = found.values[: what.count].astype(np.int32)
         attributes = []
         for register, name in sorted(given.items()):
             buffer = self.scene.buffers[name]
             address = self._upload(name, buffer.values.nbytes, number)
             attributes.append(AttributeWork(register, address, buffer.element_bytes, buffer.element_bytes))
-        indices = np.arange(what.count, dtype=np.int32) if found is None else found.values[: what.count].astype(np.int32)
         return VertexWork(indices, tuple(attributes))
 
     def _state(self, what: SceneDraw, late: bool) -> StateWork:

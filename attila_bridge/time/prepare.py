@@ -312,8 +312,7 @@ class FramePlan:
     before: Contents | None = None
     """Buffers left by the draws before these; None where these are all."""
     written: tuple[tuple[int, int], ...] = ()
-    """Transactions of the uploads before the first draw, while nothing else moves: cycle in which the write begins on its
-    channel, and address (formula)."""
+    """Transactions of the uploads before the first draw: cycle in which the write begins, and address (formula)."""
 
 
 def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
