@@ -58,6 +58,7 @@ def test_frames_that_follow_each_other_have_one_program(teapot):
     assert points[0] == points[1] == points[2] == points[4] != points[3]
 
 
+@pytest.mark.slow
 def test_several_passes_where_a_module_has_too_many(teapot):
     manager = PatchManager({3: 40}, config=SMALL)
     handles = [manager.add(patch) for patch in teapot[:12]]

@@ -73,15 +73,20 @@ def test_teapot_is_within_the_limits(samples, degenerate):
 @pytest.mark.parametrize(
     ("model", "samples", "passes"),
     [
-        ("teapot_deg7.bpt", 4, 1),
-        ("teaspoon.bpt", 4, 1),
-        ("teaspoon.bpt", 8, 1),
-        ("gumbo.bpt", 4, 1),
         ("gumbo.bpt", 8, 1),
-        ("gumbo.bpt", 16, 4),
-        ("enneper_d3.bpt", 8, 1),
         ("enneper_d5.bpt", 8, 1),
-        ("enneper_d7.bpt", 8, 1),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("teapot_deg7.bpt", 4, 1),
+                ("teaspoon.bpt", 4, 1),
+                ("teaspoon.bpt", 8, 1),
+                ("gumbo.bpt", 4, 1),
+                ("gumbo.bpt", 16, 4),
+                ("enneper_d3.bpt", 8, 1),
+                ("enneper_d7.bpt", 8, 1),
+            )
+        ),
     ],
 )
 def test_other_models_are_within_the_limits(model, samples, passes):
@@ -116,7 +121,14 @@ def compare_with_data(result: Tessellation, model: str, samples: int) -> None:
     assert result.degenerate == (~known).sum()
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (3, 8), (8, 3), (5, 4), (4, 6), (7, 7), (11, 3)])
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (3, 8),
+        (5, 4),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((3, 3), (8, 3), (4, 6), (7, 7), (11, 3))),
+    ],
+)
 def test_nets_of_any_size(rows, columns):
     generator = np.random.default_rng(rows * 100 + columns)
     grid = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1)
@@ -255,7 +267,8 @@ def test_scratch_memory_stays_inside_the_layout(teapot):
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 @pytest.mark.parametrize(
-    "library", ["plain", "tuned-finite", pytest.param("generic", marks=pytest.mark.slow), "generic-finite"]
+    "library",
+    ["plain", "tuned-finite", *(pytest.param(each, marks=pytest.mark.slow) for each in ("generic", "generic-finite"))],
 )
 def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     """Where the cross product vanishes, entries for finite operands have no normal to agree on."""
@@ -268,7 +281,11 @@ def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     assert (ours.cycles > tuned.cycles) == (library != "tuned-finite")
 
 
-@pytest.mark.parametrize("method", [Method(mantissa_bytes=4), Method(control_points="lee")], ids=["long", "lee"])
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(Method(mantissa_bytes=4), marks=pytest.mark.slow), Method(control_points="lee")],
+    ids=["long", "lee"],
+)
 def test_generic_routines_serve_every_method(method, teapot):
     ours, tuned = (tessellate(teapot[:1], 4, library=name, config=TINY, method=method) for name in ("generic", "tuned"))
     assert ours.patches[0].points.tobytes() == tuned.patches[0].points.tobytes()
