@@ -4,7 +4,7 @@
 param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
 
 The table is written while the sweep runs, and the same command continues an interrupted sweep. It has the same
-content whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+content whatever --jobs is. A point that fails is a row with its exit code and error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.cli.arguments import Parser, add_common_options, add_config_options, count
+from pixelflow.cli.arguments import Parser, add_common_options, add_config_options, add_jobs_option, count
 from pixelflow.cli.programs import read_program, target_on
 from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.run import limit_of
@@ -45,7 +45,6 @@ from pixelflow.cli.sweep_table import (
     written_as,
 )
 from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
-from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import NodeConfig, load_config, override_faults
 from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import (
@@ -176,7 +175,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
         help=f"an axis of the grid (repeatable): a configuration key, or {', '.join(SWEPT[subject])}")  # fmt: skip
     add("--out", default=STANDARD_STREAM, metavar="FILE",
         help="table: .csv; an existing one is continued (default: on standard output)")  # fmt: skip
-    add_worker_options(parser, "points")
+    add_jobs_option(parser, "points")
     add("--shard", metavar="I/N", type=_shard, default=(1, 1),
         help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
     add("--timing", action="store_true", help="add a column `seconds`: the wall time of the point")
@@ -186,7 +185,6 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
     _check_options(args)
-    workers = workers_of(args)
     subject = Subject(args)
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
@@ -200,7 +198,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     try:
         with Progress(screen, len(mine)) as progress:
             progress.doing("measuring points")
-            table = _measured(args, subject, grid, mine, workers, screen.note, progress.step)
+            table = _measured(args, subject, grid, mine, WorkerPool(args.jobs), screen.note, progress.step)
     except (KeyboardInterrupt, WorkerLost):
         if args.out != STANDARD_STREAM:
             screen.note(f"the finished points are in {args.out}; the same command continues from there")
