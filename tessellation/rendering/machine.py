@@ -21,17 +21,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
-from tessellation.rendering.account import (
-    PE_BITS,
-    STAGES,
-    counted_by_nodes,
-    feed_floors,
-    free_feed,
-    free_pixels,
-    grounds_of_nodes,
-    uncounted_pixels,
-    uncounted_work,
-)
+from tessellation.rendering import account
 
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
@@ -89,10 +79,10 @@ def draw_on_pixelflow(
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
     nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
     pairs = f"{reached:,} pairs of a triangle and a region that its box reaches"
-    pixels = uncounted_pixels(frame.width, frame.height, composed=composed.time is not None)
+    pixels = account.uncounted_pixels(frame.width, frame.height, composed=composed.time is not None)
     facts = [
         ("regions", f"{regions} of 128x64 pixels{_by_each(parts)}, {pairs}"),
-        ("not counted", f"{uncounted_work(textures=bool(composed.loading))}; {pixels}"),
+        ("not counted", f"{account.uncounted_work(textures=bool(composed.loading))}; {pixels}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
     if composed.loading:
@@ -121,14 +111,14 @@ def draw_on_pixelflow(
         traffic=_traffic(drawn, composed.time),
         picture=composed.picture,
         facts=tuple(facts),
-        lane_bits=PE_BITS,
+        lane_bits=account.PE_BITS,
         free=(*_left_out(len(triangles), reached, words, parts, single, config), *_left_out_of_shading(frame)),
-        grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
+        grounds=account.grounds_of_nodes(used, config, composed=composed.time is not None),
         part="node",
         timeline=_timeline(drawn[0]) if composed.time is None else tuple(busy_spans(composed.time)),
         ended=() if composed.time is None else ended_of(composed.time),
-        counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
-        works=STAGES,
+        counted=account.counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
+        works=account.STAGES,
     )
 
 
@@ -155,7 +145,7 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
     """Return the bandwidth that the instruction words of a picture need: a bound, not counted as time."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
-    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in feed_floors(words, parts, config)]
+    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in account.feed_floors(words, parts, config)]
     return (
         f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
         f"{' and '.join(bounds)}: by formula, no time is counted for it"
@@ -175,11 +165,11 @@ def _left_out(
         )
     ]
     found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
-    found += free_feed(words, parts, config)
+    found += account.free_feed(words, parts, config)
     if regions is not None:
         from tessellation.rendering.network import pixel_cycles
 
-        found.append(free_pixels(regions, pixel_cycles(config), config))
+        found.append(account.free_pixels(regions, pixel_cycles(config), config))
     else:
         found.append(
             FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))
