@@ -265,7 +265,7 @@ class Progress:
         return self._display is not None
 
     def doing(self, text: str) -> None:
-        """Say what is being done now."""
+        """Show the current activity."""
         if self._display is None:
             self._text = text
             self._say("" if self._total is None else f", {self._done} of {self._total}")

@@ -21,7 +21,17 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import TimeSpan, counted
 from pixelflow.simd.units import Constant, Standing
 from tessellation.commands import COMMANDS, MOST_NODES
-from tessellation.rendering import account
+from tessellation.rendering.account import (
+    PE_BITS,
+    STAGES,
+    counted_by_nodes,
+    feed_floors,
+    free_feed,
+    free_pixels,
+    grounds_of_nodes,
+    uncounted_pixels,
+    uncounted_work,
+)
 
 if TYPE_CHECKING:
     from tessellation.rendering import NetworkTime, NodeRuns
@@ -79,10 +89,10 @@ def draw_on_pixelflow(
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
     nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
     pairs = f"{reached:,} pairs of a triangle and a region that its box reaches"
-    pixels = account.uncounted_pixels(frame.width, frame.height, composed=composed.time is not None)
+    pixels = uncounted_pixels(frame.width, frame.height, composed=composed.time is not None)
     facts = [
         ("regions", f"{regions} of 128x64 pixels{_by_each(parts)}, {pairs}"),
-        ("not counted", f"{account.uncounted_work(textures=bool(composed.loading))}; {pixels}"),
+        ("not counted", f"{uncounted_work(textures=bool(composed.loading))}; {pixels}"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
     if composed.loading:
@@ -111,14 +121,14 @@ def draw_on_pixelflow(
         traffic=_traffic(drawn, composed.time),
         picture=composed.picture,
         facts=tuple(facts),
-        lane_bits=account.PE_BITS,
+        lane_bits=PE_BITS,
         free=(*_left_out(len(triangles), reached, words, parts, single, config), *_left_out_of_shading(frame)),
-        grounds=account.grounds_of_nodes(used, config, composed=composed.time is not None),
+        grounds=grounds_of_nodes(used, config, composed=composed.time is not None),
         part="node",
         timeline=_timeline(drawn[0]) if composed.time is None else tuple(busy_spans(composed.time)),
         ended=() if composed.time is None else ended_of(composed.time),
-        counted=account.counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
-        works=account.STAGES,
+        counted=counted_by_nodes(used, composed=composed.time is not None, fed=config.igc.supply > 0),
+        works=STAGES,
     )
 
 
@@ -145,7 +155,7 @@ def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
     """Return the bandwidth that the instruction words of a picture need: a bound, not counted as time."""
     count, clock = words * WORD_BITS // 8, config.clock_mhz
     rate = count * clock / cycles if cycles else 0.0
-    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in account.feed_floors(words, parts, config)]
+    bounds = [f"{cycles:,} cycles at {name}" for name, cycles in feed_floors(words, parts, config)]
     return (
         f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
         f"{' and '.join(bounds)}: by formula, no time is counted for it"
@@ -157,22 +167,24 @@ def _left_out(
 ) -> tuple[FreeWork, ...]:
     """Return work that nodes get free of charge; ``regions`` are those of a node alone, whose pixels are not sent."""
     found = [
-        FreeWork(what, Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
+        FreeWork(what, "PF301", Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
         for what, amount, work in (
             ("camera, light, 1 / w", f"corners of {counted(triangles, 'triangle')}", Work.VERTICES),
             ("triangles to regions", f"{reached:,} pairs of a triangle and a region", Work.BINNING),
             ("edges and planes, instructions", f"{counted(words, 'word')} made", Work.SETUP),
         )
     ]
-    found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
-    found += account.free_feed(words, parts, config)
+    found.append(FreeWork("commands and state", "PF301", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
+    found += free_feed(words, parts, config)
     if regions is not None:
         from tessellation.rendering.network import pixel_cycles
 
-        found.append(account.free_pixels(regions, pixel_cycles(config), config))
+        found.append(free_pixels(regions, pixel_cycles(config), config))
     else:
         found.append(
-            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))
+            FreeWork(
+                "frame buffer", "PF302", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,)
+            )
         )
     return tuple(found)
 
@@ -183,10 +195,10 @@ def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
     if textures:
         levels = sum(len(each.levels) for each in textures.values())
         why = f"the GPs': {counted(levels, 'level')} made and put into GP memory, planes of coordinates; {_NO_RATE}"
-        yield FreeWork("textures", Bound.OPEN, why, of=(Work.TEXELS,))
+        yield FreeWork("textures", "PF301", Bound.OPEN, why, of=(Work.TEXELS,))
     if any(draw.state.blend is Blend.SORTED for draw in frame.draws):
         why = "asked of all PEs after each layer of a region; the machine has no wire for it"
-        yield FreeWork("whether a layer was the last", Bound.OPEN, why, of=(Work.BLENDING,))
+        yield FreeWork("whether a layer was the last", "PF303", Bound.OPEN, why, of=(Work.BLENDING,))
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:

@@ -59,7 +59,7 @@ class Contender:
 
 
 def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refusal:
-    """Return what refuses the same, and names those of the ``others`` that would not."""
+    """Return a refusal of the same scene that names those of the ``others`` that would take it."""
 
     def hinted(draws: Sequence[tuple[str, State]], samples: int) -> None:
         try:
@@ -206,8 +206,9 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
         yield f"{'; '.join(notes)}"
     uncounted = scorecard.uncounted_table(found)
     yield from ("", uncounted) if uncounted.rows else ()
-    assumed = scorecard.assumed_line(found.sides)
-    yield f"{assumed}; `--explain sources` lists them, `--explain all` explains every figure"
+    caveats = sorted({each.code for side in found.sides for each in side.free})
+    left = f", caveats {' '.join(caveats)}" if uncounted.rows else ""
+    yield f"{scorecard.assumed_line(found.sides)}{left}; `--explain sources` and `all`"
 
 
 def _answer(found: Comparison) -> str:

@@ -168,6 +168,8 @@ class FreeWork:
     """Work that a picture needs and that a machine's account does not charge."""
 
     what: str
+    code: str
+    """Code of its caveat."""
     bound: Bound
     why: str
     """How its cycles are derived, or why they are not."""
