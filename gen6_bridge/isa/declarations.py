@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from gen6_bridge.isa import encoding
+from gen6_bridge.isa.assembly_text import TextShape, instruction_text
 from gen6_bridge.isa.execution import CHANNELS, Execution, FloatRules, Span, spans_of
 from gen6_bridge.isa.operands import (
     REGISTER_BYTES,
@@ -26,7 +27,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from gen6_bridge.isa.text import TextShape, instruction_text
 from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError, Layout

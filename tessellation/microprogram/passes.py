@@ -13,7 +13,7 @@ from pixelflow.isa import Addressing
 from pixelflow.node import AddressMap, Cell
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.store import digest_of, key_of
-from tessellation.microprogram import kernels, ports
+from tessellation.microprogram import ports, stage_code
 from tessellation.microprogram.fixed_sums import emit_fixed_sums
 from tessellation.microprogram.gp_traffic import emit_return
 from tessellation.microprogram.method import (
@@ -159,11 +159,11 @@ class PassWork:
         """The size of a patch in texture memory, in units of 32 bytes; 0 if none is stored there."""
         return next((stored.batches for stored in self.stored.values()), 0)
 
-    def trims(self, method: Method) -> kernels.Trims:
+    def trims(self, method: Method) -> stage_code.Trims:
         """Return the trims of its patches."""
         polygons = {number: method.trimmed(patch, number) for number, patch in self.patches.items()}
         trimmed = {number: polygon for number, polygon in polygons.items() if polygon is not None}
-        return kernels.Trims(self.plan.memory, self.plan.work, trimmed)
+        return stage_code.Trims(self.plan.memory, self.plan.work, trimmed)
 
 
 def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
@@ -230,9 +230,9 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     library = replace(library, mantissa_bytes=method.mantissa_bytes)
     library.include(builder, memory["scratch"].start)
     if method.long:
-        kernels.emit_conversions(builder, method.mantissa_bytes)
+        stage_code.emit_conversions(builder, method.mantissa_bytes)
     if plan.first:
-        kernels.emit_lee(builder, config.array)
+        stage_code.emit_lee(builder, config.array)
     beside = write_back(work, config, method)
     trims = work.trims(method)
     beside.emit_ahead(builder)
@@ -252,14 +252,14 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     else:
         _emit_thesis(builder, work, library, method, beside, trims)
     if method.long:
-        kernels.emit_results(builder, memory)
+        stage_code.emit_results(builder, memory)
     trims.emit_marks(builder)
     beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
     return builder
 
 
-def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: kernels.Trims) -> Columns:
+def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: stage_code.Trims) -> Columns:
     """Return the way of control values in fixed point: the transfers one after the other in PE memory."""
     transfers = fixed_transfers()
     last = fixed_bytes() - (transfers - 1) * SHARE_BYTES
@@ -267,15 +267,17 @@ def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: ke
 
 
 def _emit_thesis(
-    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack, trims: kernels.Trims
+    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack, trims: stage_code.Trims
 ) -> None:
     """Emit a pass in the order of the thesis."""
     memory, passed = work.plan.memory, work.plan.work
-    evaluation = kernels.Evaluation(memory, passed, library, kernels.select_by_marks(builder, memory), method.stored)
+    evaluation = stage_code.Evaluation(
+        memory, passed, library, stage_code.select_by_marks(builder, memory), method.stored
+    )
     source: ports.ControlPointSource
     if method.from_texture:
         ports.emit_cleared_ports(builder, passed)
-        kernels.emit_addresses(builder, memory, passed, work.bases, ports.ADDRESS_PLACE, exclusive=method.exclusive)
+        stage_code.emit_addresses(builder, memory, passed, work.bases, ports.ADDRESS_PLACE, exclusive=method.exclusive)
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
         beside.emit_alone(builder)
@@ -284,7 +286,7 @@ def _emit_thesis(
         builder.stream("eigc")
         beside.keeping.emit(builder, ports.Chance.READ, Stage.ADDRESSES)
         numbers = {place.patch: index for index, place in enumerate(passed.placements)}
-        kernels.emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
+        stage_code.emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
         values = {
             number: stored_patterns(patch, method.stored, reordered=memory.reordered)
             for number, patch in work.patches.items()
@@ -293,8 +295,8 @@ def _emit_thesis(
     source.emit_start(builder)
     evaluation.load_first(builder)
     trims.emit_crossings(builder)
-    kernels.emit_surfaces(builder, evaluation, source, beside.keeping)
-    kernels.emit_normals(builder, memory, library, beside.keeping)
+    stage_code.emit_surfaces(builder, evaluation, source, beside.keeping)
+    stage_code.emit_normals(builder, memory, library, beside.keeping)
 
 
 def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:

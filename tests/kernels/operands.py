@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microcode.catalogue import FLOATS, ORDERS, Entry, Kind, Library, Operation
-from pixelflow.node.kernels.kernel import Kernel
-from pixelflow.node.kernels.kernel import KernelOperation as Computed
+from pixelflow.node.kernels.float_kernel import Kernel
+from pixelflow.node.kernels.float_kernel import KernelOperation as Computed
 from tests.library.batch import columns
 
 __all__ = ["ENTRIES", "Numbers", "grid", "kernel_for", "label", "random_pairs", "rows"]

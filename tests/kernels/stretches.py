@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.declarations import CARRIES, WORDS
-from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
+from pixelflow.node.kernels.float_kernel import Call, Kernel, KernelOperation
 from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction

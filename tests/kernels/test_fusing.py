@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pixelflow.node.kernels import fusing
-from pixelflow.node.kernels.kernel import Kernel, KernelOperation
+from pixelflow.node.kernels.float_kernel import Kernel, KernelOperation
 from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Native
 from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain

@@ -12,8 +12,8 @@ from microcode.catalogue import FLOATS, ORDERS, Library, Operation, find
 from pixelflow.config import TINY
 from pixelflow.isa import EncodingError, Program
 from pixelflow.node import Node
-from pixelflow.node.kernels.kernel import Kernel
-from pixelflow.node.kernels.kernel import KernelOperation as Computed
+from pixelflow.node.kernels.float_kernel import Kernel
+from pixelflow.node.kernels.float_kernel import KernelOperation as Computed
 from pixelflow.node.kernels.macro_engine import KernelAction, digest, kernel_of, known
 from pixelflow.node.run.perform import prepared
 from pixelflow.simd.errors import InputError

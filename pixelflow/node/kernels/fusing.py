@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from operator import or_
 
 from pixelflow.node.kernels import quick
-from pixelflow.node.kernels.kernel import LANES, Call, Kernel, gathered, spread
+from pixelflow.node.kernels.float_kernel import LANES, Call, Kernel, gathered, spread
 from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.lanes.native.compiled_engine import Foreign

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from pixelflow.isa import EncodingError, Program, Routine, Unit
 from pixelflow.isa.control import RET, START
+from pixelflow.node.kernels.float_kernel import Call, Kernel, KernelOperation
 from pixelflow.node.kernels.folding import Following, folded
 from pixelflow.node.kernels.fusing import FusedItem, fused, pieces
 from pixelflow.node.kernels.kept_rows import Kept, Motion, Tiles, comparing, keep, keep_folded, keep_shared
-from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import RepeatedRows
