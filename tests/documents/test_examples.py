@@ -235,7 +235,6 @@ def test_waves(node: Node) -> None:
 def test_life(node: Node) -> None:
     """Each module is a torus of 128 x 16 cells."""
     _run(node, "life.mc")
-    x, y = node.coordinates()
     lanes = np.arange(node.lanes)
     worlds = _plane(node, _stirred(lanes % 256, lanes // 256, 3) % 8 < 3).reshape(4, 16, 128)
     for _ in range(32):
