@@ -12,6 +12,7 @@ from pixelflow.cli.main import main
 from pixelflow.cli.screen import Screen
 
 
+@pytest.mark.slow
 def test_without_a_terminal_the_figures_are_those_of_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -68,7 +68,7 @@ def test_rows_are_pictures_by_machines_and_refusals_have_no_figures() -> None:
     assert [(row[0], row[1], row[cycles]) for row in table.rows] == [
         ("one", "A", 5), ("one", "B", None), ("two", "A", 5), ("two", "B", None),
     ]  # fmt: skip
-    assert "B refuses one, two: no stencil." in texts
+    assert any("B refuses" in each and "no stencil" in each for each in texts)
 
 
 @pytest.mark.parametrize(("abouts", "named"), [(("", ""), False), (("of threads", ""), True), (("x", "x"), False)])
@@ -77,8 +77,7 @@ def test_cycles_of_others_are_told_where_there_are_others(abouts: tuple[str, str
     beside = by_triangle_size(FRAME, ways)
     assert beside is not None
     text = " ".join(each for each in beside.parts if isinstance(each, str))
-    assert ("The cycles of B are those of everything executed there." in text) is named
-    assert ("The cycles of" in text) is named
+    assert ("cycles of B" in text) is named
 
 
 def test_who_refuses_names_the_machines_that_would_draw(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,6 +134,7 @@ def test_the_study_draws_what_compare_draws(scene: str, capsys: pytest.CaptureFi
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_all_machines_are_every_one_that_draws(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("compare", scene, "--machine", "all", "--sizes", "40x30")
     (row,) = told(capsys, *words)["sizes"]

@@ -120,6 +120,9 @@ def test_rings(node: Node) -> None:
     assert np.array_equal(node["light"], light[0] ^ light[1])
 
 
+@pytest.mark.parametrize(
+    "node", [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in ENGINES], indirect=True
+)
 def test_life(node: Node) -> None:
     """Each module is a torus of 128 x 16 cells."""
     _run(node, "life.mc")

@@ -53,6 +53,9 @@ LONG = {
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
     "pixelflow study caching --schedules thesis",
+    "pixelflow tessellate teapot --samples 4 --schedule shared-columns --load gp --results gp-fine",
+    "pixelflow tessellate rosette --samples 8 --weld -o rosette.obj",
+    "pixelflow tessellate teapot --samples 4 -D sdram.equal_slots=false -D sdram.check_commands=true --quiet",
 }
 """First commands of blocks that take more than a few seconds."""
 BLOCKS = [

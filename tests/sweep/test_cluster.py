@@ -30,6 +30,7 @@ def test_the_table_is_the_same(sweep, address: str) -> None:
     assert Path("here.csv").read_bytes() == Path("there.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_verification_is_the_same(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "table 9", "section 2", "--timing-only", "--json"]
     assert main(words) == 0
@@ -38,6 +39,7 @@ def test_a_verification_is_the_same(address: str, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == here
 
 
+@pytest.mark.slow
 def test_it_goes_on_with_a_table(sweep, address: str) -> None:
     assert sweep("--set", "param.N=1:6", "--out", "p.csv", "--shard", "1/2").code == 0
     assert sweep("--set", "param.N=1:6", "--out", "p.csv", "--scheduler", address).code == 0

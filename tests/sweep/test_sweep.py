@@ -223,7 +223,6 @@ USAGE = [
     (("--set", "sdram.trp_cycles=true"), "expected a whole number, found true"),
     (("--set", "sdram.banks=2,3"), "3 is not one of the allowed values"),
     (("--set", "sdrm.trp_cycles=3"), "did you mean sdram.trp_cycles?"),
-    (("--set", "sdram.rows=1:1000000"), "the grid has 1,000,000 points, more than 10,000"),
     (("--set", "engine=row"), "did you mean rows?"),
     (("--set", "max-cycles=0"), "expected a whole number above 0"),
     ((*GRID, "--out", "p.txt"), "'p.txt' is not .csv"),

@@ -156,7 +156,7 @@ def test_each_thing_that_is_not_counted_is_one_fact(capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().out.splitlines()
     facts = [line.removeprefix("not counted").strip() for line in shown if line.startswith("not counted")]
     assert [each.split()[0] for each in facts] == ["load", "reading", "trims"]
-    assert facts[-1].endswith("cycles by formula")
+    assert facts[-1].endswith("by formula")
 
 
 @pytest.mark.parametrize(
