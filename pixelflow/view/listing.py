@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from pixelflow.isa import Program
 from pixelflow.simd.isa.program import AssembledProgram, instruction_text
 from pixelflow.simd.report import Json

@@ -188,7 +188,7 @@ def test_the_command_writes_every_frame(by_way, scene: str, tmp_path: Path, caps
     with image.open(target) as opened:
         assert np.array_equal(np.asarray(opened.convert("RGB")), pictures[1].colours)
     for name in ("b.png", "b.gif"):
-        write_animation(str(tmp_path / name), pictures, 100)
+        write_animation(str(tmp_path / name), [each.colours for each in pictures], 100)
         with image.open(tmp_path / name) as opened:
             assert opened.n_frames == 2 and opened.size == (128, 64)
             for frame, picture in enumerate(pictures if name.endswith(".png") else ()):
