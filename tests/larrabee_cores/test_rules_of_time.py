@@ -132,9 +132,9 @@ SABOTAGES = {
     "the second of a pair holds nothing": (ROTATION, "            held = max(held, beside)\n", ""),
     "a line on its way to the L2 slice is there": (ROTATION, "        there = max(there, cycle)\n",
     "        there = cycle\n"),
-    "lines of a set lose their times": (ROTATION, "            m[place + 2 * at + 1] = m[place + 2 * at - 1]\n"
-                                        "            at -= 1\n        m[place]",
-                                        "            at -= 1\n        m[place]"),
+    "lines behind one that is used again lose their times": (
+        ROTATION, "                m[place + 2 * at + 1] = m[place + 2 * at - 1]\n", ""
+    ),
 }  # fmt: skip
 """Broken rules: file, text, and what it becomes."""
 
