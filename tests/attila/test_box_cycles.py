@@ -250,11 +250,11 @@ def test_the_display_waits_for_a_block_that_is_read() -> None:
 
 
 def test_the_command_processor_goes_from_step_to_step() -> None:
-    """Registers up to 10 (formula); a program is asked for in 11, comes in 80 and takes 64 / 8 cycles of the bus; the
-    draw begins in 88. Its last fragment ends in 251, which is a cycle of its own, and the swap begins in 252."""
+    """Registers up to 10 (formula); a program is asked for in 10, comes in 80 and takes 64 / 8 cycles of the bus; the
+    draw begins in 87. Its last fragment ends in 251, which is a cycle of its own, and the swap begins in 252."""
     found = arrivals(lambda boxes: boxes.processor, PROCESSED, plan(), steps=FRAME)
-    assert cycles(found, "memory_request") == [12]
+    assert cycles(found, "memory_request") == [11]
     assert {
         cycle for port in ("fetch_command", "fifo_command", "shader0_command") for cycle in cycles(found, port)
-    } == {89}
-    assert found["color0_command"] == [(89, ("draw", 0)), (253, ("swap", 0))]
+    } == {88}
+    assert found["color0_command"] == [(88, ("draw", 0)), (253, ("swap", 0))]

@@ -504,8 +504,8 @@ MEMORY = [
     Rule("memory.write_buffers", 16, _flood(WRITE), _accepts(1), 58, 37,
         "one ends in 4 from 39: less than 10 of 32 free after 28 - 5 in 57, of 16 after 7 in 36"),
     Rule("command.start_latency", 4, _PROCESSOR, last("color0_command"), 253, 256, "the swap begins in 252"),
-    Rule("memory.command_bus", 64, _PROCESSOR, at("fetch_command"), [89], [82],
-        "the program comes in 80: 8 cycles, or 1"),
+    Rule("memory.command_bus", 64, _PROCESSOR, at("fetch_command"), [88], [81],
+        "the program comes in 80: 8 cycles with that one, or 1"),
 ]  # fmt: skip
 
 # --- formulas of a frame ---------------------------------------------------------------------------------------------
@@ -516,13 +516,17 @@ def _phases(scene: str) -> Run:
 
 
 FRAMES = [
-    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [84], [50], "68, or 34, and 16 for a texture"),
-    Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [84], [76], "68, and 16, or 8"),
-    Rule("command.index_cycles", 3, _phases("mesh"), at("Ready"), [74], [71], "68, and 6, or 3"),
-    Rule("command.test_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
-        "68 + 6 + 5 + 5, or 68 + 6 + 2 + 5"),
-    Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
-        "68 + 6 + 5 + 5, or 68 + 6 + 5 + 2"),
+    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [101], [67],
+        "68, or 34; 16 for a texture, 2 for each of 6 more levels, 5 for a third attribute"),
+    Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [101], [93], "68 + 12 + 5, and 16, or 8"),
+    Rule("command.level_cycles", 1, _phases("texture"), at("Ready"), [101], [95], "68 + 16 + 5, and 12, or 6"),
+    Rule("command.attribute_cycles", 1, _phases("texture"), at("Ready"), [101], [97], "68 + 16 + 12, and 5, or 1"),
+    Rule("command.further_cycles", 1, _phases("two units"), at("Ready"), [121], [118], "101 + 16, and 4, or 1"),
+    Rule("command.index_cycles", 3, _phases("mesh"), at("Ready"), [79], [76], "68 + 5, and 6, or 3"),
+    Rule("command.test_cycles", 2, _phases("again and again"), at("Ready"), [89], [86],
+        "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 2 + 5"),
+    Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [89], [86],
+        "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 5 + 2"),
     Rule("command.padding", 8, _phases("texture"), at("MemoryWrite"), [2833], [2801],
         "8 bytes a cycle: arrays 12 + 12 + 6, levels 2048 + 512 + 128 + 32 + 8 + 2 + 1, programs of 3 and 1 "
         "instructions and "
