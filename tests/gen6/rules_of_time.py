@@ -221,6 +221,8 @@ RULES = (
          {"threads": 4}, 74, steps=[[0] * 3] * 5),
     Rule("a thread takes the place of one that ended", f"{ONE}; {INVERSE}", 3, "@0; the second begins at 1: @1 to 3",
          {"steps": [[0], [0]]}, 4, {"threads": 1}, [[0], [1]]),
+    Rule("a message that ends a thread ends first", f"{READ}; {ONE}", 4, "@0 to 2; the second begins then: @2 to 4",
+         {"send_cycles": 5}, 7, {"threads": 1}, [[0], [1]]),
     Rule("threads are dealt to units in turn", CHAIN, 20, "unit 0 has the first and the third: @0, @2, @16, @18 to 20",
          {"units": 3}, 18, {"units": 2}, [[0] * 2] * 3),
     Rule("as many threads run as are asked for", f"{CHAIN}; {CHAIN}", 20, "@0, @2, @16, @18 to 20", {"count": 1}, 18,

@@ -127,6 +127,14 @@ SABOTAGES = {
     "every line that leaves is written": (ROTATION, "        if m[far + 2 * m[WAYS] - 1] < 0:", "        if 1:"),
     "a gather takes a cycle": (ROTATION, "held = max(touched * m[number + I_LINE], 1)", "held = 1"),
     "a thread continues past a miss": (ROTATION, "cycle + held + missing)", "cycle + held)"),
+    "an instruction pairs before it was fetched": (ROTATION, " or m[t + T_FETCH] > cycle:\n        return 0",
+                                                   ":\n        return 0"),
+    "the second of a pair holds nothing": (ROTATION, "            held = max(held, beside)\n", ""),
+    "a line on its way to the L2 slice is there": (ROTATION, "        there = max(there, cycle)\n",
+    "        there = cycle\n"),
+    "lines behind one that is used again lose their times": (
+        ROTATION, "                m[place + 2 * at + 1] = m[place + 2 * at - 1]\n", ""
+    ),
 }  # fmt: skip
 """Broken rules: file, text, and what it becomes."""
 
@@ -149,6 +157,17 @@ def a_step(source: Callable[[int], str], few: int, more: int, **values: object) 
     """Return the cycles that each further step takes."""
     short, long = (Rule("", source(steps), 0, "", {}, 0, **values).measured() for steps in (few, more))
     return (long - short) / (more - few)
+
+
+def test_lines_of_a_run_have_places_on_the_core() -> None:
+    """10 to 19 are the run's own, moved by 1,000; up to 49 lines move by 5, up to 79 they share 4 places from 2,000."""
+    m, stretch = [0] * 300, 100
+    m[at.RANGES] = 200
+    m[stretch + at.S_RANGES_PAST] = 2
+    m[stretch + at.S_OWN : stretch + at.S_OWN_SHIFT + 1] = 10, 20, 1000
+    m[200 : 200 + 2 * at.RANGE] = 50, 5, 0, 0, 80, 0, 4, 2000
+    lines = (9, 10, 19, 20, 49, 50, 79, 80)
+    assert [at.turns_line(m, stretch, each) for each in lines] == [14, 1010, 1019, 25, 54, 2002, 2003, 80]
 
 
 @pytest.mark.parametrize(("stride", "again", "cycles"), [(0, 1, 2), (4096, 17, 17), (64, 1, 312)])

@@ -158,6 +158,9 @@ RULES = {
         "9\nTAS_SetCounter 9\nSIGNAL 0", 5,
         "wire 1, LD 1; the second in 3, wire 1, LD 1",
     ),
+    "signals add up": Rule(
+        f"{TEN}WAIT 0\nWAIT 0\nLD R, #1\nHALT\nstream tigc\nSIGNAL 0\nSIGNAL 0", 11, "both were there before",
+    ),
     "both ways": Rule(
         f"{ONE_PE}EMC_MarkRead\nSIGNAL 0\nWAIT 1\nLD R, [320]\nHALT\nstream tigc\nWAIT 0\nTAS_MemRdBlock4 2\nSIGNAL "
         "1", 53,
