@@ -8,7 +8,7 @@ what they are declared to take, and SDRAM accesses from the times of the devices
 instruction words are there at once. With --strict all of these fail. The programs' results are computed too, and wrong
 ones make the exit code 1; --timing-only leaves them out.
 
-Claims can be shared out: --jobs processes, or the workers of a Dask cluster, give the same report.
+Several processes (--jobs) give the same report.
 
 With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.
 """
@@ -23,10 +23,10 @@ from functools import lru_cache, partial
 from secrets import token_hex
 from typing import cast
 
+from pixelflow.cli.arguments import add_jobs_option
 from pixelflow.cli.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options
-from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import load_effective
 from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
 from pixelflow.simd.errors import UsageError
@@ -66,7 +66,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     help_class = "R reproducible, M mechanical, P by proxy, N not reproducible; several letters: RM"
     parser.add_argument("--class", dest="classes", default=_LETTERS, metavar="LETTERS", help=help_class)
     parser.add_argument("--quick", action="store_true", help="leave measures out that take seconds")
-    add_worker_options(parser, "claims")
+    add_jobs_option(parser, "claims")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -104,11 +104,11 @@ def verify(
 
     ``option`` is what the names were given to, and ``everything`` the command that shows all there are.
     """
-    paper, workers = paper_named(machine), workers_of(args)
+    paper, workers = paper_named(machine), WorkerPool(args.jobs)
     claims = _chosen(paper, names, args.classes, option, everything)
     watched = paper.preset and any(getattr(args, name) for name in _WATCHED)
     if watched and not workers.alone(len(claims)):
-        raise UsageError("--jobs, --scheduler", "what is watched must run in this process", "leave out one of the two")
+        raise UsageError("--jobs", "what is watched must run in this process", "leave out one of the two")
     with ExitStack() as stack:
         attach: Callable[[object], None] = _unwatched
         if paper.preset:

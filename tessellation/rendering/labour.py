@@ -21,9 +21,9 @@ from tessellation.microprogram.passes import Plan
 from tessellation.picture import BACKGROUND, View
 from tessellation.plan.memory_map import MemoryMap, MemoryUse
 from tessellation.plan.schedule import Stage
+from tessellation.rendering.instruction_words import SEND_STAGE, InstructionWords, draw_words, generate_words
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program, standpoint_for
 from tessellation.rendering.renderer import render
-from tessellation.rendering.words import SEND_STAGE, InstructionWords, draw_words, generate_words
 from tessellation.surface.bpt import load
 
 # Points, projected points or instruction words from the EMCs, executed.

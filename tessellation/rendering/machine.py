@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
-from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.observe.node_statistics import Collector, RunStatistics
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of

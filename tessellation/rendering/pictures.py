@@ -27,13 +27,13 @@ from tessellation.rendering.composition import (
     require_shaders,
     set_for_nothing,
 )
+from tessellation.rendering.instruction_words import InstructionWords, draw_words, generate_words, word_data, word_facts
 from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.rendering.materials import require_deferred
 from tessellation.rendering.network import Roles
 from tessellation.rendering.projection import Projected, project_samples
 from tessellation.rendering.renderer import require_plain, require_region
 from tessellation.rendering.shading_raster import BLEND_STAGE
-from tessellation.rendering.words import InstructionWords, draw_words, generate_words, word_data, word_facts
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 

@@ -658,6 +658,14 @@ def filtered() -> list[int]:
     return cycles(arrivals(_TEXTURE, sends, draw), "results")
 
 
+def two_lines() -> list[int]:
+    """When a read leaves whose bilinear step is in two lines, which come from 40 to 52 and from 56 to 68."""
+    sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
+    sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
+    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),))
+    return cycles(arrivals(_TEXTURE, sends, draw), "results")
+
+
 def looked_up(maximum: int) -> list[int]:
     """When a quad that comes in 21 and the end of its draw leave hierarchical Z, and a maximum comes."""
     sends = [STEPS[0], (maximum, "maxima0", (9, 5)), *STEPS[1:]]
@@ -686,6 +694,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
     ("the filter takes a cycle for each bilinear step", filtered, [135, 136],
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
+    ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
+    "alone"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again, [42, 46],

@@ -195,7 +195,7 @@ def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from microcode import places as files
-    from pixelflow.cli.worker_options import library_sha256
+    from pixelflow.cli.sweep_table import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
     assert main(words) == 0
@@ -228,7 +228,6 @@ USAGE = [
     ((*GRID, "--out", "p.txt"), "'p.txt' is not .csv"),
     ((*GRID, "--shard", "3/2"), "expected I/N with 1 <= I <= N"),
     ((*GRID, "--shard", "0/2"), "argument --shard"),
-    ((*GRID, "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "leave out one of the two"),
     ((), "the following arguments are required: --set"),
 ]
 

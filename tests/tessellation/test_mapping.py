@@ -14,7 +14,7 @@ from microcode import Builder
 from pixelflow.config import THESIS, TINY, ArrayConfig
 from pixelflow.node import LinearExpressionEvaluator, Node, figure9
 from pixelflow.simd.errors import InputError
-from tessellation.microprogram.kernels import emit_lee
+from tessellation.microprogram.stage_code import emit_lee
 from tessellation.plan.mapping import Placement, allocate, load_order
 
 ARRAY = THESIS.array

@@ -9,18 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pixelflow.simd.comparison.scorecard import (
-    QUANTITIES,
-    assumed_line,
-    fairness_object,
-    fairness_parts,
-    figures_table,
-    same_work_line,
-    scorecard_object,
-    shared_work,
-    sources_parts,
-    uncounted_table,
-)
+from pixelflow.simd.comparison import scorecard
 from pixelflow.simd.drawing import (
     EQUAL,
     Blend,
@@ -211,15 +200,15 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
     yield f"{_answer(found)}; {verdict(found)}."
     yield from (f"{text}." for text in different(found))
     yield from refusals(found.refused)
-    figures, letters = figures_table(found.sides, [each for each in QUANTITIES if each.first])
+    figures, letters = scorecard.figures_table(found.sides, [each for each in scorecard.QUANTITIES if each.first])
     yield from ("", figures)
-    if notes := [text for text in (same_work_line(found), letters) if text]:
+    if notes := [text for text in (scorecard.same_work_line(found), letters) if text]:
         yield f"{'; '.join(notes)}"
-    uncounted = uncounted_table(found)
+    uncounted = scorecard.uncounted_table(found)
     yield from ("", uncounted) if uncounted.rows else ()
     caveats = sorted({each.code for side in found.sides for each in side.free})
     left = f", caveats {' '.join(caveats)}" if uncounted.rows else ""
-    yield f"{assumed_line(found.sides)}{left}; `--explain sources` and `all`"
+    yield f"{scorecard.assumed_line(found.sides)}{left}; `--explain sources` and `all`"
 
 
 def _answer(found: Comparison) -> str:
@@ -237,7 +226,7 @@ def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -
     """Yield the explanations of a comparison, topic by topic; ``besides`` are extra topics by name."""
     for (name, title), parts in zip(
         EXPLAINED.items(),
-        (_cycles(found), sources_parts(found.sides), _left_out(found.sides), fairness_parts(found)),
+        (_cycles(found), scorecard.sources_parts(found.sides), _left_out(found.sides), scorecard.fairness_parts(found)),
         strict=True,
     ):
         yield Topic(name, title, tuple(parts))
@@ -248,7 +237,7 @@ def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -
 
 def _cycles(found: Comparison) -> Iterator[Part]:
     """Yield all figures, the time at each other's clocks, stages, instructions and bytes, and facts."""
-    table, letters = figures_table(found.sides)
+    table, letters = scorecard.figures_table(found.sides)
     for clock in _clocks(found.sides):
         times = [number(side.milliseconds_at(clock)) for side in found.sides]
         table = replace(table, rows=[*table.rows, [f"at {clock:g} MHz each, ms", *times]])
@@ -297,7 +286,7 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
         "triangles": found.triangles,
         "without_area": found.dropped,
         "identical": found.identical,
-        "same_work": [work.value for work in shared_work(found.sides) if work in found.asked],
+        "same_work": [work.value for work in scorecard.shared_work(found.sides) if work in found.asked],
         "machines": [
             {
                 **side_object(side, found.sides),
@@ -306,19 +295,19 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
                 "depths_different": apart.depths,
                 "largest_difference": apart.largest,
                 "why_different": apart.reason or None,
-                **scorecard_object(side, found.sides),
+                **scorecard.scorecard_object(side, found.sides),
             }
             for side, apart in zip(found.sides, found.differences, strict=True)
         ],
         "refused": [{"machine": machine, "reason": reason} for machine, reason in found.refused],
-        "fairness": fairness_object(found),
+        "fairness": scorecard.fairness_object(found),
     }
 
 
 def side_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str, Json]:
     """Return one machine's account as JSON holds it; ``sides`` are those that it is compared with, itself included."""
     return {
-        **{each.key: each.value(side, sides) for each in QUANTITIES if each.single and (sides or each.alone)},
+        **{each.key: each.value(side, sides) for each in scorecard.QUANTITIES if each.single and (sides or each.alone)},
         "machine": side.machine,
         "parts": side.parts,
         "stages": side.stages,

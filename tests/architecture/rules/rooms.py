@@ -22,7 +22,6 @@ TABLE = {
     "pixelflow.simd.lanes": "numpy bitarray llvmlite",
     APART: "pixelflow.simd.errors rich",
     "pixelflow.simd.report.notebook": "pixelflow.simd.errors rich pandas polars PIL",
-    "pixelflow.simd.workers": "distributed",
     "pixelflow.simd.trace": "perfetto google.protobuf vcd",
     "pixelflow.caveats": "",
     "pixelflow.config": "",
