@@ -262,8 +262,8 @@ def test_a_draw_says_what_it_uses() -> None:
     }  # fmt: skip
     work = draw(scene_of(drawn(FULL, fragment=TEXTURED), drawn(FULL, fragment=TEXTURED), textures=textures))
     names = [(each.name, each.size, each.draw) for each in work.uploads]
-    assert names[:3] == [("position0", 96, 0), ("color0", 96, 0), ("texcoord00", 48, 0)]
-    assert names[3:7] == [("t", 256, 0), ("t", 64, 0), ("t", 16, 0), ("t", 4, 0)] and names[7][2] == 1
+    assert names[:4] == [("t", 256, 0), ("t", 64, 0), ("t", 16, 0), ("t", 4, 0)]
+    assert names[4:7] == [("position0", 96, 0), ("color0", 96, 0), ("texcoord00", 48, 0)] and names[7][2] == 1
     assert not any(each.address % 4096 for each in work.uploads)
     first, second = work.draws
     assert first.vertex_program.loads and not second.vertex_program.loads
