@@ -370,7 +370,7 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     )
     cycles = sum(run.timing.cycles for run in runs)
     by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
-    before = PriorWork(by, _projection(vertices), _facts(vertices))
+    before = PriorWork(by, scene.tessellations, _projection(vertices), _facts(vertices))
     return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
 
 
