@@ -254,13 +254,15 @@ def _sorts(frame: Frame) -> bool:
 def left_out(frame: Frame, uploaded: int) -> Iterator[FreeWork]:
     """Yield the work that a frame does not count; ``uploaded`` are bytes taken in by the command processor."""
     why = "the application's; vertices come in clip space, with colours"
-    yield FreeWork("camera and light", Bound.OPEN, why, of=(Work.VERTICES,))
+    yield FreeWork("camera and light", "PF601", Bound.OPEN, why, of=(Work.VERTICES,))
     if _sorts(frame):
         why = "the application's: triangles come sorted by depth"
-        yield FreeWork("order of what is sorted", Bound.OPEN, why, of=(Work.BLENDING,))
+        yield FreeWork("order of what is sorted", "PF601", Bound.OPEN, why, of=(Work.BLENDING,))
     why = f"{uploaded:,} bytes, whose cycles are a formula, are not among those that are moved"
-    yield FreeWork("bytes of uploads", Bound.OPEN, why, of=(Work.COMMANDS,))
-    yield FreeWork("driver", Bound.OPEN, "what the host does before the command processor reads", of=(Work.COMMANDS,))
+    yield FreeWork("bytes of uploads", "PF601", Bound.OPEN, why, of=(Work.COMMANDS,))
+    yield FreeWork(
+        "driver", "PF601", Bound.OPEN, "what the host does before the command processor reads", of=(Work.COMMANDS,)
+    )
 
 
 def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:

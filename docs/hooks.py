@@ -32,6 +32,7 @@ _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
 _MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_FIGURE = re.compile(r"<figure[^>]*><div[^>]*><svg.*?</figure>", re.DOTALL)
 _OWN = "docs/pages"
 _PICTURES = (".png", ".svg")
 _FRAME_SECONDS = 0.8
@@ -97,7 +98,8 @@ def _shown(command: str) -> str:
         if name.endswith(_PICTURES):
             lines += [f"[![{command}](made/{name})](made/{name})", ""]  # a click shows it in its own size
         else:
-            lines += [f"[The whole report as a page](made/{name})", ""]
+            drawn = _FIGURE.findall((Path(_folder.name) / name).read_text(encoding="utf-8"))
+            lines += [*drawn, "", f"[The whole report as a page](made/{name})", ""]
     return "\n".join(lines)
 
 

@@ -77,6 +77,10 @@ _ALL = (
         "Bytes between cores and memory follow from what was drawn; sizes of bin entries, masks and vertices are "
         "invented.",
         "Compare pictures of one machine; do not read the bytes as measured."),
+    Caveat("PF501", "Gen6: fixed functions take no cycles",
+        "Execution units are simulated. Set-up, coverage, tests, the sampler's filter, blending, memory and commands "
+        "belong to other units, which are not: threads wait for the sampler as if every texel were in its cache.",
+        "`--projection eus` executes camera and light; no option counts the rest."),
     Caveat("PF601", "ATTILA: work of the host",
         "What the host does before the command processor reads takes no cycles, nor do the bytes of uploads count.",
         "No option counts it."),

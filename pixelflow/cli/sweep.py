@@ -15,7 +15,6 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,7 +40,6 @@ from pixelflow.cli.sweep_table import (
     axis_of,
     check_table_name,
     curves_of,
-    lines_of,
     measured,
     option_name,
     written_as,
@@ -53,19 +51,14 @@ from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import (
     Fault,
     InputError,
-    MissingPackageError,
     Place,
     SimulatorError,
     UsageError,
     must_be,
-    nearest,
 )
 from pixelflow.simd.report import Column, Part, Report, Shown, Table, counted, number
 from pixelflow.simd.workers import WorkerLost, WorkerPool
 from tessellation import load
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SWEPT = {
     "run": ("engine", "max-cycles"),
@@ -327,31 +320,6 @@ class Sweep(Shown):
         texts = [f"{name} {number(cell) if type(cell) is int else cell}" for name, cell in same if cell]
         parts += ["", f"the same in all points: {', '.join(texts)}"] if texts else []
         return Report(title, tuple(about), results=parts, figures=curves_of(self.rows, self.axes))
-
-    def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
-        """Return a figure of one column against an axis, a line for each combination of the others.
-
-        Raises InputError for a column that is not there, MissingPackageError without matplotlib.
-        """
-        x = self.axes[0] if x is None else x
-        for name in (x, y):
-            if name not in self.columns:
-                close = nearest(name, self.columns)
-                hint = f"did you mean {close}?" if close else f"columns: {', '.join(self.columns)}"
-                raise InputError(Fault(f"there is no column {name!r}", hint=hint))
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingPackageError("a plot needs matplotlib, which is not installed", "plot") from None
-        lines = lines_of(self.rows, self.axes, x, y)
-        figure = Figure(figsize=(5, 3), layout="constrained")
-        axes = figure.subplots()
-        for label, points in lines.items():
-            axes.plot(*zip(*points, strict=True), marker="o", label=label or None)
-        axes.set(xlabel=x, ylabel=y)
-        if len(self.axes) > 1:
-            axes.legend()
-        return figure
 
     def _table(self, names: Sequence[str], rows: Sequence[Row], key: str = "") -> Table:
         kinds = [number if all(isinstance(row[name], int | None) for row in rows) else str for name in names]

@@ -279,7 +279,7 @@ def table_6(bench: ThesisBench) -> list[Row]:
 
 
 def bandwidths(bench: ThesisBench) -> list[Row]:
-    """Section 2.2.4."""
+    """Return the bandwidths of section 2.2.4, measured."""
     lanes, rate = bench.config.lanes, bench.config.clock_mhz / 1000
     loaded = bench.program("EMC_TreeIntoMem_Li [0], 8, 1, 1, 0\n").cycles
     node = 32 * lanes / bench.transfer("TAS_LoopBack").tasic_cycles[0]

@@ -12,7 +12,9 @@ import pytest
 
 from attila_bridge.function.work import InstructionWork
 from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import Boxes
 from attila_bridge.time.prepare import BatchPlan
+from attila_bridge.time.texture_unit import TexturePipeline
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
     DRAW,
@@ -176,6 +178,18 @@ def test_a_bilinear_read_that_misses() -> None:
     found = textured(ONE)
     assert cycles(found, "address") == [29] and cycles(found, "memory_request") == [32, 33, 34, 35]
     assert cycles(found, "filter") == [66] and cycles(found, "results") == [69]
+
+
+def test_the_latency_of_a_read_counts_from_its_execution_in_the_shader() -> None:
+    """Executed in 20, the result is sent in 68."""
+    units: list[TexturePipeline] = []
+
+    def pick(boxes: Boxes) -> TexturePipeline:
+        units.append(boxes.textures[0][0])
+        return units[-1]
+
+    textured(ONE, pick=pick)
+    assert units[-1].state.counts["TextureResultLatency"] == 68 - 20
 
 
 def test_two_steps_take_a_cycle_more_in_each_stage() -> None:

@@ -190,16 +190,6 @@ def test_a_page_and_the_object_have_all_that_is_explained(scene: str, capsys: py
             assert {f"{each:,}" for each in leaves({key: machine[key]})} <= figures, key
 
 
-@pytest.mark.slow
-def test_a_figure_is_the_same_each_time(scene: str) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    for name in ("a.svg", "b.svg"):
-        assert main(["compare", scene, "--figure", name, "-q"]) == 0
-    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
-    text = Path("a.svg").read_text(encoding="utf-8")
-    assert text.startswith("<?xml") and "every pixel equal to 64-bit integers" in text
-
-
 def test_values_of_the_core_model_are_set_and_said(scene: str, capsys: pytest.CaptureFixture) -> None:
     cycles = []
     for more in ([], ["--core", "vector_latency=12", "--core", "dual_issue=false"]):
@@ -225,7 +215,6 @@ WRONG = [
         2,
         "watch a PixelFlow node",
     ),
-    (["compare", "scene.toml", "--figure", "a.gif"], 2, ".png or a .svg"),
     (["compare", "scene.toml", "-o", "scene.toml"], 3, "scene.toml"),
     (["compare", "buny"], 3, "did you mean bunny?"),
     (["render", "scene.toml", "-o", "a.png", "--cores", "2"], 2, "add --machine larrabee"),

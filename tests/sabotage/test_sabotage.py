@@ -8,9 +8,6 @@ still stands in the tree is looked at always.
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -18,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.sabotage.broken_rules import TREE, carried_out, change, copied, stands_once
+
 HERE = Path(__file__).parent
-TREE = HERE.parents[1]
 SABOTAGES = {each["name"]: each for each in tomllib.loads((HERE / "sabotages.toml").read_text())["sabotage"]}
 PARTS = (
     "pixelflow",
@@ -32,8 +30,6 @@ PARTS = (
     "pyproject.toml",
 )
 ROOMS = sorted({room for each in SABOTAGES.values() for room in each["tests"]})
-LONGEST = 600
-"""Seconds until what runs on and on counts as noticed."""
 SEEN_BY = {
     "bits": {"data", "fault"},
     "time": {"timing", "fault"},
@@ -43,15 +39,10 @@ SEEN_BY = {
 """Parts of ``verify`` that can see a change of each kind: bits change no count of cycles, and time changes no bit."""
 
 
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", SABOTAGES)
 def test_what_is_changed_stands_once_in_the_tree(name):
     each = SABOTAGES[name]
-    assert text_of(TREE / each["file"]).count(each["old"]) == 1
-    assert each["old"] != each["new"]
+    assert stands_once(each["file"], each["old"], each["new"])
     assert all((TREE / folder).is_dir() for folder in each["tests"])
 
 
@@ -67,36 +58,9 @@ def test_what_verify_is_to_see_agrees_with_itself(name):
 
 
 def test_each_change_has_a_name_of_its_own():
-    names = Counter(line for line in text_of(HERE / "sabotages.toml").splitlines() if line.startswith("name = "))
+    text = (HERE / "sabotages.toml").read_text(encoding="utf-8")
+    names = Counter(line for line in text.splitlines() if line.startswith("name = "))
     assert set(names.values()) == {1} and len(names) == len(SABOTAGES)
-
-
-def copied(folder: Path) -> Path:
-    """Return a copy of the tree without what was made in it."""
-    for part in PARTS:
-        source, target = TREE / part, folder / part
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
-        else:
-            shutil.copy(source, target)
-    return folder
-
-
-def carried_out(folder: Path, *command: str) -> tuple[int | None, str]:
-    """Run Python in a copy of the tree; return exit code, None for one that does not end, and what it printed."""
-    try:
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=folder,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(folder), "HOME": str(folder)},
-            capture_output=True,
-            text=True,
-            timeout=LONGEST,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None, ""
-    return done.returncode, done.stdout
 
 
 @dataclass(frozen=True)
@@ -138,7 +102,7 @@ def ran_tests(folder: Path, *rooms: str) -> tuple[int | None, str]:
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
     """Return a copy of the tree as it is."""
-    return copied(tmp_path_factory.mktemp("untouched"))
+    return copied(tmp_path_factory.mktemp("untouched"), *PARTS)
 
 
 @pytest.fixture(scope="session")
@@ -161,9 +125,8 @@ def test_a_room_passes_where_nothing_is_changed(room, copy):
 @pytest.mark.parametrize("name", SABOTAGES)
 def test_is_noticed(name, untouched, tmp_path):
     each = SABOTAGES[name]
-    folder = copied(tmp_path)
-    path = folder / each["file"]
-    path.write_text(text_of(path).replace(each["old"], each["new"]), encoding="utf-8")
+    folder = copied(tmp_path, *PARTS)
+    change(folder, each["file"], each["old"], each["new"])
 
     found = verified(folder)
     if not found.timing:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
+import numpy as np
+
 from pixelflow.simd.comparison.scorecard import (
     QUANTITIES,
     assumed_line,
@@ -33,7 +35,20 @@ from pixelflow.simd.drawing import (
     free_standing,
 )
 from pixelflow.simd.errors import InputError, MissingPackageError, UsageError
-from pixelflow.simd.report import Json, Part, Table, Topic, counted, listed, number, shares
+from pixelflow.simd.report import (
+    Illustration,
+    Json,
+    Part,
+    RasterImage,
+    Table,
+    Timeline,
+    TimeSpan,
+    Topic,
+    counted,
+    listed,
+    number,
+    shares,
+)
 from pixelflow.simd.units import Constant
 
 # Machines that draw one scene: who refuses it, and the comparison of those that draw.
@@ -55,7 +70,7 @@ class Contender:
 
 
 def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refusal:
-    """Return what refuses the same, and names those of the ``others`` that would not."""
+    """Return a refusal of the same scene that names those of the ``others`` that would take it."""
 
     def hinted(draws: Sequence[tuple[str, State]], samples: int) -> None:
         try:
@@ -202,7 +217,9 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
         yield f"{'; '.join(notes)}"
     uncounted = uncounted_table(found)
     yield from ("", uncounted) if uncounted.rows else ()
-    yield f"{assumed_line(found.sides)}; `--explain sources` lists them, `--explain all` explains every figure"
+    caveats = sorted({each.code for side in found.sides for each in side.free})
+    left = f", caveats {' '.join(caveats)}" if uncounted.rows else ""
+    yield f"{assumed_line(found.sides)}{left}; `--explain sources` and `all`"
 
 
 def _answer(found: Comparison) -> str:
@@ -311,3 +328,53 @@ def side_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
         "left_out": [free_object(each) for each in side.free],
     }
+
+
+# Illustrations of a page or a notebook: picture, where others differ, timelines.
+
+
+_COLOUR_OFF, _DEPTH_OFF = 255, 110
+_WIDE = 480
+"""Points of a page that small pictures are as wide as."""
+_MOST_PARTS = 4
+"""Of a machine, in the figure of all."""
+_LONGEST = 22
+"""Letters of a lane's name that a figure has room for."""
+
+
+def pictures_of(found: Comparison) -> Iterator[Illustration]:
+    """Yield the picture of 64-bit integers, and a map of what differs for each machine that has drawn another one.
+
+    White has another colour, grey another depth alone.
+    """
+    height, width = found.expected.depths.shape
+    caption = f"{found.scene}, {width} x {height}, as 64-bit integers draw it"
+    scale = max(1, _WIDE // width)
+    yield RasterImage(width, height, 3, found.expected.colours.tobytes(), caption, scale)
+    for side, apart in zip(found.sides, found.differences, strict=True):
+        if apart.colours or apart.depths:
+            colours = (side.picture.colours != found.expected.colours).any(axis=2)
+            depths = side.picture.depths != found.expected.depths
+            shades = np.where(colours, _COLOUR_OFF, np.where(depths, _DEPTH_OFF, 0)).astype(np.uint8)
+            caption = f"{side.machine}, white: another colour, grey: another depth alone; {apart.text}"
+            yield RasterImage(width, height, 1, shades.tobytes(), caption, scale)
+
+
+def timelines_of(found: Comparison) -> Iterator[Illustration]:
+    """Yield what went on when on all machines, on one scale of time at their clocks, then of each by its cycles.
+
+    A machine of many parts has its first ones in the common figure.
+    """
+    lanes = []
+    for side in found.sides:
+        for part, spans in side.timeline[:_MOST_PARTS]:
+            lanes.append((f"{side.machine}, {part}"[:_LONGEST], [_at(span, 1e3 / side.clock_mhz) for span in spans]))
+    if lanes:
+        yield Timeline("activity over time, at each machine's clock", lanes, "ns")
+    for side in found.sides:
+        if side.timeline:
+            yield Timeline(f"{side.machine}: activity over time", side.timeline)
+
+
+def _at(span: TimeSpan, scale: float) -> TimeSpan:
+    return TimeSpan(span.name, round(span.start * scale), round(span.end * scale))

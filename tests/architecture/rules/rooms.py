@@ -14,7 +14,6 @@ NODE = "pixelflow.caveats pixelflow.config pixelflow.isa pixelflow.node"
 TABLE = {
     CORE: "",
     "pixelflow.simd.comparison": "numpy",
-    "pixelflow.simd.comparison.comparison_figure": "numpy rich matplotlib",
     "pixelflow.simd.dashboard": "rich",
     "pixelflow.simd.drawing": "numpy",
     "pixelflow.simd.arrays": "numpy",
@@ -50,7 +49,6 @@ TABLE = {
     "tessellation.picture.models": "numpy trimesh PIL",
     "tessellation.picture.preview": "numpy PIL",
     "tessellation.rendering.machine": f"{NODE} pixelflow.observe microcode numpy",
-    "tessellation.reproduction.curves": "pixelflow.evidence pixelflow.node matplotlib",
     "tessellation.scenes": "pixelflow.caveats pixelflow.config numpy",
     "pim_kernels": f"{NODE} pixelflow.observe microcode numpy",
     "larrabee_bridge": "pixelflow.caveats pixelflow.evidence microcode numpy",
